@@ -1,0 +1,88 @@
+// What every bind file needs: array types that are the contract, and the one place that owns memory handed to Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../families.hpp"
+
+namespace fishernet::bind {
+
+namespace nb = nanobind;
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+template <class T>
+using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
+
+template <class T>
+std::span<const T> view(const In<T>& array) {
+    return {array.data(), array.size()};
+}
+
+// Gives a vector to Python without a copy.
+template <class T>
+Out<T> to_python(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(kept->data(), {kept->size()}, owner);
+}
+
+template <class T>
+Out2<T> to_python(std::vector<T>&& values, std::size_t columns) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out2<T>(kept->data(), {columns ? kept->size() / columns : 0, columns}, owner);
+}
+
+// Throws what Python raised, when a signal (Ctrl-C) has come.
+inline void check_signals() {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+[[noreturn]] inline void refuse(const std::string& what) { throw std::invalid_argument(what); }
+
+// Families whose every position is within range: children of n variables, parents ascending and without the child.
+inline Families checked_families(const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+                                 const In<std::int32_t>& parents, std::size_t n) {
+    const Families families{view(children), view(offsets), view(parents)};
+    if (offsets.size() != children.size() + 1 || families.offsets.front() != 0 ||
+        families.offsets.back() != static_cast<std::int64_t>(parents.size())) {
+        refuse("offsets do not fit the families");
+    }
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        if (families.offsets[f] > families.offsets[f + 1]) refuse("offsets must not fall");
+    }
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        const auto child = families.children[f];
+        if (child < 0 || static_cast<std::size_t>(child) >= n) refuse("a child is out of range");
+        std::int32_t last = -1;
+        for (const auto p : families.parents_of(f)) {
+            if (p <= last || static_cast<std::size_t>(p) >= n || p == child) {
+                refuse("parents must be ascending, in range and without the child");
+            }
+            last = p;
+        }
+    }
+    return families;
+}
+
+void bind_threads(nb::module_& m);
+void bind_counts(nb::module_& m);
+void bind_scores(nb::module_& m);
+void bind_search(nb::module_& m);
+void bind_conditionals(nb::module_& m);
+
+}  // namespace fishernet::bind

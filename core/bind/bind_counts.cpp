@@ -1,0 +1,115 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "../counting.hpp"
+#include "arrays.hpp"
+#include "table.hpp"
+
+namespace fishernet::bind {
+namespace {
+
+using Codes = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Code>
+std::uint32_t highest(const void* codes, std::int64_t n) {
+    const auto* p = static_cast<const Code*>(codes);
+    Code top = 0;
+    for (std::int64_t i = 0; i < n; ++i) top = std::max(top, p[i]);
+    return top;
+}
+
+Column checked_column(const Codes& array, std::int64_t cardinality) {
+    const auto type = array.dtype();
+    if (type.code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt) || type.bits > 32) {
+        refuse("codes must be uint8, uint16 or uint32");
+    }
+    if (cardinality < 1 || cardinality > 0xFFFFFFFFll) refuse("a cardinality is out of range");
+    Column column{array.data(), type.bits / 8, static_cast<std::uint32_t>(cardinality), false};
+    const auto n = static_cast<std::int64_t>(array.size());
+    const std::uint32_t top = column.width == 1   ? highest<std::uint8_t>(column.codes, n)
+                              : column.width == 2 ? highest<std::uint16_t>(column.codes, n)
+                                                  : highest<std::uint32_t>(column.codes, n);
+    if (n && top > cardinality) refuse("a code lies beyond its variable's states");
+    column.has_missing = n && top == cardinality;
+    return column;
+}
+
+void make_columns(BoundColumns* self, nb::list arrays, const In<std::int64_t>& cardinalities, std::int64_t n_rows,
+                  std::optional<In<std::int64_t>> weights) {
+    if (arrays.size() != cardinalities.size()) refuse("as many cardinalities as columns are needed");
+    if (n_rows < 0) refuse("the number of rows is negative");
+    new (self) BoundColumns;
+    self->arrays = nb::make_tuple(arrays, weights);
+    self->columns.n_rows = n_rows;
+    self->columns.total = n_rows;
+    for (std::size_t i = 0; i < cardinalities.size(); ++i) {
+        const auto array = nb::cast<Codes>(arrays[i], false);
+        if (static_cast<std::int64_t>(array.size()) != n_rows) refuse("columns differ in length");
+        self->columns.columns.push_back(checked_column(array, cardinalities.data()[i]));
+    }
+    if (!weights) return;
+    if (static_cast<std::int64_t>(weights->size()) != n_rows) refuse("weights differ in length");
+    self->columns.weights = weights->data();
+    self->columns.total = 0;
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+        if (weights->data()[i] < 0) refuse("a weight is negative");
+        if (__builtin_add_overflow(self->columns.total, weights->data()[i], &self->columns.total)) {
+            refuse("the weights' sum is too large");
+        }
+    }
+}
+
+std::vector<std::vector<std::int32_t>> checked_sets(const In<std::int64_t>& offsets, const In<std::int32_t>& members,
+                                                    std::size_t n) {
+    std::vector<std::vector<std::int32_t>> sets;
+    if (offsets.size() == 0 || offsets.data()[0] != 0 ||
+        offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(members.size())) {
+        refuse("offsets do not fit the sets");
+    }
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+        if (offsets.data()[s] > offsets.data()[s + 1]) refuse("offsets must not fall");
+        sets.emplace_back(members.data() + offsets.data()[s], members.data() + offsets.data()[s + 1]);
+        std::int32_t last = -1;
+        for (const auto v : sets.back()) {
+            if (v <= last || static_cast<std::size_t>(v) >= n) refuse("a set must be ascending and in range");
+            last = v;
+        }
+    }
+    return sets;
+}
+
+// One (counts, states of the cells or None, rows left out) a set.
+nb::list count(const BoundColumns& table, const In<std::int64_t>& offsets, const In<std::int32_t>& members,
+               std::int64_t most_dense) {
+    const auto sets = checked_sets(offsets, members, table.columns.columns.size());
+    std::vector<JointCounts> results;
+    {
+        const nb::gil_scoped_release release;
+        results = count_sets(table.columns, sets, most_dense, check_signals);
+    }
+    nb::list out;
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+        JointCounts& r = results[s];
+        nb::object states = r.dense ? nb::none() : nb::cast(to_python(std::move(r.states), sets[s].size()));
+        out.append(nb::make_tuple(to_python(std::move(r.counts)), states, r.left_out));
+    }
+    return out;
+}
+
+}  // namespace
+
+void bind_counts(nb::module_& m) {
+    nb::class_<BoundColumns>(m, "Columns")
+        .def("__init__", &make_columns, nb::arg("codes"), nb::arg("cardinalities"), nb::arg("n_rows"),
+             nb::arg("weights").none() = nb::none())
+        .def_prop_ro("n_rows", [](const BoundColumns& self) { return self.columns.n_rows; })
+        .def_prop_ro("total", [](const BoundColumns& self) { return self.columns.total; });
+    m.def("count", &count, nb::arg("table"), nb::arg("offsets"), nb::arg("members"), nb::arg("most_dense"));
+}
+
+}  // namespace fishernet::bind

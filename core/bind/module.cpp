@@ -1,0 +1,10 @@
+#include "arrays.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "The loops of fishernet, in C++; arguments are checked, messages are for developers.";
+    fishernet::bind::bind_threads(m);
+    fishernet::bind::bind_counts(m);
+    fishernet::bind::bind_scores(m);
+    fishernet::bind::bind_search(m);
+    fishernet::bind::bind_conditionals(m);
+}

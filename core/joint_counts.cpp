@@ -1,0 +1,279 @@
+#include "joint_counts.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "kernels.hpp"
+#include "pool.hpp"
+
+namespace fishernet {
+namespace {
+
+using View = std::span<const std::int32_t>;
+
+constexpr std::int64_t block_rows = 8192;
+constexpr std::int64_t chunk_rows = 7 * block_rows;  // below 2^16: a 16-bit counter cannot overflow within one
+constexpr std::int64_t most_plane_cells = 24;        // beyond these, lanes row by row are faster than planes
+constexpr std::int64_t most_lane_cells = std::int64_t{1} << 22;
+constexpr std::int64_t most_numbered = std::int64_t{1} << 20;
+constexpr std::int64_t most_single_cells = std::int64_t{1} << 24;
+
+// The number of cells of a set, or `limit + 1` when it is larger than the limit.
+std::int64_t cells_within(const Columns& table, View set, std::int64_t limit) {
+    std::int64_t cells = 1;
+    for (const auto v : set) {
+        cells *= table.columns[v].cardinality;
+        if (cells > limit) return limit + 1;
+    }
+    return cells;
+}
+
+// ids[i] of rows begin .. begin + n: the configuration of the set, its last variable fastest.
+void make_ids(const Columns& table, View set, std::int64_t begin, std::int64_t n, std::uint32_t* ids) {
+    std::fill_n(ids, n, 0u);
+    for (const auto v : set) {
+        const Column& column = table.columns[v];
+        kernels().extend_ids(ids, codes_from(column, begin), column.width, n, column.cardinality);
+    }
+}
+
+// Memory that a thread uses again and again.
+template <class T>
+T* scratch(std::vector<T>& memory, std::size_t n) {
+    if (memory.size() < n) memory.resize(n);
+    return memory.data();
+}
+
+// ---------------------------------------------------------------------------------------------------- through lanes
+
+struct LaneJob {
+    const Columns& table;
+    const Packed& packed;
+    const Run& run;
+    std::int64_t cells;
+    std::vector<std::int32_t> lanes;  // those that planes are counted for
+
+    bool by_planes() const { return cells <= most_plane_cells; }
+};
+
+// One AND-ed plane a cell of the base, for some words.
+void base_planes(const LaneJob& job, std::int64_t word, int words, std::vector<std::uint64_t>& planes) {
+    std::uint64_t* out = scratch(planes, static_cast<std::size_t>(job.cells) * words);
+    std::copy_n(job.packed.plane(job.packed.ones_lane) + word, words, out);
+    std::int64_t made = 1;
+    for (const auto v : job.run.base) {
+        const std::int64_t r = job.table.columns[v].cardinality;
+        for (std::int64_t cell = made - 1; cell >= 0; --cell) {  // from the back, so that none is overwritten too soon
+            const std::uint64_t* from = out + cell * words;
+            for (std::int64_t k = r - 1; k >= 0; --k) {
+                const std::uint64_t* plane = job.packed.plane(job.packed.first_lane[v] + k) + word;
+                std::uint64_t* to = out + (cell * r + k) * words;
+                for (int w = 0; w < words; ++w) to[w] = from[w] & plane[w];
+            }
+        }
+        made *= r;
+    }
+}
+
+void add_by_planes(const LaneJob& job, std::int64_t begin, std::int64_t end, std::uint32_t* counts) {
+    thread_local std::vector<std::uint64_t> planes;
+    for (std::int64_t row = begin; row < end; row += block_rows) {
+        const std::int64_t word = row / 64;
+        const int words = static_cast<int>(std::min<std::int64_t>(block_rows / 64, job.packed.words - word));
+        base_planes(job, word, words, planes);
+        for (const auto lane : job.lanes) {
+            kernels().plane_counts(planes.data(), static_cast<int>(job.cells), job.packed.plane(lane) + word, words,
+                                   counts + lane, job.packed.lanes());
+        }
+    }
+}
+
+void add_by_masks(const LaneJob& job, std::int64_t begin, std::int64_t end, std::uint16_t* counts) {
+    thread_local std::vector<std::uint32_t> memory;
+    std::uint32_t* ids = scratch(memory, block_rows);
+    for (std::int64_t row = begin; row < end; row += block_rows) {
+        const std::int64_t n = std::min(block_rows, end - row);
+        make_ids(job.table, job.run.base, row, n, ids);
+        kernels().add_masks(counts, ids, job.packed.masks.data() + row * job.packed.groups, n, job.packed.groups);
+    }
+}
+
+// Adds the rows of one chunk to the totals; `totals_mutex` is null when nobody else writes to them.
+void add_chunk(const LaneJob& job, std::int64_t begin, std::int64_t end, std::uint32_t* totals,
+               std::mutex* totals_mutex) {
+    const std::int64_t size = job.cells * job.packed.lanes();
+    if (job.by_planes()) {
+        if (totals_mutex == nullptr) return add_by_planes(job, begin, end, totals);
+        thread_local std::vector<std::uint32_t> memory;
+        std::uint32_t* part = scratch(memory, size);
+        std::fill_n(part, size, 0u);
+        add_by_planes(job, begin, end, part);
+        const std::lock_guard lock(*totals_mutex);
+        return kernels().add_counts(totals, part, static_cast<int>(size));
+    }
+    thread_local std::vector<std::uint16_t> memory;  // all zero between two uses: draining leaves it so
+    std::uint16_t* part = scratch(memory, size);
+    add_by_masks(job, begin, end, part);
+    if (totals_mutex == nullptr) return kernels().drain(totals, part, size);
+    const std::lock_guard lock(*totals_mutex);
+    kernels().drain(totals, part, size);
+}
+
+// sums[lane] += the terms of one cell's counts; the lane of ones bounds the others.
+void add_cell(const LogTerms& terms, const std::uint32_t* counts, int ones, int lanes, std::int64_t* sums) {
+    if (counts[ones] == 0) return;
+    if (counts[ones] < terms.size()) return kernels().add_terms(sums, counts, terms.data(), lanes);
+    for (int lane = 0; lane < lanes; ++lane) sums[lane] += terms(counts[lane]);
+}
+
+void sum_terms(const LaneJob& job, const LogTerms& terms, const std::uint32_t* totals, Run& run) {
+    const int lanes = job.packed.lanes();
+    const int ones = job.packed.ones_lane;
+    const std::int64_t r = job.table.columns[run.base.back()].cardinality;
+    std::vector<std::int64_t> joint(lanes, 0), marginal(lanes, 0);
+    std::vector<std::uint32_t> merged(lanes);
+    for (std::int64_t cell = 0; cell < job.cells; cell += r) {
+        std::fill(merged.begin(), merged.end(), 0u);
+        for (std::int64_t k = 0; k < r; ++k) {
+            const std::uint32_t* counts = totals + (cell + k) * lanes;
+            add_cell(terms, counts, ones, lanes, joint.data());
+            if (counts[ones] != 0) kernels().add_counts(merged.data(), counts, lanes);
+        }
+        add_cell(terms, merged.data(), ones, lanes, marginal.data());
+    }
+    run.base_term = joint[ones];
+    run.parents_term = marginal[ones];
+    for (std::size_t c = 0; c < run.candidates.size(); ++c) {
+        const auto v = run.candidates[c];
+        const std::int64_t first = job.packed.first_lane[v];
+        for (std::int64_t k = 0; k < job.table.columns[v].cardinality; ++k) {
+            run.joint_terms[c] += joint[first + k];
+            run.marginal_terms[c] += marginal[first + k];
+        }
+    }
+}
+
+// --------------------------------------------------------------------------------------------------- one at a time
+
+using CellCounts = std::unordered_map<std::uint64_t, std::int64_t>;
+
+// Numbers the configurations of a set: all of them while they are few, else those that occur, in order of their first
+// row. ids[row] < the number returned.
+std::int64_t number_configurations(const Columns& table, View set, std::vector<std::uint32_t>& ids,
+                                   Patience& patience) {
+    ids.assign(static_cast<std::size_t>(table.n_rows), 0);
+    std::int64_t n = 1;
+    for (const auto v : set) {
+        const Column& column = table.columns[v];
+        const std::int64_t r = column.cardinality;
+        if (n * r <= most_numbered) {
+            kernels().extend_ids(ids.data(), column.codes, column.width, table.n_rows, column.cardinality);
+            n *= r;
+            continue;
+        }
+        std::unordered_map<std::uint64_t, std::uint32_t> seen;
+        for (std::int64_t row = 0; row < table.n_rows; ++row) {
+            if (row % block_rows == 0) patience.ask();
+            const std::uint64_t key = std::uint64_t{ids[row]} * column.cardinality + code_at(column, row);
+            ids[row] = seen.try_emplace(key, static_cast<std::uint32_t>(seen.size())).first->second;
+        }
+        n = static_cast<std::int64_t>(seen.size());
+    }
+    return n;
+}
+
+// Counts of cells (configuration of the parents, child, candidate), for tables that are too large to be laid out.
+class Tally {
+public:
+    Tally(std::int64_t cells) : dense_(cells <= most_single_cells ? static_cast<std::size_t>(cells) : 0) {}
+
+    void add(std::uint64_t cell, std::int64_t weight) {
+        if (!dense_.empty()) dense_[cell] += weight;
+        else sparse_[cell] += weight;
+    }
+    std::int64_t sum(const LogTerms& terms) const {
+        std::int64_t sum = 0;
+        for (const auto n : dense_) sum += terms(n);
+        for (const auto& [cell, n] : sparse_) sum += terms(n);
+        return sum;
+    }
+
+private:
+    std::vector<std::int64_t> dense_;
+    CellCounts sparse_;
+};
+
+// The terms of the base with one candidate (none: -1), with the child and without.
+std::pair<std::int64_t, std::int64_t> single_terms(const Columns& table, const LogTerms& terms,
+                                                   const std::vector<std::uint32_t>& parents, std::int64_t n_parents,
+                                                   std::int32_t child, std::int32_t candidate, Patience& patience) {
+    const Column none{};
+    const Column& x = table.columns[child];
+    const Column& c = candidate < 0 ? none : table.columns[candidate];
+    const auto clipped = [](std::int64_t a, std::int64_t b) { return a > most_single_cells / b ? most_single_cells + 1 : a * b; };
+    const std::int64_t without = clipped(n_parents, c.cardinality);
+    Tally joint(clipped(without, x.cardinality)), marginal(without);
+    for (std::int64_t row = 0; row < table.n_rows; ++row) {
+        if (row % block_rows == 0) patience.ask();
+        const std::int64_t weight = table.weights ? table.weights[row] : 1;
+        const std::uint64_t cell = std::uint64_t{parents[row]} * c.cardinality + (candidate < 0 ? 0 : code_at(c, row));
+        marginal.add(cell, weight);
+        joint.add(cell * x.cardinality + code_at(x, row), weight);
+    }
+    return {joint.sum(terms), marginal.sum(terms)};
+}
+
+}  // namespace
+
+bool counts_in_lanes(const Columns& table, const Packed& packed, const Run& run) {
+    if (table.weights != nullptr || table.n_rows >= std::int64_t{1} << 32) return false;
+    const auto narrow = [&](std::int32_t v) { return packed.first_lane[v] >= 0; };
+    if (!std::all_of(run.candidates.begin(), run.candidates.end(), narrow)) return false;
+    const std::int64_t cells = cells_within(table, run.base, most_lane_cells);
+    if (cells <= most_plane_cells && !std::all_of(run.base.begin(), run.base.end(), narrow)) return false;
+    return cells * packed.lanes() <= std::max(most_lane_cells, 8 * table.n_rows);
+}
+
+void count_in_lanes(const Columns& table, const Packed& packed, const LogTerms& terms, Run& run, bool parallel,
+                    StopCheck check) {
+    LaneJob job{table, packed, run, cells_within(table, run.base, most_lane_cells), {}};
+    for (const auto v : run.candidates) {
+        for (std::uint32_t k = 0; k < table.columns[v].cardinality; ++k) job.lanes.push_back(packed.first_lane[v] + k);
+    }
+    job.lanes.push_back(packed.ones_lane);
+    thread_local std::vector<std::uint32_t> memory;
+    const std::size_t size = static_cast<std::size_t>(job.cells) * packed.lanes();
+    std::uint32_t* totals = scratch(memory, size);
+    std::fill_n(totals, size, 0u);
+    if (!parallel) {
+        for (std::int64_t begin = 0; begin < table.n_rows; begin += chunk_rows) {
+            add_chunk(job, begin, std::min(begin + chunk_rows, table.n_rows), totals, nullptr);
+        }
+    } else {
+        std::mutex totals_mutex;
+        const std::int64_t tasks = (table.n_rows + chunk_rows - 1) / chunk_rows;
+        run_tasks(tasks, [&](std::int64_t task) {
+            const std::int64_t begin = task * chunk_rows;
+            add_chunk(job, begin, std::min(begin + chunk_rows, table.n_rows), totals, &totals_mutex);
+        }, check);
+    }
+    sum_terms(job, terms, totals, run);
+}
+
+void count_singly(const Columns& table, const LogTerms& terms, Run& run, StopCheck check) {
+    Patience patience(check);
+    std::vector<std::uint32_t> parents;
+    const View others = View(run.base).first(run.base.size() - 1);
+    const std::int32_t child = run.base.back();
+    const std::int64_t n = number_configurations(table, others, parents, patience);
+    std::tie(run.base_term, run.parents_term) = single_terms(table, terms, parents, n, child, -1, patience);
+    for (std::size_t c = 0; c < run.candidates.size(); ++c) {
+        std::tie(run.joint_terms[c], run.marginal_terms[c]) =
+            single_terms(table, terms, parents, n, child, run.candidates[c], patience);
+    }
+}
+
+}  // namespace fishernet

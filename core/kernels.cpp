@@ -1,0 +1,242 @@
+// Compiled with FISHERNET_ISA set to portable, avx2 or avx512 and the matching flags. Nothing from the standard
+// library's headers may be instantiated here: an inline function built with AVX-512 could be picked by the linker for
+// every caller.
+#include "kernels.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define FISHERNET_JOIN_(a, b) a##b
+#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
+#define FISHERNET_TEXT_(a) #a
+#define FISHERNET_TEXT(a) FISHERNET_TEXT_(a)
+
+namespace fishernet {
+namespace {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+
+template <class Code>
+void extend(u32* __restrict ids, const Code* __restrict codes, i64 n, u32 radix) {
+    for (i64 i = 0; i < n; ++i) ids[i] = ids[i] * radix + codes[i];
+}
+
+void extend_ids(u32* ids, const void* codes, int width, i64 n, u32 radix) {
+    if (width == 1) extend(ids, static_cast<const u8*>(codes), n, radix);
+    else if (width == 2) extend(ids, static_cast<const u16*>(codes), n, radix);
+    else extend(ids, static_cast<const u32*>(codes), n, radix);
+}
+
+// ------------------------------------------------------------------------------------------------------ bit planes
+
+template <class Code>
+u64 plane_word(const Code* codes, i64 n, u32 state) {
+    u64 word = 0;
+    for (i64 i = 0; i < n; ++i) word |= u64{codes[i] == state} << i;
+    return word;
+}
+
+u64 full_word(const u8* codes, u32 state) {
+#if defined(__AVX512BW__)
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(codes), _mm512_set1_epi8(static_cast<char>(state)));
+#elif defined(__AVX2__)
+    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(state));
+    const auto half = [&](const u8* p) {
+        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+        return static_cast<u32>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, wanted)));
+    };
+    return half(codes) | u64{half(codes + 32)} << 32;
+#else
+    return plane_word(codes, 64, state);
+#endif
+}
+
+template <class Code>
+u64 full_word(const Code* codes, u32 state) {
+    return plane_word(codes, 64, state);
+}
+
+template <class Code>
+void fill_plane(const Code* codes, i64 n, u32 state, u64* plane) {
+    const i64 whole = n / 64;
+    for (i64 w = 0; w < whole; ++w) plane[w] = full_word(codes + 64 * w, state);
+    i64 words = whole;
+    if (n % 64) plane[words++] = plane_word(codes + 64 * whole, n % 64, state);
+    for (; words % plane_step; ++words) plane[words] = 0;
+}
+
+void make_plane(const void* codes, int width, i64 n, u32 state, u64* plane) {
+    if (width == 1) fill_plane(static_cast<const u8*>(codes), n, state, plane);
+    else if (width == 2) fill_plane(static_cast<const u16*>(codes), n, state, plane);
+    else fill_plane(static_cast<const u32*>(codes), n, state, plane);
+}
+
+// The number of ones in a AND b.
+u32 common_ones(const u64* a, const u64* b, int words) {
+#if defined(__AVX512VPOPCNTDQ__)
+    __m512i sum = _mm512_setzero_si512();
+    for (int w = 0; w < words; w += 8) {
+        const __m512i both = _mm512_and_si512(_mm512_loadu_si512(a + w), _mm512_loadu_si512(b + w));
+        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(both));
+    }
+    return static_cast<u32>(_mm512_reduce_add_epi64(sum));
+#elif defined(__AVX2__)
+    // ones of a nibble by a shuffle; bytes are summed before they can overflow (31 vectors of at most 8 each)
+    const __m256i nibble = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,
+                                            2, 2, 3, 2, 3, 3, 4);
+    const __m256i low = _mm256_set1_epi8(15);
+    __m256i sum = _mm256_setzero_si256();
+    for (int w = 0; w < words;) {
+        __m256i bytes = _mm256_setzero_si256();
+        for (int end = w + 96 < words ? w + 96 : words; w < end; w += 4) {
+            const __m256i both = _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + w)),
+                                                  _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + w)));
+            const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(both, 4), low);
+            bytes = _mm256_add_epi8(bytes, _mm256_shuffle_epi8(nibble, _mm256_and_si256(both, low)));
+            bytes = _mm256_add_epi8(bytes, _mm256_shuffle_epi8(nibble, upper));
+        }
+        sum = _mm256_add_epi64(sum, _mm256_sad_epu8(bytes, _mm256_setzero_si256()));
+    }
+    const __m128i half = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    return static_cast<u32>(_mm_extract_epi64(half, 0) + _mm_extract_epi64(half, 1));
+#else
+    u64 sum = 0;
+    for (int w = 0; w < words; ++w) sum += static_cast<u64>(__builtin_popcountll(a[w] & b[w]));
+    return static_cast<u32>(sum);
+#endif
+}
+
+void plane_counts(const u64* base, int n_base, const u64* candidate, int words, u32* counts, i64 stride) {
+    for (int b = 0; b < n_base; ++b) counts[b * stride] += common_ones(base + i64{b} * words, candidate, words);
+}
+
+// --------------------------------------------------------------------------------- histograms of all lanes at once
+
+#if defined(__AVX512BW__)
+template <int groups>
+void add_row(u16* cell, const u32* mask, int) {
+    const __m512i one = _mm512_set1_epi16(1);
+    for (int g = 0; g < groups; ++g) {
+        u16* p = cell + g * group_lanes;
+        const __m512i v = _mm512_loadu_si512(p);
+        _mm512_storeu_si512(p, _mm512_mask_add_epi16(v, _cvtu32_mask32(mask[g]), v, one));
+    }
+}
+
+template <>
+void add_row<0>(u16* cell, const u32* mask, int groups) {
+    for (int g = 0; g < groups; ++g) add_row<1>(cell + g * group_lanes, mask + g, 1);
+}
+#elif defined(__AVX2__)
+inline void add_half(u16* p, u32 bits, __m256i place) {
+    const __m256i spread = _mm256_and_si256(_mm256_set1_epi16(static_cast<short>(bits)), place);
+    __m256i* at = reinterpret_cast<__m256i*>(p);
+    _mm256_storeu_si256(at, _mm256_sub_epi16(_mm256_loadu_si256(at), _mm256_cmpeq_epi16(spread, place)));
+}
+
+template <int groups>
+void add_row(u16* cell, const u32* mask, int n) {
+    const __m256i place = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384,
+                                            static_cast<short>(32768));
+    for (int g = 0; g < (groups ? groups : n); ++g) {
+        add_half(cell + g * group_lanes, mask[g], place);
+        add_half(cell + g * group_lanes + 16, mask[g] >> 16, place);
+    }
+}
+#else
+template <int groups>
+void add_row(u16* cell, const u32* mask, int n) {
+    for (int g = 0; g < (groups ? groups : n); ++g)
+        for (u32 rest = mask[g]; rest; rest &= rest - 1)
+            ++cell[g * group_lanes + __builtin_ctz(rest)];
+}
+#endif
+
+// Two rows far apart go side by side: a row that falls in the same cell as the one before it must wait for it.
+template <int groups>
+void add_rows(u16* histogram, const u32* ids, const u32* masks, i64 n, int n_groups) {
+    const i64 width = i64{groups ? groups : n_groups};
+    const i64 half = n / 2;
+    for (i64 i = 0; i < half; ++i) {
+        add_row<groups>(histogram + ids[i] * width * group_lanes, masks + i * width, n_groups);
+        add_row<groups>(histogram + ids[half + i] * width * group_lanes, masks + (half + i) * width, n_groups);
+    }
+    if (n % 2) add_row<groups>(histogram + ids[n - 1] * width * group_lanes, masks + (n - 1) * width, n_groups);
+}
+
+void add_masks(u16* histogram, const u32* ids, const u32* masks, i64 n, int groups) {
+    switch (groups) {
+        case 1: return add_rows<1>(histogram, ids, masks, n, groups);
+        case 2: return add_rows<2>(histogram, ids, masks, n, groups);
+        case 3: return add_rows<3>(histogram, ids, masks, n, groups);
+        case 4: return add_rows<4>(histogram, ids, masks, n, groups);
+        default: return add_rows<0>(histogram, ids, masks, n, groups);
+    }
+}
+
+void drain(u32* __restrict total, u16* __restrict part, i64 n) {
+    for (i64 i = 0; i < n; ++i) {
+        total[i] += part[i];
+        part[i] = 0;
+    }
+}
+
+void add_counts(u32* __restrict into, const u32* __restrict from, int n) {
+    for (int i = 0; i < n; ++i) into[i] += from[i];
+}
+
+void add_terms(i64* __restrict sums, const u32* __restrict counts, const i64* __restrict terms, int n) {
+    for (int i = 0; i < n; ++i) sums[i] += terms[counts[i]];
+}
+
+// ------------------------------------------------------------------------------------------------------ random bits
+
+// Sixteen counters side by side, so that the compiler can put them in one vector; word w of counter p is draw
+// 64 (p / 16) + 16 w + p % 16.
+void draw(u64 key, u32 task, u64 block, u32* out, i64 n) {
+    constexpr int side = 16;
+    for (i64 at = 0; at < n; at += 4 * side) {
+        u32 c0[side], c1[side], c2[side], c3[side];
+        for (int i = 0; i < side; ++i) {
+            c0[i] = static_cast<u32>(at / 4) + static_cast<u32>(i);
+            c1[i] = static_cast<u32>(block);
+            c2[i] = static_cast<u32>(block >> 32);
+            c3[i] = task;
+        }
+        u32 k0 = static_cast<u32>(key), k1 = static_cast<u32>(key >> 32);
+        for (int round = 0; round < 10; ++round) {
+            for (int i = 0; i < side; ++i) {
+                const u64 a = u64{0xD2511F53u} * c0[i];
+                const u64 b = u64{0xCD9E8D57u} * c2[i];
+                c0[i] = static_cast<u32>(b >> 32) ^ c1[i] ^ k0;
+                c1[i] = static_cast<u32>(b);
+                c2[i] = static_cast<u32>(a >> 32) ^ c3[i] ^ k1;
+                c3[i] = static_cast<u32>(a);
+            }
+            k0 += 0x9E3779B9u;
+            k1 += 0xBB67AE85u;
+        }
+        for (int i = 0; i < side; ++i) {
+            constexpr u32 most = 0xFFFFFFFEu;
+            out[at + i] = c0[i] < most ? c0[i] : most;
+            out[at + side + i] = c1[i] < most ? c1[i] : most;
+            out[at + 2 * side + i] = c2[i] < most ? c2[i] : most;
+            out[at + 3 * side + i] = c3[i] < most ? c3[i] : most;
+        }
+    }
+}
+
+}  // namespace
+
+extern const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA);
+const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA) = {
+    extend_ids, make_plane, plane_counts, add_masks, drain, add_terms, add_counts, draw,
+    FISHERNET_TEXT(FISHERNET_ISA),
+};
+
+}  // namespace fishernet

@@ -1,0 +1,45 @@
+// The innermost loops. kernels.cpp is compiled once for every instruction set and the best one is chosen at run time;
+// all of them work on integers and give the same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace fishernet {
+
+inline constexpr int plane_step = 8;  // planes are padded to this many words, so that no kernel has a tail
+inline constexpr int group_lanes = 32;  // lanes of a histogram row are padded to groups of this many
+
+struct Kernels {
+    // ids[i] = ids[i] * radix + codes[i]
+    void (*extend_ids)(std::uint32_t* ids, const void* codes, int width, std::int64_t n, std::uint32_t radix);
+
+    // Bit i of the plane says whether codes[i] == state; bits from n to the padded end are 0.
+    void (*make_plane)(const void* codes, int width, std::int64_t n, std::uint32_t state, std::uint64_t* plane);
+
+    // counts[b * stride] += rows that are in base plane b and in the candidate plane; base planes follow one another.
+    // words is a multiple of plane_step.
+    void (*plane_counts)(const std::uint64_t* base, int n_base, const std::uint64_t* candidate, int words,
+                         std::uint32_t* counts, std::int64_t stride);
+
+    // For every row i and every bit l of its masks: histogram[ids[i]][l] += 1. A row has `groups` masks of 32 bits.
+    void (*add_masks)(std::uint16_t* histogram, const std::uint32_t* ids, const std::uint32_t* masks, std::int64_t n,
+                      int groups);
+
+    // total[i] += part[i]; part[i] = 0. n is a multiple of group_lanes.
+    void (*drain)(std::uint32_t* total, std::uint16_t* part, std::int64_t n);
+
+    // sums[l] += terms[counts[l]]; all counts are within the table of terms. n is a multiple of group_lanes.
+    void (*add_terms)(std::int64_t* sums, const std::uint32_t* counts, const std::int64_t* terms, int n);
+
+    // into[l] += from[l]. n is a multiple of group_lanes.
+    void (*add_counts)(std::uint32_t* into, const std::uint32_t* from, int n);
+
+    // n draws (a multiple of 64) from 0 to 2^32 - 2: Philox under the counter (position / 4, block, task), min'ed.
+    void (*draw)(std::uint64_t key, std::uint32_t task, std::uint64_t block, std::uint32_t* out, std::int64_t n);
+
+    const char* name;
+};
+
+const Kernels& kernels();
+
+}  // namespace fishernet

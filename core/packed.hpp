@@ -1,0 +1,28 @@
+// A second form of a table's columns, made once: for every state of every narrow column one bit a row.
+//
+// A *lane* is one state of one column. The planes hold the bits lane by lane (counting few cells is AND and popcount),
+// the masks hold them row by row (a histogram row takes all lanes of a table row in a few vector additions). The last
+// lane is 1 in every row, so that the size of a cell is counted along with its parts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace fishernet {
+
+inline constexpr std::uint32_t most_narrow_states = 32;  // a column with more is counted by itself
+
+struct Packed {
+    std::vector<std::int32_t> first_lane;  // one a column; -1 for a wide one
+    int n_lanes = 0;                       // with the lane of ones, before padding
+    int groups = 0;                        // of 32 lanes each
+    int ones_lane = 0;
+    std::int64_t words = 0;                // of a plane, padded
+    std::vector<std::uint64_t> planes;     // [lane][words]
+    std::vector<std::uint32_t> masks;      // [row][groups]; rows padded to whole words
+
+    const std::uint64_t* plane(std::int64_t lane) const { return planes.data() + lane * words; }
+    int lanes() const { return groups * 32; }
+};
+
+}  // namespace fishernet

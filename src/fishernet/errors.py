@@ -1,0 +1,158 @@
+"""Every error and warning of the library, as one tree.
+
+::
+
+    ValueError
+      FishernetError              anything that is wrong with what was given
+        SchemaError               columns, names, types or shapes that do not fit
+        UnknownStateError         a label that a variable does not have
+        MissingValueError         missing cells where none can be used
+        CycleError                edges that close a directed cycle
+        ZeroProbabilityError      a formula would divide by a probability that is zero
+        StateSpaceError           a table of probabilities or counts that would not fit (also a MemoryError)
+        FileFormatError           a file that is not what it says it is
+        ConvergenceError          an iteration that did not arrive
+    UserWarning
+      FishernetWarning            the result stands, but something about it should be known
+
+A message says what is wrong, where, and what to do; the attributes say the same to a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class FishernetError(ValueError):
+    """Something is wrong with what was given; the base of all errors of the library."""
+
+
+class SchemaError(FishernetError):
+    """Columns, names, types or shapes that do not fit together."""
+
+
+class UnknownStateError(FishernetError):
+    """A label that a variable does not have.
+
+    Attributes
+    ----------
+    variable : str
+        The variable (column).
+    label : object
+        The label that is not among its states.
+    row : int or None
+        The first row that holds it, counted from 0; None when it was not found in a row.
+    """
+
+    def __init__(self, message: str, *, variable: str, label: object, row: int | None = None) -> None:
+        super().__init__(message)
+        self.variable = variable
+        self.label = label
+        self.row = row
+
+
+class MissingValueError(FishernetError):
+    """Missing cells where none can be used.
+
+    Attributes
+    ----------
+    counts : dict
+        The number of missing cells of each column that has some.
+    """
+
+    def __init__(self, message: str, *, counts: dict[str, int]) -> None:
+        super().__init__(message)
+        self.counts = counts
+
+
+class CycleError(FishernetError):
+    """Edges that close a directed cycle.
+
+    Attributes
+    ----------
+    cycle : tuple of str
+        The names along the cycle; the first is repeated at the end.
+    """
+
+    def __init__(self, cycle: Sequence[str]) -> None:
+        self.cycle = tuple(cycle)
+        path = " -> ".join(self.cycle)
+        super().__init__(f"the edges close a cycle: {path}; remove or turn one of them")
+
+
+class ZeroProbabilityError(FishernetError):
+    """A formula would divide by a probability that is zero.
+
+    Attributes
+    ----------
+    variable : str
+        The child variable.
+    configuration : dict
+        The states of its parents, by name.
+    state : object
+        The state of the child, or None when the whole configuration has probability zero.
+    """
+
+    def __init__(
+        self, message: str, *, variable: str, configuration: dict[str, object], state: object | None = None
+    ) -> None:
+        super().__init__(message)
+        self.variable = variable
+        self.configuration = configuration
+        self.state = state
+
+
+class StateSpaceError(FishernetError, MemoryError):
+    """A table of probabilities or counts that would not fit.
+
+    Attributes
+    ----------
+    cells : int
+        The number of cells it would have.
+    limit : int
+        The number that is allowed.
+    """
+
+    def __init__(self, what: str, *, cells: int, limit: int, remedy: str) -> None:
+        super().__init__(f"{what} would have {cells:,} cells, more than the limit of {limit:,}; {remedy}")
+        self.cells = cells
+        self.limit = limit
+
+
+class FileFormatError(FishernetError):
+    """A file that is not what it says it is.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    line : int or None
+        The line, counted from 1, where one is known.
+    """
+
+    def __init__(self, path: object, what: str, *, line: int | None = None) -> None:
+        self.path = str(path)
+        self.line = line
+        where = self.path if line is None else f"{self.path}, line {line}"
+        super().__init__(f"{where}: {what}")
+
+
+class ConvergenceError(FishernetError):
+    """An iteration that did not arrive.
+
+    Attributes
+    ----------
+    steps : int
+        The number of steps made.
+    residual : float
+        How far it still was.
+    """
+
+    def __init__(self, message: str, *, steps: int, residual: float) -> None:
+        super().__init__(message)
+        self.steps = steps
+        self.residual = residual
+
+
+class FishernetWarning(UserWarning):
+    """The result stands, but something about it should be known."""
