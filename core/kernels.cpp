@@ -196,39 +196,115 @@ void add_terms(i64* __restrict sums, const u32* __restrict counts, const i64* __
 
 // ------------------------------------------------------------------------------------------------------ random bits
 
-// Sixteen counters side by side, so that the compiler can put them in one vector; word w of counter p is draw
-// 64 (p / 16) + 16 w + p % 16.
+// Counters go side by side, one a vector lane. The same few operations for each width:
+#if defined(__AVX512F__)
+using Lanes = __m512i;
+Lanes same(u32 x) { return _mm512_set1_epi32(static_cast<int>(x)); }
+Lanes load(const u32* p) { return _mm512_loadu_si512(p); }
+void store(u32* p, Lanes a) { _mm512_storeu_si512(p, a); }
+Lanes add(Lanes a, Lanes b) { return _mm512_add_epi32(a, b); }
+Lanes mix(Lanes a, Lanes b, Lanes c) { return _mm512_ternarylogic_epi32(a, b, c, 0x96); }  // a ^ b ^ c
+Lanes least(Lanes a, Lanes b) { return _mm512_min_epu32(a, b); }
+void multiply(Lanes a, Lanes m, Lanes& high, Lanes& low) {
+    const Lanes even = _mm512_mul_epu32(a, m), odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), m);
+    high = _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd);
+    low = _mm512_mask_blend_epi32(0xAAAA, even, _mm512_slli_epi64(odd, 32));
+}
+#elif defined(__AVX2__)
+using Lanes = __m256i;
+Lanes same(u32 x) { return _mm256_set1_epi32(static_cast<int>(x)); }
+Lanes load(const u32* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+void store(u32* p, Lanes a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a); }
+Lanes add(Lanes a, Lanes b) { return _mm256_add_epi32(a, b); }
+Lanes mix(Lanes a, Lanes b, Lanes c) { return _mm256_xor_si256(_mm256_xor_si256(a, b), c); }
+Lanes least(Lanes a, Lanes b) { return _mm256_min_epu32(a, b); }
+void multiply(Lanes a, Lanes m, Lanes& high, Lanes& low) {
+    const Lanes even = _mm256_mul_epu32(a, m), odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), m);
+    high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
+    low = _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA);
+}
+#else
+using Lanes = u32;
+Lanes same(u32 x) { return x; }
+Lanes load(const u32* p) { return *p; }
+void store(u32* p, Lanes a) { *p = a; }
+Lanes add(Lanes a, Lanes b) { return a + b; }
+Lanes mix(Lanes a, Lanes b, Lanes c) { return a ^ b ^ c; }
+Lanes least(Lanes a, Lanes b) { return a < b ? a : b; }
+void multiply(Lanes a, Lanes m, Lanes& high, Lanes& low) {
+    const u64 product = u64{a} * m;
+    high = static_cast<u32>(product >> 32);
+    low = static_cast<u32>(product);
+}
+#endif
+
+// Word w of counter (p, block, task) is draw 64 (p / 16) + 16 w + p % 16.
 void draw(u64 key, u32 task, u64 block, u32* out, i64 n) {
-    constexpr int side = 16;
-    for (i64 at = 0; at < n; at += 4 * side) {
-        u32 c0[side], c1[side], c2[side], c3[side];
-        for (int i = 0; i < side; ++i) {
-            c0[i] = static_cast<u32>(at / 4) + static_cast<u32>(i);
-            c1[i] = static_cast<u32>(block);
-            c2[i] = static_cast<u32>(block >> 32);
-            c3[i] = task;
-        }
+    constexpr int side = sizeof(Lanes) / sizeof(u32);
+    const u32 places[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    for (i64 p = 0; p < n / 4; p += side) {
+        Lanes c0 = add(same(static_cast<u32>(p - p % 16)), load(places + p % 16));
+        Lanes c1 = same(static_cast<u32>(block)), c2 = same(static_cast<u32>(block >> 32)), c3 = same(task);
         u32 k0 = static_cast<u32>(key), k1 = static_cast<u32>(key >> 32);
-        for (int round = 0; round < 10; ++round) {
-            for (int i = 0; i < side; ++i) {
-                const u64 a = u64{0xD2511F53u} * c0[i];
-                const u64 b = u64{0xCD9E8D57u} * c2[i];
-                c0[i] = static_cast<u32>(b >> 32) ^ c1[i] ^ k0;
-                c1[i] = static_cast<u32>(b);
-                c2[i] = static_cast<u32>(a >> 32) ^ c3[i] ^ k1;
-                c3[i] = static_cast<u32>(a);
-            }
-            k0 += 0x9E3779B9u;
-            k1 += 0xBB67AE85u;
+        for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+            Lanes high0, low0, high2, low2;
+            multiply(c0, same(0xD2511F53u), high0, low0);
+            multiply(c2, same(0xCD9E8D57u), high2, low2);
+            c0 = mix(high2, c1, same(k0));
+            c2 = mix(high0, c3, same(k1));
+            c1 = low2;
+            c3 = low0;
         }
-        for (int i = 0; i < side; ++i) {
-            constexpr u32 most = 0xFFFFFFFEu;
-            out[at + i] = c0[i] < most ? c0[i] : most;
-            out[at + side + i] = c1[i] < most ? c1[i] : most;
-            out[at + 2 * side + i] = c2[i] < most ? c2[i] : most;
-            out[at + 3 * side + i] = c3[i] < most ? c3[i] : most;
-        }
+        u32* to = out + 4 * (p - p % 16) + p % 16;
+        const Lanes most = same(0xFFFFFFFEu);
+        store(to, least(c0, most));
+        store(to + 16, least(c1, most));
+        store(to + 32, least(c2, most));
+        store(to + 48, least(c3, most));
     }
+}
+
+template <class Code>
+void add_scaled(u32* __restrict sums, const Code* __restrict codes, i64 n, u32 stride) {
+    for (i64 i = 0; i < n; ++i) sums[i] += stride * codes[i];
+}
+
+void add_strided(u32* sums, const void* codes, int width, i64 n, u32 stride) {
+    if (width == 1) add_scaled(sums, static_cast<const u8*>(codes), n, stride);
+    else if (width == 2) add_scaled(sums, static_cast<const u16*>(codes), n, stride);
+    else add_scaled(sums, static_cast<const u32*>(codes), n, stride);
+}
+
+// How many of the thresholds of one row are <= a draw.
+u32 passed(const u32* row, u32 most, u32 draw_) {
+    if (most <= 7) {  // counting them all has no branch to be guessed
+        u32 count = 0;
+        for (u32 k = 0; k < most; ++k) count += draw_ >= row[k];
+        return count;
+    }
+    u32 low = 0, high = most;
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        if (draw_ >= row[middle]) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+void choose(const u32* draws, const u32* groups, const u32* thresholds, u32 most, i64 n, u32* states) {
+    i64 i = 0;
+#if defined(__AVX512F__)
+    for (; most <= 7 && i + 16 <= n; i += 16) {
+        const __m512i x = _mm512_loadu_si512(draws + i), one = _mm512_set1_epi32(1);
+        __m512i at = _mm512_mullo_epi32(_mm512_loadu_si512(groups + i), same(most)), count = _mm512_setzero_si512();
+        for (u32 k = 0; k < most; ++k, at = add(at, one)) {
+            const __m512i limit = _mm512_i32gather_epi32(at, reinterpret_cast<const int*>(thresholds), 4);
+            count = _mm512_mask_add_epi32(count, _mm512_cmpge_epu32_mask(x, limit), count, one);
+        }
+        _mm512_storeu_si512(states + i, count);
+    }
+#endif
+    for (; i < n; ++i) states[i] = passed(thresholds + u64{groups[i]} * most, most, draws[i]);
 }
 
 }  // namespace
@@ -236,6 +312,7 @@ void draw(u64 key, u32 task, u64 block, u32* out, i64 n) {
 extern const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA);
 const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA) = {
     extend_ids, make_plane, plane_counts, add_masks, drain, add_terms, add_counts, draw,
+    add_strided, choose,
     FISHERNET_TEXT(FISHERNET_ISA),
 };
 

@@ -37,6 +37,14 @@ struct Kernels {
     // n draws (a multiple of 64) from 0 to 2^32 - 2: Philox under the counter (position / 4, block, task), min'ed.
     void (*draw)(std::uint64_t key, std::uint32_t task, std::uint64_t block, std::uint32_t* out, std::int64_t n);
 
+    // sums[i] += stride * codes[i]
+    void (*add_strided)(std::uint32_t* sums, const void* codes, int width, std::int64_t n, std::uint32_t stride);
+
+    // states[i] = how many of the `most` thresholds of row i are <= draws[i]; those of row i begin at
+    // thresholds[most * groups[i]].
+    void (*choose)(const std::uint32_t* draws, const std::uint32_t* groups, const std::uint32_t* thresholds,
+                   std::uint32_t most, std::int64_t n, std::uint32_t* states);
+
     const char* name;
 };
 

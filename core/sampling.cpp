@@ -36,46 +36,21 @@ void group_thresholds(const double* p, std::int32_t states, std::uint32_t* out) 
 }
 
 template <class Code>
-void choose_states(const std::uint32_t* draws, const std::uint32_t* groups, const std::uint32_t* limits,
-                   std::int32_t states, std::int64_t n, Code* out) {
-    if (states == 2) {
-        for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<Code>(draws[i] >= limits[groups[i]]);
-        return;
-    }
-    const std::int32_t width = states - 1;
-    if (states <= 8) {
-        for (std::int64_t i = 0; i < n; ++i) {
-            const std::uint32_t* row = limits + std::int64_t{groups[i]} * width;
-            std::uint32_t state = 0;
-            for (std::int32_t k = 0; k < width; ++k) state += draws[i] >= row[k];
-            out[i] = static_cast<Code>(state);
-        }
-        return;
-    }
-    for (std::int64_t i = 0; i < n; ++i) {
-        const std::uint32_t* row = limits + std::int64_t{groups[i]} * width;
-        out[i] = static_cast<Code>(std::upper_bound(row, row + width, draws[i]) - row);
+void narrow(const std::uint32_t* states, std::int64_t n, void* codes, std::int64_t begin) {
+    Code* to = static_cast<Code*>(codes) + begin;
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<Code>(states[i]);
+}
+
+void store(const std::uint32_t* states, std::int64_t n, const Output& column, std::int64_t begin) {
+    switch (column.width) {
+        case 1: return narrow<std::uint8_t>(states, n, column.codes, begin);
+        case 2: return narrow<std::uint16_t>(states, n, column.codes, begin);
+        default: return narrow<std::uint32_t>(states, n, column.codes, begin);
     }
 }
 
-void store(const Output& column, std::int64_t begin, const std::uint32_t* draws, const std::uint32_t* groups,
-           const std::vector<std::uint32_t>& limits, std::int32_t states, std::int64_t n) {
-    switch (column.width) {
-        case 1: return choose_states(draws, groups, limits.data(), states, n, static_cast<std::uint8_t*>(column.codes) + begin);
-        case 2: return choose_states(draws, groups, limits.data(), states, n, static_cast<std::uint16_t*>(column.codes) + begin);
-        default: return choose_states(draws, groups, limits.data(), states, n, static_cast<std::uint32_t*>(column.codes) + begin);
-    }
-}
-
-void add_parent(const Output& column, std::int64_t begin, std::int64_t n, std::int64_t stride, std::uint32_t* groups) {
-    const auto add = [&](const auto* codes) {
-        for (std::int64_t i = 0; i < n; ++i) groups[i] += static_cast<std::uint32_t>(stride) * codes[i];
-    };
-    switch (column.width) {
-        case 1: return add(static_cast<const std::uint8_t*>(column.codes) + begin);
-        case 2: return add(static_cast<const std::uint16_t*>(column.codes) + begin);
-        default: return add(static_cast<const std::uint32_t*>(column.codes) + begin);
-    }
+const void* codes_from(const Output& column, std::int64_t row) {
+    return static_cast<const unsigned char*>(column.codes) + row * column.width;
 }
 
 }  // namespace
@@ -93,7 +68,7 @@ void sample_forward(std::span<const FlatConditional> conditionals, std::span<con
                     std::uint64_t key, StopCheck check) {
     const std::int64_t blocks = (n + block_rows - 1) / block_rows;
     run_tasks(blocks, [&](std::int64_t block) {
-        thread_local std::vector<std::uint32_t> draws(block_rows), groups(block_rows);
+        thread_local std::vector<std::uint32_t> draws(block_rows), groups(block_rows), states(block_rows);
         const std::int64_t begin = block * block_rows;
         const std::int64_t size = std::min(block_rows, n - begin);
         for (const auto i : order) {
@@ -102,12 +77,16 @@ void sample_forward(std::span<const FlatConditional> conditionals, std::span<con
                            block_rows);
             std::fill_n(groups.data(), size, 0u);
             for (std::size_t p = 0; p < c.parents.size(); ++p) {
-                add_parent(columns[c.parents[p]], begin, size, c.strides[p], groups.data());
+                const Output& parent = columns[c.parents[p]];
+                kernels().add_strided(groups.data(), codes_from(parent, begin), parent.width, size,
+                                      static_cast<std::uint32_t>(c.strides[p]));
             }
             if (!c.map.empty()) {
                 for (std::int64_t row = 0; row < size; ++row) groups[row] = static_cast<std::uint32_t>(c.map[groups[row]]);
             }
-            store(columns[c.child], begin, draws.data(), groups.data(), limits[i], c.states, size);
+            kernels().choose(draws.data(), groups.data(), limits[i].data(), static_cast<std::uint32_t>(c.states - 1),
+                             size, states.data());
+            store(states.data(), size, columns[c.child], begin);
         }
     }, check);
 }

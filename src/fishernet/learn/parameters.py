@@ -1,0 +1,170 @@
+"""Fitting the parameters of a network to counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.counts import Counts, CountSource, as_source
+from fishernet.errors import FishernetError, MissingValueError, ZeroProbabilityError
+from fishernet.graphs import Dag
+from fishernet.learn.structure import structure
+from fishernet.models import BayesianNetwork, FullTable
+from fishernet.models.conditional import check_cells
+from fishernet.table import Table, Variable
+from fishernet.table.variable import positions
+
+Cells = npt.NDArray[np.float64]
+
+
+def parameters(
+    dag: Dag,
+    table: Table | CountSource,
+    *,
+    smoothing: float | str = 1.0,
+    ess: float | None = None,
+) -> BayesianNetwork:
+    """Fit the parameters of a Bayesian network.
+
+    Parameters
+    ----------
+    dag : Dag
+        The structure; its variables are matched to the table's by name.
+    table : Table or CountSource
+        The data, without missing cells.
+    smoothing : float or "snml"
+        A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
+        likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1.
+    ess : float, optional
+        Equivalent sample size: ess / (r q) is added to every cell instead, so that equivalent structures get the same
+        distribution.
+
+    Returns
+    -------
+    BayesianNetwork
+        Its variables come in the graph's order; `n_rows` is the number of rows fitted on.
+
+    Raises
+    ------
+    ZeroProbabilityError
+        When nothing is added and a configuration of parents never occurs.
+    MissingValueError
+        When a cell is missing.
+    StateSpaceError
+        When a conditional would have more than 2**28 cells.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.Table.from_codes([[0, 0], [0, 0], [0, 1], [1, 1]])
+    >>> dag = fn.Dag.from_edges(["v0", "v1"], [("v0", "v1")])
+    >>> fn.learn.parameters(dag, table, smoothing=0).conditional("v1").probabilities.round(3)
+    array([[0.667, 0.333],
+           [0.   , 1.   ]])
+    """
+    source = as_source(table)
+    _check_smoothing(smoothing, ess)
+    where = positions([variable.name for variable in source.variables], dag.names, "column")
+    families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
+    for family in families:
+        variables = [source.variables[v] for v in family]
+        check_cells(variables, f"the conditional of {variables[-1].name!r}")
+    counted = source.counts([tuple(sorted(family)) for family in families])
+    conditionals = []
+    for child, (family, counts) in enumerate(zip(families, counted, strict=True)):
+        variables = [source.variables[v] for v in family]
+        _require_all_rows(counts, variables[-1])
+        axes = [counts.variables.index(v) for v in family]
+        cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
+        probabilities = _normalized(_weights(cells, smoothing, ess), variables)
+        conditionals.append(FullTable(child, dag.parents[child], variables, probabilities))
+    return BayesianNetwork([source.variables[v] for v in where], conditionals, n_rows=source.n_rows)
+
+
+def bayesian_network(
+    table: Table | CountSource, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
+) -> BayesianNetwork:
+    """Learn a Bayesian network: its structure, then its parameters.
+
+    Parameters
+    ----------
+    table : Table or CountSource
+        The data, without missing cells.
+    smoothing, ess
+        As for `parameters`.
+    **options
+        As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, seed, progress.
+
+    Returns
+    -------
+    BayesianNetwork
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> net = fn.learn.bayesian_network(fn.datasets.load("nursery"))
+    >>> net.n_rows
+    12960
+    """
+    _check_smoothing(smoothing, ess)
+    source = as_source(table)
+    return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
+
+
+def _check_smoothing(smoothing: float | str, ess: float | None) -> None:
+    if ess is not None and not (isinstance(ess, int | float) and np.isfinite(ess) and ess > 0):
+        raise FishernetError(f"ess must be a positive number, got {ess!r}")
+    if isinstance(smoothing, str):
+        if smoothing != "snml":
+            raise FishernetError(f'smoothing must be a number from 0 on or "snml", got {smoothing!r}')
+        if ess is not None:
+            raise FishernetError('ess and smoothing="snml" exclude each other')
+    elif not (isinstance(smoothing, int | float) and np.isfinite(smoothing) and smoothing >= 0):
+        raise FishernetError(f'smoothing must be a number from 0 on or "snml", got {smoothing!r}')
+
+
+def _require_all_rows(counts: Counts, child: Variable) -> None:
+    if counts.left_out:
+        raise MissingValueError(
+            f"the conditional of {child.name!r} needs complete rows; {counts.left_out} rows have a missing cell among "
+            'it and its parents; read the table with missing="drop" or missing="state"',
+            counts={},
+        )
+
+
+def _weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
+    """Return what each cell weighs, (q, r)."""
+    if ess is not None:
+        return cells + ess / cells.size
+    if smoothing == "snml":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            e = np.exp(cells * np.log1p(1 / cells))  # ((n + 1) / n)^n
+        return np.where(cells > 0, e, 1.0) * (cells + 1)
+    return cells + float(smoothing)
+
+
+def _normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
+    """Return each row divided by its sum.
+
+    Raises
+    ------
+    ZeroProbabilityError
+        When a row is all zeros, naming the first such configuration.
+    """
+    sums = weights.sum(axis=1, keepdims=True)
+    empty = np.flatnonzero(sums == 0)
+    if len(empty):
+        *parents, child = variables
+        states = np.unravel_index(empty[0], [v.cardinality for v in parents]) if parents else ()
+        configuration = {v.name: v.states[int(k)] for v, k in zip(parents, states, strict=True)}
+        shown = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
+        where = f"; {len(empty)} configurations of its parents never occur, the first is {shown}" if parents else ""
+        raise ZeroProbabilityError(
+            f"the conditional of {child.name!r} cannot be fitted without smoothing{where}; use smoothing > 0 or ess",
+            variable=child.name,
+            configuration=configuration,
+        )
+    return weights / sums

@@ -1,0 +1,172 @@
+"""A search over structures, and the one driver that runs it.
+
+A search never touches data. It says which families it wants scored, is told the scores, and moves. Progress, time
+limits and Ctrl-C live in the driver and nowhere else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.counts import TableCounts
+from fishernet.errors import FishernetError
+from fishernet.graphs import Dag
+from fishernet.progress import Progress, Reporter
+from fishernet.scores import Families, LocalScores
+
+WORK_AT_ONCE = 1_000_000_000  # rows times families between two looks at the clock
+
+
+class Search(Protocol):
+    """A search over directed acyclic graphs.
+
+    Attributes
+    ----------
+    best : Dag
+        The best graph so far; the start, before anything was told.
+    score : float
+        Its score; NaN before anything was told.
+    steps : int
+        How many steps were made.
+    """
+
+    @property
+    def best(self) -> Dag: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def steps(self) -> int: ...
+
+    def wanted(self) -> Families:
+        """Return the families whose scores are needed before the next step; empty when the search is finished."""
+        ...
+
+    def tell(self, scores: npt.NDArray[np.float64]) -> None:
+        """Take the scores of the wanted families, (n_families,), and move."""
+        ...
+
+    def trace(self) -> tuple[Step, ...]:
+        """Return the steps made so far."""
+        ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a search.
+
+    Attributes
+    ----------
+    kind : str
+        "add", "remove" or "reverse".
+    parent, child : str
+        The arc as it was before the step (as it came, for an addition).
+    gain : float
+        By how much the score rose, in nats.
+    """
+
+    kind: str
+    parent: str
+    child: str
+    gain: float
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found.
+
+    Attributes
+    ----------
+    dag : Dag
+        The best graph.
+    score : float
+        Its score in nats.
+    steps : tuple of Step
+        The way there from the start.
+    n_scores : int
+        How many distinct local scores were computed.
+    finished : bool
+        False when the time limit ended the search.
+    seconds : float
+        How long it took.
+    """
+
+    dag: Dag
+    score: float
+    steps: tuple[Step, ...]
+    n_scores: int
+    finished: bool
+    seconds: float
+
+    def to_frame(self) -> pa.Table:
+        """Return the steps, one row each, as a pyarrow Table."""
+        fields = ("kind", "parent", "child", "gain")
+        return pa.table({field: [getattr(step, field) for step in self.steps] for field in fields})
+
+
+def run_search(
+    search: Search, scores: LocalScores, *, max_seconds: float | None = None, progress: Progress | None = None
+) -> SearchResult:
+    """Run a search to its end, or until the time is over.
+
+    Parameters
+    ----------
+    search : Search
+    scores : LocalScores
+        Scores the families that the search wants.
+    max_seconds : float, optional
+        After this time the best graph so far is the result.
+    progress : callable, optional
+        ``progress("learning the structure", steps, None)``.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C; its attribute ``best`` is the best graph so far.
+    """
+    if max_seconds is not None and not max_seconds >= 0:
+        raise FishernetError(f"max_seconds must not be negative, got {max_seconds}")
+    began = time.monotonic()
+    reporter = Reporter(progress, "learning the structure")
+    try:
+        finished = _drive(search, scores, reporter, None if max_seconds is None else began + max_seconds)
+    except KeyboardInterrupt as interrupt:
+        interrupt.best = search.best  # type: ignore[attr-defined]
+        raise
+    reporter.finish(search.steps)
+    return SearchResult(
+        search.best, search.score, search.trace(), scores.n_distinct, finished, time.monotonic() - began
+    )
+
+
+def _drive(search: Search, scores: LocalScores, reporter: Reporter, deadline: float | None) -> bool:
+    """Loop until the search wants nothing more; False when the deadline came first."""
+    families = search.wanted()
+    while len(families):
+        answers = []
+        for part in _parts(families, scores):
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+            answers.append(scores(part))
+            reporter.step(search.steps)
+        search.tell(answers[0] if len(answers) == 1 else np.concatenate(answers))
+        families = search.wanted()
+    return True
+
+
+def _parts(families: Families, scores: LocalScores) -> Iterator[Families]:
+    """Cut a long list so that the clock can be looked at; a source that is not in memory gets it whole."""
+    size = len(families)
+    if isinstance(scores.source, TableCounts):
+        size = max(256, WORK_AT_ONCE // max(1, scores.source.table.n_rows))
+    if size >= len(families):
+        yield families
+        return
+    for begin in range(0, len(families), size):
+        yield families[begin : begin + size]

@@ -1,0 +1,115 @@
+"""Local scores: the score of one family, and the only way to it.
+
+What was scored before is remembered. For a table and a penalized likelihood, counting and scoring happen in the core
+in one pass; any other source or score goes by the protocol: the source is asked for counts, the score for f and g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.counts import Counts, CountSource, TableCounts, as_source
+from fishernet.errors import MissingValueError
+from fishernet.graphs import Dag
+from fishernet.scores.families import Families
+from fishernet.scores.score import PenalizedLikelihood, Score
+from fishernet.table import Table
+from fishernet.table.variable import positions
+
+SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
+
+
+class LocalScores:
+    """Scores families of one source under one score, each of them once.
+
+    Parameters
+    ----------
+    source : CountSource
+    score : Score
+
+    Attributes
+    ----------
+    source, score
+        As given.
+    """
+
+    def __init__(self, source: CountSource, score: Score) -> None:
+        self.source = source
+        self.score = score
+        self._known = _core.FamilyCache()
+        self._terms: _core.SetTerms | None = None
+        if isinstance(source, TableCounts) and isinstance(score, PenalizedLikelihood):
+            source.table.require_complete("a score")
+            self._terms = _core.SetTerms(source.table.native)
+            self._price = score.price(source.n_rows)
+
+    @property
+    def n_distinct(self) -> int:
+        """The number of distinct families scored so far."""
+        return len(self._known)
+
+    def __call__(self, families: Families) -> npt.NDArray[np.float64]:
+        """Return the scores of families, (n_families,) float64.
+
+        Raises
+        ------
+        MissingValueError
+            When rows have missing cells in a family.
+        """
+        flat = (families.children, families.offsets, families.parents)
+        unknown = self._known.missing(*flat)
+        if len(unknown):
+            new = families.take(unknown)
+            self._known.store(*flat, unknown, self._compute(new))
+        return self._known.scores(*flat)
+
+    def _compute(self, families: Families) -> npt.NDArray[np.float64]:
+        if self._terms is not None:
+            return self._terms.family_scores(families.children, families.offsets, families.parents, self._price)
+        return np.fromiter(scores_by_protocol(self.source, families, self.score), np.float64, len(families))
+
+
+def scores_by_protocol(source: CountSource, families: Families, score: Score) -> Iterator[float]:
+    """Yield the score of each family from the counts that the source gives."""
+    listed = list(families)
+    for begin in range(0, len(listed), SETS_AT_ONCE):
+        part = listed[begin : begin + SETS_AT_ONCE]
+        joints = [tuple(sorted((*parents, child))) for child, parents in part]
+        distinct = sorted(set(joints))
+        counts = dict(zip(distinct, source.counts(distinct), strict=True))
+        for (child, parents), joint in zip(part, joints, strict=True):
+            require_all_rows(source, counts[joint])
+            states = source.variables[child].cardinality
+            yield score.joint(counts[joint]) - score.marginal(counts[joint].marginal(parents), states)
+
+
+def require_all_rows(source: CountSource, counts: Counts) -> None:
+    """Raise MissingValueError when rows were left out of the counts."""
+    if counts.left_out:
+        names = [source.variables[v].name for v in counts.variables]
+        raise MissingValueError(
+            f"a score needs complete rows; {counts.left_out} rows have a missing cell among {names}; "
+            'read the table with missing="drop" or missing="state"',
+            counts={},
+        )
+
+
+def local_scores(source: CountSource, families: Families, score: Score) -> npt.NDArray[np.float64]:
+    """Return the scores of families under one score, (n_families,) float64; see `LocalScores` to keep what it counted."""
+    return LocalScores(source, score)(families)
+
+
+def family_positions(source: CountSource, dag: Dag) -> Families:
+    """Return the families of a graph by the source's positions; variables are matched by name."""
+    where = positions([variable.name for variable in source.variables], dag.names, "column")
+    return Families.from_pairs((where[i], [where[p] for p in parents]) for i, parents in enumerate(dag.parents))
+
+
+def total_score(data: Table | CountSource, dag: Dag, score: Score) -> float:
+    """Return the sum of the local scores of a graph's families."""
+    source = as_source(data)
+    return float(local_scores(source, family_positions(source, dag), score).sum())

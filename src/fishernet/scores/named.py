@@ -1,0 +1,120 @@
+"""Scores by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fishernet.counts import CountSource, as_source
+from fishernet.errors import FishernetError
+from fishernet.graphs import Dag
+from fishernet.scores.aic import Aic
+from fishernet.scores.bic import Bic
+from fishernet.scores.families import Families
+from fishernet.scores.local import local_scores, total_score
+from fishernet.scores.loglik import LogLikelihood
+from fishernet.scores.score import Score
+from fishernet.table import Table
+from fishernet.table.variable import check_names, listed, positions
+
+SCORES: dict[str, Callable[..., Score]] = {
+    "loglik": LogLikelihood,
+    "bic": Bic,
+    "mdl": Bic,
+    "aic": Aic,
+}
+
+
+def named_score(score: str | Score, **options: Any) -> Score:
+    """Return the score of a name, or the score itself.
+
+    Parameters
+    ----------
+    score : str or Score
+        One of `SCORES`, in lower case.
+    **options
+        The score's own hyperparameters.
+
+    Raises
+    ------
+    FishernetError
+        When the name or an option is unknown.
+    """
+    if not isinstance(score, str):
+        if options:
+            raise FishernetError(f"options {listed(options)} go with a score's name; this score is made already")
+        return score
+    if score not in SCORES:
+        raise FishernetError(f"unknown score {score!r}; there are {listed(SCORES, most=20)}")
+    try:
+        return SCORES[score](**options)
+    except TypeError as error:
+        raise FishernetError(f"score {score!r} does not take these options: {error}") from None
+
+
+def score(dag: Dag, table: Table | CountSource, score: str | Score = "bic", **options: Any) -> float:
+    """Return how good a structure is for some data: the sum of its local scores, in nats, higher is better.
+
+    Parameters
+    ----------
+    dag : Dag
+        Its variables are matched to the table's by name.
+    table : Table or CountSource
+        The data.
+    score : str or Score
+        "loglik", "bic" (alias "mdl"), "aic".
+    **options
+        The score's own hyperparameters.
+
+    Raises
+    ------
+    SchemaError
+        When the table lacks a variable.
+    MissingValueError
+        When a cell is missing.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.Table.from_codes([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> dag = fn.Dag.from_edges(["v0", "v1"], [("v0", "v1")])
+    >>> round(fn.score(dag, table, "loglik"), 6)  # 4 log(1/2): v1 copies v0
+    -2.772589
+    """
+    return total_score(table, dag, named_score(score, **options))
+
+
+def local_score(
+    table: Table | CountSource, child: str, parents: Iterable[str], score: str | Score = "bic", **options: Any
+) -> float:
+    """Return the score of one family, in nats, higher is better.
+
+    Parameters
+    ----------
+    table : Table or CountSource
+        The data.
+    child : str
+        The child variable.
+    parents : iterable of str
+        Its parents, in any order.
+    score, **options
+        As for `score`.
+
+    Raises
+    ------
+    SchemaError
+        When a name is unknown, a parent is given twice, or the child is among its parents.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.Table.from_codes([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> fn.local_score(table, "v1", ["v0"], "loglik")
+    0.0
+    """
+    source = as_source(table)
+    family_names = [child, *parents]
+    check_names(family_names)
+    where = positions([variable.name for variable in source.variables], family_names, "column")
+    family = Families.from_pairs([(where[0], where[1:])])
+    return float(local_scores(source, family, named_score(score, **options))[0])
