@@ -123,8 +123,9 @@ JointCounts count_sparse(const Columns& table, View set, StopCheck check) {
         const bool complete = std::none_of(set.begin(), set.end(), [&](std::int32_t v) {
             return code_at(table.columns[v], row) == table.columns[v].cardinality;
         });
-        if (complete) rows.push_back(row);
-        else result.left_out += table.weights ? table.weights[row] : 1;
+        const std::int64_t weight = table.weights ? table.weights[row] : 1;
+        if (!complete) result.left_out += weight;
+        else if (weight > 0) rows.push_back(row);
         if (row % block_rows == 0) patience.ask();
     }
     std::vector<std::int64_t> other(rows.size());

@@ -78,9 +78,10 @@ class Counts:
                 limit=MOST_CELLS,
                 remedy="use fewer variables or merge states",
             )
-        full = np.zeros(self.cardinalities, dtype=self.values.dtype)
-        full[tuple(self.states.T)] = self.values
-        return full
+        full = np.zeros(cells, dtype=self.values.dtype)
+        places = np.ravel_multi_index(tuple(self.states.T), self.cardinalities) if self.variables else slice(None)
+        full[places] = self.values if len(self.values) else 0
+        return full.reshape(self.cardinalities)
 
     def marginal(self, variables: Sequence[int]) -> Counts:
         """Return the counts of some of the variables, summed over the others."""
@@ -88,7 +89,7 @@ class Counts:
         shape = tuple(self.cardinalities[axis] for axis in axes)
         if self.states is None:
             others = tuple(axis for axis in range(len(self.variables)) if axis not in axes)
-            return Counts(tuple(variables), shape, self.values.sum(axis=others), None, self.left_out)
+            return Counts(tuple(variables), shape, np.asarray(self.values.sum(axis=others)), None, self.left_out)
         values, states = merge_cells(self.values, self.states[:, axes])
         n_rows = int(self.total) + self.left_out
         return sized(Counts(tuple(variables), shape, values, states, self.left_out), n_rows)
@@ -114,9 +115,12 @@ def occurring(counts: Counts) -> tuple[Numbers, npt.NDArray[np.uint32]]:
     """Return the cells that occur, (n_cells,), and their states, (n_cells, n_variables), in lexicographic order."""
     if counts.states is not None:
         return counts.values, counts.states
-    where = np.nonzero(counts.values)
-    states = np.stack(where, axis=1) if where else np.zeros((int(counts.values != 0), 0))
-    return counts.values[counts.values != 0], states.astype(np.uint32)
+    flat = counts.values.reshape(-1)
+    cells = np.flatnonzero(flat)
+    states = np.zeros((len(cells), len(counts.variables)), dtype=np.uint32)
+    if counts.variables:
+        states[:] = np.stack(np.unravel_index(cells, counts.cardinalities), axis=1)
+    return flat[cells], states
 
 
 def merge_cells(values: Numbers, states: npt.NDArray[Any]) -> tuple[Numbers, npt.NDArray[np.uint32]]:

@@ -1,0 +1,165 @@
+"""Counts of the core against the naive twin, and the laws of `Counts`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.counts import Counts, TableCounts, as_source
+from fishernet.counts.counts import most_dense_cells, occurring
+from fishernet.errors import SchemaError, StateSpaceError
+from tests.reference.counting import joint_counts
+from tests.tables import random_table, tables
+
+
+def as_dict(counts: Counts) -> dict[tuple[int, ...], int]:
+    values, states = occurring(counts)
+    return {tuple(cell.tolist()): int(n) for cell, n in zip(states, values, strict=True) if n}
+
+
+def all_sets(n: int) -> list[tuple[int, ...]]:
+    return [s for size in range(n + 1) for s in itertools.combinations(range(n), size)]
+
+
+@given(tables(most_variables=4, missing=True))
+def test_counts_equal_the_naive_twin(table: fn.Table) -> None:
+    sets = all_sets(len(table.variables))
+    for chosen, counts in zip(sets, as_source(table).counts(sets), strict=True):
+        cells, left_out = joint_counts(table, chosen)
+        assert as_dict(counts) == cells
+        assert counts.left_out == left_out
+        assert counts.is_dense == (math.prod(counts.cardinalities) <= most_dense_cells(as_source(table).n_rows))
+
+
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 4096, 4097, 8192, 300_001])
+@pytest.mark.parametrize("cardinalities", [[2, 2, 2], [1, 7, 3], [2, 33, 5]])
+def test_counts_at_the_borders_of_blocks(n_rows: int, cardinalities: list[int]) -> None:
+    table = random_table(n_rows, n_rows, cardinalities)
+    sets = all_sets(3)
+    for chosen, counts in zip(sets, as_source(table).counts(sets), strict=True):
+        shape = tuple(cardinalities[v] for v in chosen)
+        flat = np.ravel_multi_index([table.codes[v].astype(int) for v in chosen], shape) if chosen else np.zeros(n_rows, int)
+        np.testing.assert_array_equal(counts.table().ravel(), np.bincount(flat, minlength=math.prod(shape)))
+
+
+def test_wide_columns_of_two_and_four_bytes() -> None:
+    rng = np.random.default_rng(1)
+    codes = np.stack([rng.integers(0, 70_000, 5000), rng.integers(0, 300, 5000)], axis=1)
+    variables = [fn.Variable("a", range(70_000)), fn.Variable("b", range(300))]
+    table = fn.Table.from_codes(codes, variables)
+    assert [column.dtype for column in table.codes] == [np.uint32, np.uint16]
+    (both,) = as_source(table).counts([(0, 1)])
+    assert not both.is_dense
+    cells, n = np.unique(codes, axis=0, return_counts=True)
+    np.testing.assert_array_equal(both.states, cells)
+    np.testing.assert_array_equal(both.values, n)
+
+
+@given(tables(most_variables=4, missing=True), st.integers(0, 60))
+def test_counts_of_two_parts_add(table: fn.Table, cut: int) -> None:
+    sets = all_sets(len(table.variables))
+    whole = as_source(table).counts(sets)
+    first, second = as_source(table[:cut]).counts(sets), as_source(table[cut:]).counts(sets)
+    for a, b, c in zip(first, second, whole, strict=True):
+        total = a + b
+        assert as_dict(total) == as_dict(c)
+        assert total.left_out == c.left_out
+        if table.weights is None:
+            assert total.is_dense == c.is_dense
+
+
+@given(tables(most_variables=4))
+def test_marginals_are_the_counts_of_the_smaller_set(table: fn.Table) -> None:
+    everything = tuple(range(len(table.variables)))
+    source = as_source(table)
+    (joint,) = source.counts([everything])
+    for chosen in all_sets(len(everything)):
+        (direct,) = source.counts([chosen])
+        assert as_dict(joint.marginal(chosen)) == as_dict(direct)
+
+
+def test_equal_shapes_are_needed_to_add() -> None:
+    source = as_source(random_table(0, 10, [2, 3]))
+    first, second = source.counts([(0,), (1,)])
+    with pytest.raises(SchemaError, match="do not add"):
+        first + second
+
+
+@pytest.mark.parametrize("chosen", [(1, 0), (0, 0), (0, 2), (-1,)])
+def test_sets_are_ascending_and_in_range(chosen: tuple[int, ...]) -> None:
+    with pytest.raises(SchemaError, match="ascending positions"):
+        as_source(random_table(0, 10, [2, 3])).counts([chosen])
+
+
+def test_only_tables_and_sources_are_sources() -> None:
+    table = random_table(0, 10, [2, 3])
+    source = TableCounts(table)
+    assert as_source(source) is source
+    with pytest.raises(SchemaError, match="not list"):
+        as_source([1, 2])  # type: ignore[arg-type]
+
+
+def test_a_table_of_all_cells_that_would_not_fit_is_refused() -> None:
+    table = random_table(0, 20, [40] * 8)
+    (counts,) = as_source(table).counts([tuple(range(8))])
+    with pytest.raises(StateSpaceError, match="6,553,600,000,000 cells"):
+        counts.table()
+
+
+def test_one_and_two_threads_give_the_same_counts() -> None:
+    table = random_table(3, 700_000, [3, 4, 40])
+    sets = all_sets(3)
+    before = fn.set_threads(1)
+    try:
+        one = as_source(table).counts(sets)
+        fn.set_threads(2)
+        two = as_source(table).counts(sets)
+    finally:
+        fn.set_threads(before)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a.values, b.values)
+
+
+@pytest.mark.parametrize("isa", ["portable", "avx2"])
+def test_every_instruction_set_counts_and_scores_the_same(isa: str) -> None:
+    script = (
+        "import numpy as np, hashlib, fishernet as fn\n"
+        "from tests.tables import random_table\n"
+        "from fishernet.counts import as_source\n"
+        "t = random_table(5, 70_001, [2, 3, 26, 4, 2, 5])\n"
+        "sets = [(0,), (0, 1), (0, 1, 3), (2, 3), (0, 1, 2, 3, 4, 5)]\n"
+        "h = hashlib.sha256()\n"
+        "for c in as_source(t).counts(sets): h.update(c.values.tobytes())\n"
+        "found = fn.learn.structure(t)\n"
+        "net = fn.learn.parameters(found.dag, t)\n"
+        "h.update(repr((found.steps, found.score)).encode())\n"
+        "for column in net.sample(10_000, seed=3).codes: h.update(column.tobytes())\n"
+        "print(h.hexdigest())\n"
+    )
+    answers = {
+        subprocess.run(  # noqa: S603
+            [sys.executable, "-c", script], env={**os.environ, **extra}, check=True, capture_output=True, text=True
+        ).stdout
+        for extra in ({}, {"FISHERNET_ISA": isa})
+    }
+    assert len(answers) == 1
+
+
+@pytest.mark.slow
+def test_more_than_two_to_the_31_rows() -> None:
+    n = 2**31 + 1
+    codes = np.zeros(n, dtype=np.uint8)
+    codes[::2] = 1
+    codes[-1] = 2
+    table = fn.Table([fn.Variable("x", range(3))], [codes])
+    (counts,) = as_source(table).counts([(0,)])
+    assert counts.values.tolist() == [2**30, 2**30, 1]

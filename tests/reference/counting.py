@@ -1,0 +1,23 @@
+"""Joint counts by going through the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from fishernet import Table
+
+
+def joint_counts(table: Table, chosen: Sequence[int]) -> tuple[dict[tuple[int, ...], int], int]:
+    """Cell -> number of rows for every cell that occurs, and the number of rows with a missing cell."""
+    counts: Counter[tuple[int, ...]] = Counter()
+    left_out = 0
+    cardinalities = table.cardinalities
+    for row in range(table.n_rows):
+        weight = 1 if table.weights is None else int(table.weights[row])
+        cell = tuple(int(table.codes[v][row]) for v in chosen)
+        if any(code == cardinalities[v] for code, v in zip(cell, chosen, strict=True)):
+            left_out += weight
+        elif weight:
+            counts[cell] += weight
+    return dict(counts), left_out

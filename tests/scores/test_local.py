@@ -1,0 +1,185 @@
+"""Local scores: both routes against the definition, and what makes ties exact."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.counts import Counts, as_source
+from fishernet.errors import FishernetError, MissingValueError, SchemaError
+from fishernet.scores import Bic, Families, LocalScores, local_scores, named_score
+from fishernet.table import Variable
+from tests.reference.scoring import family_score
+from tests.tables import random_table, tables
+
+NAMES = ["loglik", "bic", "aic"]
+
+
+class Remote:
+    """A source that is no table: it only answers the protocol."""
+
+    def __init__(self, table: fn.Table) -> None:
+        self._source = as_source(table)
+        self.variables: tuple[Variable, ...] = self._source.variables
+        self.n_rows: int = self._source.n_rows
+        self.asked = 0
+
+    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
+        self.asked += 1
+        return self._source.counts(sets)
+
+
+def all_families(n: int, most_parents: int = 4) -> list[tuple[int, tuple[int, ...]]]:
+    return [
+        (child, parents)
+        for child in range(n)
+        for size in range(min(n - 1, most_parents) + 1)
+        for parents in itertools.combinations([v for v in range(n) if v != child], size)
+    ]
+
+
+@given(tables(), st.sampled_from(NAMES), st.randoms(use_true_random=False))
+def test_both_routes_equal_the_definition(table: fn.Table, name: str, order: random.Random) -> None:
+    pairs = all_families(len(table.variables))
+    order.shuffle(pairs)
+    families = Families.from_pairs(pairs)
+    by_core = local_scores(as_source(table), families, named_score(name))
+    by_protocol = local_scores(Remote(table), families, named_score(name))
+    expected = [family_score(table, child, parents, name) for child, parents in pairs]
+    np.testing.assert_allclose(by_core, expected, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(by_protocol, expected, rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 63, 64, 65, 511, 512, 513, 8192, 8193, 57344, 57345, 70_001])
+def test_borders_of_blocks_and_chunks(n_rows: int) -> None:
+    table = random_table(n_rows, n_rows, [2, 3, 4, 2, 26, 1])
+    families = Families.from_pairs(all_families(6, 3))
+    by_core = local_scores(as_source(table), families, Bic())
+    by_protocol = local_scores(Remote(table), families, Bic())
+    np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-9)
+
+
+def test_wide_columns_and_very_large_families() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, [300, 40, 33, 32, 90, 7], size=(3000, 6))
+    table = fn.Table.from_codes(codes, [fn.Variable(f"v{i}", range(r)) for i, r in enumerate([300, 40, 33, 32, 90, 7])])
+    families = Families.from_pairs(all_families(6, 5))
+    by_core = local_scores(as_source(table), families, named_score("loglik"))
+    by_protocol = local_scores(Remote(table), families, named_score("loglik"))
+    np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
+
+
+@given(tables(), st.sampled_from(["bic", "aic", "loglik"]))
+def test_how_a_set_was_counted_leaves_no_trace(table: fn.Table, name: str) -> None:
+    """One family at a time, all at once, backwards, on reordered rows: the same bits."""
+    pairs = all_families(len(table.variables))
+    score = named_score(name)
+    together = local_scores(as_source(table), Families.from_pairs(pairs), score)
+    alone = [local_scores(as_source(table), Families.from_pairs([pair]), score)[0] for pair in pairs]
+    backwards = local_scores(as_source(table), Families.from_pairs(pairs[::-1]), score)[::-1]
+    turned = local_scores(as_source(table[::-1]), Families.from_pairs(pairs), score)
+    assert together.tolist() == alone == backwards.tolist() == turned.tolist()
+
+
+def test_an_arc_and_its_reversal_tie() -> None:
+    table = random_table(2, 5000, [3, 4, 2])
+    source = as_source(table)
+    families = Families.from_pairs([(0, ()), (1, (0,)), (1, ()), (0, (1,)), (0, (2,)), (1, (0, 2)), (1, (2,)), (0, (1, 2))])
+    s = local_scores(source, families, Bic())
+    assert s[0] + s[1] == pytest.approx(s[2] + s[3], rel=1e-15)
+    assert s[4] + s[5] == pytest.approx(s[6] + s[7], rel=1e-15)
+
+
+def test_each_family_is_scored_once() -> None:
+    remote = Remote(random_table(0, 50, [2, 3, 2]))
+    scores = LocalScores(remote, Bic())
+    families = Families.from_pairs([(0, (1,)), (1, (0, 2)), (0, (1,))])
+    first = scores(families)
+    assert scores.n_distinct == 2
+    assert remote.asked == 1
+    assert scores(families).tolist() == first.tolist()
+    assert remote.asked == 1
+
+
+def test_weights_count_rows() -> None:
+    rows = np.array([[0, 0], [0, 1], [1, 1]])
+    weighted = fn.Table.from_codes(rows, weights=[3, 1, 2])
+    repeated = fn.Table.from_codes(rows.repeat([3, 1, 2], axis=0))
+    dag = fn.Dag.from_edges(["v0", "v1"], [("v0", "v1")])
+    for name in NAMES:
+        assert fn.score(dag, weighted, name) == fn.score(dag, repeated, name)
+
+
+def test_bic_is_mdl_turned_over() -> None:
+    """P2, Eq. 21 to 23: cost = sum_i H(X_i | Y_i) + k_i log N / (2 N)."""
+    table = fn.Table.from_codes([[0, 0], [0, 1], [1, 1], [1, 1]])
+    dag = fn.Dag.from_edges(["v0", "v1"], [("v0", "v1")])
+    cost = np.log(2) + 0.5 * np.log(2) + (1 + 2) / 8 * np.log(4)
+    assert -fn.score(dag, table, "mdl") / 4 == pytest.approx(cost, rel=1e-14)
+
+
+def test_scores_match_variables_by_name() -> None:
+    table = random_table(0, 100, [2, 3, 4])
+    turned = table.select(["v2", "v0", "v1"])
+    dag = fn.Dag.from_edges(["v0", "v1", "v2"], [("v0", "v2"), ("v1", "v2")])
+    assert fn.score(dag, table) == fn.score(dag, turned)
+    assert fn.local_score(turned, "v2", ["v1", "v0"]) == fn.local_score(table, "v2", ["v0", "v1"])
+
+
+def test_missing_cells_are_refused_by_both_routes() -> None:
+    table = random_table(0, 100, [2, 3], missing=0.1)
+    families = Families.from_pairs([(0, (1,))])
+    for source in (as_source(table), Remote(table)):
+        with pytest.raises(MissingValueError, match=r"missing=\"drop\""):
+            local_scores(source, families, Bic())
+
+
+def test_bad_names_and_options() -> None:
+    table = random_table(0, 10, [2, 3])
+    with pytest.raises(FishernetError, match=r"unknown score 'bik'; there are 'loglik'"):
+        fn.local_score(table, "v0", [], "bik")
+    with pytest.raises(FishernetError, match="does not take these options"):
+        fn.local_score(table, "v0", [], "bic", ess=1.0)
+    with pytest.raises(SchemaError, match="'v0' appears more than once"):
+        fn.local_score(table, "v0", ["v0"])
+    with pytest.raises(SchemaError, match="no column 'w'"):
+        fn.local_score(table, "v0", ["w"])
+
+
+def test_one_and_two_threads_give_the_same_bits() -> None:
+    table = random_table(7, 200_000, [2, 3, 4, 5, 26, 3])
+    families = Families.from_pairs(all_families(6, 3))
+    before = fn.set_threads(1)
+    try:
+        one = local_scores(as_source(table), families, Bic())
+        fn.set_threads(2)
+        two = local_scores(as_source(table), families, Bic())
+    finally:
+        fn.set_threads(before)
+    assert one.tolist() == two.tolist()
+
+
+@pytest.mark.parametrize("isa", ["portable", "avx2"])
+def test_every_instruction_set_gives_the_same_bits(isa: str) -> None:
+    script = (
+        "from tests.scores.test_local import *\n"
+        "t = random_table(5, 70_001, [2, 3, 26, 4, 2, 5, 40])\n"
+        "print(local_scores(as_source(t), Families.from_pairs(all_families(7, 3)), Bic()).tolist())\n"
+    )
+    answers = {
+        subprocess.run(  # noqa: S603
+            [sys.executable, "-c", script], env={**os.environ, **extra}, check=True, capture_output=True, text=True
+        ).stdout
+        for extra in ({}, {"FISHERNET_ISA": isa})
+    }
+    assert len(answers) == 1
