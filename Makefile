@@ -1,0 +1,61 @@
+# make demo    learn two real tables and print what was found
+# make test    all tests, the core's own under sanitizers included
+# make lint    formatting, style and types
+# make bench   side by side with other libraries, in an environment of their own
+#
+# Nothing is needed but Python 3.11 (or later), make and a C++20 compiler; everything else is put in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+CORE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/bind/*.?pp)
+TEST_BUILD := build/core-test
+
+.PHONY: demo test core-test lint bench clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/python -m fishernet.cli.demo
+
+test: core-test $(VENV)/.installed-tests
+	$(BIN)/python -m pytest
+
+core-test: $(TEST_BUILD)/core_test
+	$(TEST_BUILD)/core_test
+
+lint: $(VENV)/.installed-tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf build $(VENV) .bench-venv
+
+# -- the environment ---------------------------------------------------------------------------------------------
+
+# The build's own tools, so that a rebuild compiles only what changed.
+$(VENV)/.tools:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fishernet needs Python 3.11 or later: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install 'scikit-build-core>=0.10' 'nanobind>=2.4' 'cmake>=3.18' ninja
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(CORE)
+	$(PIP) install --no-build-isolation -Ccmake.define.FISHERNET_STRICT=ON -e .
+	@touch $@
+
+$(VENV)/.installed-tests: $(VENV)/.installed pyproject.toml
+	$(PIP) install --no-build-isolation -Ccmake.define.FISHERNET_STRICT=ON -e '.[test,lint]'
+	@touch $@
+
+# -- the core's own tests, under AddressSanitizer and UndefinedBehaviorSanitizer -----------------------------------
+
+$(TEST_BUILD)/core_test: $(VENV)/.tools $(CORE) $(wildcard core/test/*.cpp)
+	$(BIN)/cmake -S . -B $(TEST_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DFISHERNET_TEST=ON \
+		-DFISHERNET_STRICT=ON -DCMAKE_BUILD_TYPE=Debug \
+		-DCMAKE_CXX_FLAGS='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' >/dev/null
+	$(BIN)/cmake --build $(TEST_BUILD) --target core_test
+	@touch $@

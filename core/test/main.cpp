@@ -1,0 +1,16 @@
+#include <cstdio>
+
+#include "check.hpp"
+
+int main() {
+    test_pool();
+    test_sequence_map();
+    test_kernels();
+    test_counting();
+    test_set_terms();
+    test_hill_climb();
+    test_conditionals();
+    test_sampling();
+    std::puts("core: 8 passed, 0 failed");
+    return 0;
+}

@@ -1,0 +1,103 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "../pool.hpp"
+#include "../sequence_map.hpp"
+#include "check.hpp"
+
+using namespace fishernet;
+
+namespace {
+
+void every_task_runs_once(std::int64_t n) {
+    std::vector<std::atomic<int>> runs(static_cast<std::size_t>(n));
+    run_tasks(n, [&](std::int64_t task) { ++runs[static_cast<std::size_t>(task)]; }, nullptr);
+    for (const auto& r : runs) CHECK(r == 1);
+}
+
+void exceptions_reach_the_caller() {
+    bool caught = false;
+    try {
+        run_tasks(1000, [](std::int64_t task) {
+            if (task == 500) throw std::runtime_error("task");
+        }, nullptr);
+    } catch (const std::runtime_error&) {
+        caught = true;
+    }
+    CHECK(caught);
+    every_task_runs_once(100);
+}
+
+void stop() { throw std::logic_error("stop"); }
+
+void the_check_stops_the_work() {
+    std::atomic<int> done{0};
+    bool caught = false;
+    try {
+        run_tasks(10000, [&](std::int64_t) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            ++done;
+        }, stop);
+    } catch (const std::logic_error&) {
+        caught = true;
+    }
+    CHECK(caught);
+    CHECK(done < 1000);
+}
+
+void several_callers_at_once() {
+    std::vector<std::thread> callers;
+    for (int i = 0; i < 4; ++i) callers.emplace_back([] { for (int k = 0; k < 50; ++k) every_task_runs_once(20); });
+    for (auto& caller : callers) caller.join();
+}
+
+void a_forked_child_works_on() {
+    every_task_runs_once(100);
+    const pid_t child = fork();
+    if (child == 0) {
+        every_task_runs_once(100);
+        _exit(0);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+}  // namespace
+
+void test_pool() {
+    for (const int threads : {1, 2, 5}) {
+        set_threads(threads);
+        CHECK(get_threads() == threads);
+        for (const std::int64_t n : {0, 1, 2, 1000}) every_task_runs_once(n);
+        exceptions_reach_the_caller();
+        the_check_stops_the_work();
+        several_callers_at_once();
+        a_forked_child_works_on();
+    }
+    set_threads(2);
+}
+
+void test_sequence_map() {
+    SequenceMap<int> map;
+    const std::vector<std::int32_t> empty;
+    CHECK(map.find(empty) == nullptr);
+    map.insert(empty, -1);
+    for (std::int32_t i = 0; i < 3000; ++i) {
+        const std::vector<std::int32_t> key{i % 7, i, i / 3};
+        CHECK(map.find(key) == nullptr);
+        map.insert(key, i);
+    }
+    for (std::int32_t i = 0; i < 3000; ++i) {
+        const std::vector<std::int32_t> key{i % 7, i, i / 3};
+        CHECK(*map.find(key) == i);
+    }
+    CHECK(*map.find(empty) == -1);
+    CHECK(map.size() == 3001);
+}

@@ -1,0 +1,260 @@
+"""Hill climbing against P2's Algorithm 7 taken literally, and its constraints."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.errors import CycleError, FishernetError, MissingValueError, SchemaError
+from fishernet.learn import Step
+from tests.reference.climbing import Edges, climb
+from tests.reference.scoring import family_score
+from tests.tables import random_table, tables
+
+KINDS = ("add", "remove", "reverse")
+
+
+def scorer(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]], float]:
+    known: dict[tuple[int, tuple[int, ...]], float] = {}
+
+    def local(child: int, parents: tuple[int, ...]) -> float:
+        if (child, parents) not in known:
+            known[child, parents] = family_score(table, child, parents, name)
+        return known[child, parents]
+
+    return local
+
+
+def edges_of(dag: fn.Dag) -> Edges:
+    return frozenset((p, child) for child, parents in enumerate(dag.parents) for p in parents)
+
+
+def moves_of(steps: tuple[Step, ...]) -> list[tuple[int, int, int]]:
+    return [(KINDS.index(s.kind), int(s.parent[1:]), int(s.child[1:])) for s in steps]
+
+
+@settings(max_examples=60)
+@given(tables(most_variables=5, most_rows=200), st.sampled_from(["bic", "aic", "loglik"]))
+def test_the_climb_is_algorithm_7(table: fn.Table, name: str) -> None:
+    found = fn.learn.structure(table, score=name)
+    edges, moves = climb(len(table.variables), scorer(table, name))
+    assert moves_of(found.steps) == moves
+    assert edges_of(found.dag) == edges
+    expected = sum(family_score(table, v, parents, name) for v, parents in enumerate(found.dag.parents))
+    assert found.score == pytest.approx(expected, rel=1e-12, abs=1e-10)
+    assert found.score == pytest.approx(fn.score(found.dag, table, name), rel=1e-13, abs=1e-10)
+    assert found.finished
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_longer_climbs_with_reversals(seed: int) -> None:
+    table = random_table(seed, 400, [2, 3, 2, 4, 2, 3], dependence=0.5)
+    start = fn.Dag.from_edges(table.names, [("v0", "v1"), ("v5", "v1"), ("v1", "v2"), ("v4", "v2"), ("v3", "v0")])
+    found = fn.learn.structure(table, score="aic", start=start)
+    edges, moves = climb(6, scorer(table, "aic"), start=edges_of(start))
+    assert moves_of(found.steps) == moves
+    assert edges_of(found.dag) == edges
+
+
+def test_all_three_kinds_of_moves_occur() -> None:
+    kinds = set()
+    for seed in range(12):
+        table = random_table(seed, 400, [2, 3, 2, 4, 2, 3], dependence=0.5)
+        start = fn.Dag.from_edges(table.names, [("v0", "v1"), ("v5", "v1"), ("v1", "v2"), ("v4", "v2"), ("v3", "v0")])
+        kinds |= {step.kind for step in fn.learn.structure(table, score="aic", start=start).steps}
+    assert kinds == set(KINDS)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_constraints_are_the_literal_climb_over_allowed_graphs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(seed, 300, [2, 3, 2, 3, 2])
+    names = table.names
+    pairs = [(a, b) for a in range(5) for b in range(5) if a != b]
+    forbidden = {pairs[i] for i in rng.permutation(20)[:6]}
+    required = {next((a, b) for a, b in pairs if a < b and (a, b) not in forbidden)}
+    most = 2
+
+    def allowed(graph: Edges) -> bool:
+        counts = [sum(b == v for _, b in graph) for v in range(5)]
+        return not graph & forbidden and required <= graph and max(counts) <= most
+
+    found = fn.learn.structure(
+        table,
+        score="aic",
+        max_parents=most,
+        forbidden=[(names[a], names[b]) for a, b in sorted(forbidden)],
+        required=[(names[a], names[b]) for a, b in sorted(required)],
+    )
+    edges, moves = climb(5, scorer(table, "aic"), allowed, frozenset(required))
+    assert moves_of(found.steps) == moves
+    assert edges_of(found.dag) == edges
+
+
+def test_tiers_forbid_arcs_to_earlier_tiers() -> None:
+    table = random_table(1, 500, [2, 3, 2, 3])
+    tiers = [["v3"], ["v1", "v2"]]
+    dag = fn.learn.dag(table, score="loglik", tiers=tiers)
+    assert not {("v1", "v3"), ("v2", "v3")} & set(dag.edges)
+    same = fn.learn.dag(table, score="loglik", forbidden=[("v1", "v3"), ("v2", "v3")])
+    assert dag == same
+
+
+def test_max_parents_zero_leaves_the_empty_graph() -> None:
+    assert fn.learn.dag(random_table(1, 500, [2, 3, 2]), max_parents=0).edges == ()
+
+
+def test_a_single_column_and_constant_columns() -> None:
+    assert fn.learn.dag(random_table(0, 30, [3])).edges == ()
+    table = fn.Table.from_codes(np.zeros((50, 4), dtype=int))
+    assert fn.learn.dag(table, score="loglik").edges == ()
+
+
+def test_no_rows_no_arcs() -> None:
+    table = random_table(0, 30, [2, 2])[:0]
+    assert fn.learn.dag(table).edges == ()
+
+
+def test_copies_of_a_column_are_chained() -> None:
+    """Seven equal columns: every arc gains the same, so ties alone decide, and they go to the first."""
+    codes = np.random.default_rng(0).integers(0, 2, 200)
+    table = fn.Table.from_codes(np.stack([codes] * 7, axis=1))
+    assert set(fn.learn.dag(table).edges) == {("v0", f"v{i}") for i in range(1, 7)}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"required": [("v0", "v1")], "forbidden": [("v0", "v1")]}, "'v0' -> 'v1' is both required and forbidden"),
+        ({"required": [("v1", "v0")], "tiers": [["v0"], ["v1"]]}, "'v1' -> 'v0' is both required and forbidden"),
+        ({"required": [("v0", "v0")]}, "to itself"),
+        ({"required": ["v0"]}, "pairs"),
+        ({"required": [("v0", "w")]}, "no variable 'w'"),
+        ({"tiers": [["v0"], ["v0"]]}, "more than once"),
+        ({"max_parents": -1}, "non-negative"),
+        ({"max_parents": 0, "required": [("v0", "v1")]}, "more than max_parents = 0"),
+        ({"score": "bicc"}, "unknown score"),
+        ({"search": "climb"}, "unknown search 'climb'; there are 'hill-climb'"),
+        ({"max_seconds": -1}, "max_seconds"),
+        ({"seed": -3}, "seed"),
+        ({"start": fn.Dag.from_edges(["v0", "v1"], [])}, "start lacks the variable 'v2'"),
+        ({"start": fn.Dag.from_edges(["v0", "v1", "v2"], [("v0", "v1")]), "forbidden": [("v0", "v1")]}, "in the start"),
+    ],
+)
+def test_bad_rules_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(FishernetError, match=message):
+        fn.learn.dag(random_table(0, 20, [2, 2, 2]), **options)  # type: ignore[arg-type]
+
+
+def test_required_arcs_that_close_a_cycle() -> None:
+    with pytest.raises(CycleError):
+        fn.learn.dag(random_table(0, 20, [2, 2, 2]), required=[("v0", "v1"), ("v1", "v2"), ("v2", "v0")])
+
+
+def test_missing_cells_and_empty_tables_are_refused() -> None:
+    with pytest.raises(MissingValueError, match="'v0'"):
+        fn.learn.dag(random_table(0, 100, [2, 2], missing=0.2))
+    with pytest.raises(SchemaError, match="no columns"):
+        fn.learn.dag(fn.Table([], []))
+
+
+def test_the_order_of_the_columns_may_change_but_not_the_score_much() -> None:
+    table = fn.datasets.load("asia").sample(5000, seed=3)
+    turned = table.select(table.names[::-1])
+    a, b = fn.learn.structure(table), fn.learn.structure(turned)
+    assert a.score == pytest.approx(b.score, rel=1e-3)
+
+
+def test_results_do_not_depend_on_threads_or_hash_seed() -> None:
+    script = (
+        "import fishernet as fn\n"
+        "t = fn.datasets.load('alarm').sample(70_000, seed=5)\n"
+        "found = fn.learn.structure(t)\n"
+        "print(found.steps, found.score, found.n_scores)\n"
+    )
+    answers = set()
+    for extra in ({"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "7"}, {"FISHERNET_THREADS": "1"}, {"FISHERNET_THREADS": "2"}):
+        run = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", script], env={**os.environ, **extra}, check=True, capture_output=True, text=True
+        )
+        answers.add(run.stdout)
+    assert len(answers) == 1
+
+
+def test_the_trace_tells_the_way() -> None:
+    table = random_table(3, 500, [2, 3, 2, 4])
+    found = fn.learn.structure(table)
+    empty = fn.Dag.from_edges(table.names, [])
+    assert fn.score(empty, table) + math.fsum(step.gain for step in found.steps) == pytest.approx(found.score, rel=1e-12)
+    frame = found.to_frame()
+    assert frame.num_rows == len(found.steps)
+    assert frame.column_names == ["kind", "parent", "child", "gain"]
+
+
+# ------------------------------------------------------------------------------------------- stopping and progress
+
+
+def test_progress_is_called_and_ends_complete() -> None:
+    calls: list[tuple[str, int, int | None]] = []
+    found = fn.learn.structure(random_table(3, 500, [2, 3, 2, 4]), progress=lambda *call: calls.append(call))
+    assert calls[-1] == ("learning the structure", len(found.steps), len(found.steps))
+
+
+def test_an_exception_of_progress_reaches_the_caller() -> None:
+    def stop(what: str, done: int, total: int | None) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        fn.learn.structure(random_table(3, 500, [2, 3, 2, 4]), progress=stop)
+
+
+def test_no_time_gives_the_start() -> None:
+    found = fn.learn.structure(random_table(3, 500, [2, 3, 2, 4]), max_seconds=0)
+    assert not found.finished
+    assert found.dag.edges == ()
+
+
+def test_a_time_limit_gives_the_best_so_far() -> None:
+    table = fn.datasets.load("alarm").sample(200_000, seed=1)
+    full = fn.learn.structure(table)
+    short = fn.learn.structure(table, max_seconds=full.seconds / 3)
+    assert short.seconds < full.seconds
+    if not short.finished:
+        assert short.steps == full.steps[: len(short.steps)]
+
+
+def interrupt_after(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def test_control_c_ends_a_climb_quickly_with_its_best() -> None:
+    table = fn.datasets.load("alarm").sample(3_000_000, seed=1)
+    before = fn.set_threads(1)
+    interrupted = 0.0
+    try:
+        timer = interrupt_after(0.4)
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            while True:
+                fn.learn.structure(table)
+        interrupted = time.monotonic() - began - 0.4
+        timer.join()
+    finally:
+        fn.set_threads(before)
+    assert isinstance(stopped.value.best, fn.Dag)  # type: ignore[attr-defined]
+    assert interrupted < 0.2
+    assert fn.score(fn.learn.dag(table[:1000]), table[:1000]) < 0  # the library is as good as before

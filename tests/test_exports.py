@@ -1,0 +1,74 @@
+"""The public names: complete, true and documented."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import fishernet as fn
+from fishernet import _core
+
+PACKAGES = [
+    importlib.import_module(f"fishernet.{info.name}") for info in pkgutil.iter_modules(fn.__path__) if info.ispkg
+]
+MODULES = [fn, *PACKAGES]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_all_is_sorted_complete_and_true(module: ModuleType) -> None:
+    names = list(module.__all__)
+    assert names == sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    for name in names:
+        assert hasattr(module, name)
+    public = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not (inspect.ismodule(value) and module is not fn) and name != "annotations"
+    }
+    submodules = {info.name for info in pkgutil.iter_modules(module.__path__)}
+    assert public - submodules <= set(names), sorted(public - submodules - set(names))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_everything_public_is_documented(module: ModuleType) -> None:
+    assert module.__doc__
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert inspect.getdoc(value), f"{module.__name__}.{name} has no docstring"
+
+
+def test_the_stub_of_the_core_names_what_is_there() -> None:
+    text = (importlib.resources.files("fishernet") / "_core.pyi").read_text(encoding="utf-8")
+    for name in dir(_core):
+        if not name.startswith("_"):
+            assert f"class {name}:" in text or f"def {name}(" in text or f"{name}: " in text, name
+            value = getattr(_core, name)
+            for method in vars(value) if inspect.isclass(value) else ():
+                if not method.startswith("_"):
+                    assert f"def {method}(self" in text, f"{name}.{method}"
+
+
+def test_importing_loads_only_what_computing_needs() -> None:
+    script = (
+        "import sys, fishernet\n"
+        "heavy = {'matplotlib', 'pandas', 'polars', 'sklearn', 'dask', 'click', 'rich', 'networkx', 'pytest'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)  # noqa: S603
+    assert run.stdout.strip() == "[]"
+
+
+def test_errors_are_one_tree() -> None:
+    for name in fn.errors.__all__ if hasattr(fn.errors, "__all__") else dir(fn.errors):
+        value = getattr(fn.errors, name)
+        if inspect.isclass(value) and issubclass(value, Exception) and value.__module__ == "fishernet.errors":
+            assert issubclass(value, fn.FishernetError if name.endswith("Error") else UserWarning)
+    assert issubclass(fn.FishernetError, ValueError)
+    assert issubclass(fn.StateSpaceError, MemoryError)

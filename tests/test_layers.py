@@ -1,0 +1,93 @@
+"""Imports inside the package point down the list of layers, are absolute, and never stand inside a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import fishernet
+
+SOURCE = Path(fishernet.__file__).parent
+LAYERS = [
+    {"errors", "random", "threads", "progress", "_core"},
+    {"table", "graphs"},
+    {"counts"},
+    {"models", "scores"},
+    {"infer", "independence"},
+    {"learn"},
+    {"kernels"},
+    {"select", "compare"},
+    {"files", "sklearn"},
+    {"datasets"},
+    {"plot"},
+    {"report"},
+    {"cli"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+# of the lowest layer: threads and random may use errors and the core
+FLOOR = LAYERS[0]
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py").removesuffix(".pyi")
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of every import, wherever it stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"line {node.lineno}: a relative import"
+            for alias in node.names:
+                yield node.lineno, f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+
+
+def own_parts(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and part of every import of the package's own."""
+    for line, name in imported(ast.parse(path.read_text(encoding="utf-8"))):
+        first, *rest = name.split(".")
+        if first == "fishernet":
+            assert rest, f"{path}:{line}: import fishernet inside the package"
+            assert rest[0] in LEVEL, f"{path}:{line}: {rest[0]} is in no layer"
+            yield line, rest[0]
+
+
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_down(path: Path) -> None:
+    part = part_of(path)
+    if part == "__init__":
+        list(own_parts(path))
+        return
+    assert part in LEVEL, f"{path}: {part} is in no layer"
+    for line, other in own_parts(path):
+        allowed = other == part or LEVEL[other] < LEVEL[part] or {part, other} <= FLOOR
+        assert allowed, f"{path}:{line}: {part} may not import {other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_nothing_of_our_own_is_imported_inside_a_function(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for line, name in imported(node):
+                assert not name.startswith("fishernet"), f"{path}:{line}: {name} inside {node.name}"
+
+
+def test_the_core_is_imported_by_few() -> None:
+    """The core belongs to the module that owns a concept; everybody else calls that."""
+    owners = {part_of(path) for path in FILES for _, part in own_parts(path) if part == "_core"}
+    assert owners <= {"threads", "table", "counts", "scores", "models", "learn", "infer", "kernels", "select", "compare"}
+
+
+def test_files_and_folders_stay_small() -> None:
+    for path in FILES:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 420, f"{path} is too long to be one idea"
+    for folder in [SOURCE, *(p for p in SOURCE.iterdir() if p.is_dir())]:
+        assert len(list(folder.glob("*.py"))) <= 13, f"{folder} holds more than twelve files"
