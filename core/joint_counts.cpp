@@ -97,7 +97,7 @@ void add_by_masks(const LaneJob& job, std::int64_t begin, std::int64_t end, std:
     for (std::int64_t row = begin; row < end; row += block_rows) {
         const std::int64_t n = std::min(block_rows, end - row);
         make_ids(job.table, job.run.base, row, n, ids);
-        kernels().add_masks(counts, ids, job.packed.masks.data() + row * job.packed.groups, n, job.packed.groups);
+        kernels().add_masks(counts, ids, job.packed.masks.data() + row, job.packed.mask_stride, n, job.packed.groups);
     }
 }
 

@@ -117,20 +117,26 @@ void plane_counts(const u64* base, int n_base, const u64* candidate, int words, 
 
 // --------------------------------------------------------------------------------- histograms of all lanes at once
 
-#if defined(__AVX512BW__)
-template <int groups>
-void add_row(u16* cell, const u32* mask, int) {
-    const __m512i one = _mm512_set1_epi16(1);
-    for (int g = 0; g < groups; ++g) {
-        u16* p = cell + g * group_lanes;
-        const __m512i v = _mm512_loadu_si512(p);
-        _mm512_storeu_si512(p, _mm512_mask_add_epi16(v, _cvtu32_mask32(mask[g]), v, one));
+template <class Code>
+void add_bits_of(u32* __restrict masks, const Code* __restrict codes, i64 n, u32 first) {
+    for (i64 i = 0; i < n; ++i) {
+        const u32 lane = first + codes[i];  // wraps around below 0
+        masks[i] |= lane < 32 ? u32{1} << lane : 0;
     }
 }
 
-template <>
-void add_row<0>(u16* cell, const u32* mask, int groups) {
-    for (int g = 0; g < groups; ++g) add_row<1>(cell + g * group_lanes, mask + g, 1);
+void add_bits(u32* masks, const void* codes, int width, i64 n, std::int32_t first) {
+    const u32 from = static_cast<u32>(first);
+    if (width == 1) add_bits_of(masks, static_cast<const u8*>(codes), n, from);
+    else if (width == 2) add_bits_of(masks, static_cast<const u16*>(codes), n, from);
+    else add_bits_of(masks, static_cast<const u32*>(codes), n, from);
+}
+
+// One group of lanes of one cell takes the bits of a mask.
+#if defined(__AVX512BW__)
+inline void add_lanes(u16* p, u32 mask) {
+    const __m512i v = _mm512_loadu_si512(p);
+    _mm512_storeu_si512(p, _mm512_mask_add_epi16(v, _cvtu32_mask32(mask), v, _mm512_set1_epi16(1)));
 }
 #elif defined(__AVX2__)
 inline void add_half(u16* p, u32 bits, __m256i place) {
@@ -139,43 +145,41 @@ inline void add_half(u16* p, u32 bits, __m256i place) {
     _mm256_storeu_si256(at, _mm256_sub_epi16(_mm256_loadu_si256(at), _mm256_cmpeq_epi16(spread, place)));
 }
 
-template <int groups>
-void add_row(u16* cell, const u32* mask, int n) {
+inline void add_lanes(u16* p, u32 mask) {
     const __m256i place = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384,
                                             static_cast<short>(32768));
-    for (int g = 0; g < (groups ? groups : n); ++g) {
-        add_half(cell + g * group_lanes, mask[g], place);
-        add_half(cell + g * group_lanes + 16, mask[g] >> 16, place);
-    }
+    add_half(p, mask, place);
+    add_half(p + 16, mask >> 16, place);
 }
 #else
-template <int groups>
-void add_row(u16* cell, const u32* mask, int n) {
-    for (int g = 0; g < (groups ? groups : n); ++g)
-        for (u32 rest = mask[g]; rest; rest &= rest - 1)
-            ++cell[g * group_lanes + __builtin_ctz(rest)];
+inline void add_lanes(u16* p, u32 mask) {
+    for (; mask; mask &= mask - 1) ++p[__builtin_ctz(mask)];
 }
 #endif
 
 // Two rows far apart go side by side: a row that falls in the same cell as the one before it must wait for it.
-template <int groups>
-void add_rows(u16* histogram, const u32* ids, const u32* masks, i64 n, int n_groups) {
-    const i64 width = i64{groups ? groups : n_groups};
+template <int fixed_groups>
+void add_rows(u16* histogram, const u32* ids, const u32* masks, i64 stride, i64 n, int any_groups) {
+    const int groups = fixed_groups ? fixed_groups : any_groups;
+    const i64 width = i64{groups} * group_lanes;
     const i64 half = n / 2;
     for (i64 i = 0; i < half; ++i) {
-        add_row<groups>(histogram + ids[i] * width * group_lanes, masks + i * width, n_groups);
-        add_row<groups>(histogram + ids[half + i] * width * group_lanes, masks + (half + i) * width, n_groups);
+        u16* one = histogram + ids[i] * width;
+        u16* two = histogram + ids[half + i] * width;
+        for (int g = 0; g < groups; ++g) add_lanes(one + g * group_lanes, masks[g * stride + i]);
+        for (int g = 0; g < groups; ++g) add_lanes(two + g * group_lanes, masks[g * stride + half + i]);
     }
-    if (n % 2) add_row<groups>(histogram + ids[n - 1] * width * group_lanes, masks + (n - 1) * width, n_groups);
+    if (n % 2 == 0) return;
+    for (int g = 0; g < groups; ++g) add_lanes(histogram + ids[n - 1] * width + g * group_lanes, masks[g * stride + n - 1]);
 }
 
-void add_masks(u16* histogram, const u32* ids, const u32* masks, i64 n, int groups) {
+void add_masks(u16* histogram, const u32* ids, const u32* masks, i64 stride, i64 n, int groups) {
     switch (groups) {
-        case 1: return add_rows<1>(histogram, ids, masks, n, groups);
-        case 2: return add_rows<2>(histogram, ids, masks, n, groups);
-        case 3: return add_rows<3>(histogram, ids, masks, n, groups);
-        case 4: return add_rows<4>(histogram, ids, masks, n, groups);
-        default: return add_rows<0>(histogram, ids, masks, n, groups);
+        case 1: return add_rows<1>(histogram, ids, masks, stride, n, groups);
+        case 2: return add_rows<2>(histogram, ids, masks, stride, n, groups);
+        case 3: return add_rows<3>(histogram, ids, masks, stride, n, groups);
+        case 4: return add_rows<4>(histogram, ids, masks, stride, n, groups);
+        default: return add_rows<0>(histogram, ids, masks, stride, n, groups);
     }
 }
 
@@ -311,7 +315,7 @@ void choose(const u32* draws, const u32* groups, const u32* thresholds, u32 most
 
 extern const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA);
 const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA) = {
-    extend_ids, make_plane, plane_counts, add_masks, drain, add_terms, add_counts, draw,
+    extend_ids, make_plane, plane_counts, add_bits, add_masks, drain, add_terms, add_counts, draw,
     add_strided, choose,
     FISHERNET_TEXT(FISHERNET_ISA),
 };

@@ -21,9 +21,12 @@ struct Kernels {
     void (*plane_counts)(const std::uint64_t* base, int n_base, const std::uint64_t* candidate, int words,
                          std::uint32_t* counts, std::int64_t stride);
 
-    // For every row i and every bit l of its masks: histogram[ids[i]][l] += 1. A row has `groups` masks of 32 bits.
-    void (*add_masks)(std::uint16_t* histogram, const std::uint32_t* ids, const std::uint32_t* masks, std::int64_t n,
-                      int groups);
+    // masks[i] gets the bit first + codes[i], where that is from 0 to 31.
+    void (*add_bits)(std::uint32_t* masks, const void* codes, int width, std::int64_t n, std::int32_t first);
+
+    // For every row i and every bit l of its masks: histogram[ids[i]][l] += 1. Mask g of row i is masks[g * stride + i].
+    void (*add_masks)(std::uint16_t* histogram, const std::uint32_t* ids, const std::uint32_t* masks,
+                      std::int64_t stride, std::int64_t n, int groups);
 
     // total[i] += part[i]; part[i] = 0. n is a multiple of group_lanes.
     void (*drain)(std::uint32_t* total, std::uint16_t* part, std::int64_t n);

@@ -10,17 +10,6 @@
 namespace fishernet {
 namespace {
 
-void transpose32(std::uint32_t a[32]) {  // bit j of word i goes to bit i of word j
-    std::uint32_t mask = 0x0000FFFF;
-    for (int step = 16; step != 0; step >>= 1, mask ^= mask << step) {
-        for (int k = 0; k < 32; k = (k + step + 1) & ~step) {
-            const std::uint32_t t = ((a[k] >> step) ^ a[k + step]) & mask;
-            a[k] ^= t << step;
-            a[k + step] ^= t;
-        }
-    }
-}
-
 void lay_out(Packed& packed, const Columns& table) {
     int lane = 0;
     for (const Column& column : table.columns) {
@@ -34,7 +23,8 @@ void lay_out(Packed& packed, const Columns& table) {
     const std::int64_t words = (table.n_rows + 63) / 64;
     packed.words = (words + plane_step - 1) / plane_step * plane_step;
     packed.planes.resize(static_cast<std::size_t>(packed.n_lanes) * packed.words);
-    packed.masks.resize(static_cast<std::size_t>(words) * 64 * packed.groups);
+    packed.mask_stride = table.n_rows;
+    packed.masks.resize(static_cast<std::size_t>(packed.mask_stride) * packed.groups);
 }
 
 // The planes of one stretch of rows; it begins at a multiple of 512 rows.
@@ -54,19 +44,20 @@ void fill_planes(Packed& packed, const Columns& table, std::int64_t begin, std::
     }
 }
 
-void fill_masks(Packed& packed, std::int64_t begin, std::int64_t end) {
-    std::uint32_t block[32];
-    for (std::int64_t row = begin; row < end; row += 32) {
-        for (int group = 0; group < packed.groups; ++group) {
-            for (int l = 0; l < 32; ++l) {
-                const std::int64_t lane = group * 32 + l;
-                block[l] = lane < packed.n_lanes
-                               ? static_cast<std::uint32_t>(packed.plane(lane)[row / 64] >> (row % 64))
-                               : 0;
-            }
-            transpose32(block);
-            for (int r = 0; r < 32; ++r) packed.masks[(row + r) * packed.groups + group] = block[r];
+// The masks of one stretch of rows, group by group; a column's states may lie in two groups or more.
+void fill_masks(Packed& packed, const Columns& table, std::int64_t begin, std::int64_t end) {
+    for (int group = 0; group < packed.groups; ++group) {
+        std::uint32_t* masks = packed.masks.data() + group * packed.mask_stride + begin;
+        for (std::size_t c = 0; c < table.columns.size(); ++c) {
+            const Column& column = table.columns[c];
+            const int first = packed.first_lane[c] - group * group_lanes;
+            if (packed.first_lane[c] < 0 || first >= group_lanes) continue;
+            if (first + static_cast<int>(column.cardinality) <= 0) continue;
+            kernels().add_bits(masks, codes_from(column, begin), column.width, end - begin, first);
         }
+        const int ones = packed.ones_lane - group * group_lanes;
+        if (ones < 0 || ones >= group_lanes) continue;
+        for (std::int64_t i = 0; i < end - begin; ++i) masks[i] |= std::uint32_t{1} << ones;
     }
 }
 
@@ -79,7 +70,7 @@ Packed pack(const Columns& table, StopCheck check) {
         const std::int64_t begin = task * stretch;
         const std::int64_t end = std::min(begin + stretch, table.n_rows);
         fill_planes(packed, table, begin, end);
-        fill_masks(packed, begin, end);
+        fill_masks(packed, table, begin, end);
     }, check, table.n_rows > 4 * stretch);
     return packed;
 }

@@ -19,7 +19,8 @@ struct Packed {
     int ones_lane = 0;
     std::int64_t words = 0;                // of a plane, padded
     std::vector<std::uint64_t> planes;     // [lane][words]
-    std::vector<std::uint32_t> masks;      // [row][groups]; rows padded to whole words
+    std::vector<std::uint32_t> masks;      // [group][row]
+    std::int64_t mask_stride = 0;
 
     const std::uint64_t* plane(std::int64_t lane) const { return planes.data() + lane * words; }
     int lanes() const { return groups * 32; }

@@ -16,10 +16,11 @@ using View = std::span<const std::int32_t>;
 constexpr std::int64_t pending = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t few_rows = 57344;  // such a table is one task a run; a longer one is cut by rows
 
-Set with(View set, std::int32_t variable) {
-    Set larger(set.begin(), set.end());
-    larger.insert(std::lower_bound(larger.begin(), larger.end(), variable), variable);
-    return larger;
+// A set and one variable more. The result lies in the given memory.
+View with(View set, std::int32_t variable, Set& memory) {
+    memory.assign(set.begin(), set.end());
+    memory.insert(std::lower_bound(memory.begin(), memory.end(), variable), variable);
+    return memory;
 }
 
 // The one variable of `larger` that `smaller` lacks, or -1 when it is not `smaller` and one more.
@@ -49,7 +50,8 @@ public:
     void close(const Mark& mark) {
         if (!open_) return;
         if (!settled_) settle_alone();
-        mark(with(common_, child_));
+        Set memory;
+        mark(with(common_, child_, memory));
         mark(common_);
         close();
     }
@@ -131,6 +133,7 @@ double LogTerms::value(std::int64_t fixed) const { return std::ldexp(static_cast
 std::vector<Run> SetTerms::plan(const Families& families) {
     std::vector<Run> runs;
     RunBuilder builder(runs);
+    Set memory;
     const auto mark = [this](View set) {
         if (known_.find(set) == nullptr) known_.insert(set, pending);
     };
@@ -138,7 +141,7 @@ std::vector<Run> SetTerms::plan(const Families& families) {
         const auto child = families.children[f];
         const auto parents = families.parents_of(f);
         if (!builder.takes(child, parents)) builder.close(mark);
-        const Set joint = with(parents, child);
+        const View joint = with(parents, child, memory);
         const bool has_joint = known_.find(joint) != nullptr;
         const bool has_parents = known_.find(parents) != nullptr;
         if (has_joint && has_parents) continue;
@@ -161,12 +164,13 @@ void SetTerms::remember(const Run& run) {
         if (std::int64_t* known = known_.find(set)) *known = term;
     };
     const View parents = View(run.base).first(run.base.size() - 1);
-    const Set base = with(parents, run.base.back());
+    Set base_memory, memory;
+    const View base = with(parents, run.base.back(), base_memory);
     note(base, run.base_term);
     note(parents, run.parents_term);
     for (std::size_t c = 0; c < run.candidates.size(); ++c) {
-        note(with(base, run.candidates[c]), run.joint_terms[c]);
-        note(with(parents, run.candidates[c]), run.marginal_terms[c]);
+        note(with(base, run.candidates[c], memory), run.joint_terms[c]);
+        note(with(parents, run.candidates[c], memory), run.marginal_terms[c]);
     }
 }
 
@@ -198,12 +202,16 @@ void SetTerms::family_scores(const Families& families, double penalty, std::span
         throw;
     }
     for (const Run& run : runs) remember(run);
+    Set memory;
     for (std::size_t f = 0; f < families.size(); ++f) {
         const auto child = families.children[f];
         const auto parents = families.parents_of(f);
         double q = 1;
         for (const auto p : parents) q *= table_.columns[p].cardinality;
-        const std::int64_t fit = *known_.find(with(parents, child)) - *known_.find(parents);
+        const std::int64_t fit = *known_.find(with(parents, child, memory)) - *known_.find(parents);
+        memory.assign(1, child);
+        memory.insert(memory.end(), parents.begin(), parents.end());
+        if (families_.find(memory) == nullptr) families_.insert(memory, 1);
         scores[f] = terms_.value(fit) - penalty * (table_.columns[child].cardinality - 1.0) * q;
     }
 }

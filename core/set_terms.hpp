@@ -51,6 +51,9 @@ public:
 
     std::size_t n_variables() const { return table_.columns.size(); }
 
+    // The number of distinct families scored so far.
+    std::size_t n_families() const { return families_.size(); }
+
     // scores[f] = sum n_ijk log (n_ijk / n_ij) - penalty (r - 1) q
     void family_scores(const Families& families, double penalty, std::span<double> scores, StopCheck check);
 
@@ -62,6 +65,7 @@ private:
     const Columns& table_;
     LogTerms terms_;
     SequenceMap<std::int64_t> known_;
+    SequenceMap<char> families_;
     std::mutex mutex_;
 };
 

@@ -34,6 +34,7 @@ constexpr std::size_t any_variable = 0x7FFFFFFF;
 void bind_scores(nb::module_& m) {
     nb::class_<SetTerms>(m, "SetTerms")
         .def("__init__", &make_terms, nb::arg("table"), nb::keep_alive<1, 2>())
+        .def_prop_ro("n_families", &SetTerms::n_families)
         .def("family_scores", &family_scores, nb::arg("children"), nb::arg("offsets"), nb::arg("parents"),
              nb::arg("penalty"));
 

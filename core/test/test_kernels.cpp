@@ -60,9 +60,9 @@ void masks(const Kernels& k) {
         for (auto& b : bits) b = static_cast<std::uint32_t>(source());
         std::vector<std::uint16_t> got(cells * lanes, 0);
         std::vector<std::uint32_t> expected(cells * lanes, 0), total(cells * lanes, 3);
-        k.add_masks(got.data(), ids.data(), bits.data(), n, groups);
+        k.add_masks(got.data(), ids.data(), bits.data(), n, n, groups);
         for (std::int64_t i = 0; i < n; ++i) {
-            for (int l = 0; l < lanes; ++l) expected[ids[i] * lanes + l] += (bits[i * groups + l / 32] >> (l % 32)) & 1;
+            for (int l = 0; l < lanes; ++l) expected[ids[i] * lanes + l] += (bits[l / 32 * n + i] >> (l % 32)) & 1;
         }
         for (std::size_t i = 0; i < expected.size(); ++i) CHECK(got[i] == expected[i]);
         k.drain(total.data(), got.data(), static_cast<std::int64_t>(got.size()));
@@ -124,7 +124,7 @@ void packing() {
                 const auto lane = static_cast<std::size_t>(packed.first_lane[v]) + k;
                 const bool expected = table.codes[v][row] == k;
                 CHECK(((packed.plane(static_cast<std::int64_t>(lane))[row / 64] >> (row % 64)) & 1) == expected);
-                CHECK(((packed.masks[row * packed.groups + lane / 32] >> (lane % 32)) & 1) == expected);
+                CHECK(((packed.masks[lane / 32 * packed.mask_stride + row] >> (lane % 32)) & 1) == expected);
             }
         }
     }

@@ -50,7 +50,7 @@ class LocalScores:
     @property
     def n_distinct(self) -> int:
         """The number of distinct families scored so far."""
-        return len(self._known)
+        return len(self._known) if self._terms is None else self._terms.n_families
 
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,) float64.
@@ -61,16 +61,14 @@ class LocalScores:
             When rows have missing cells in a family.
         """
         flat = (families.children, families.offsets, families.parents)
+        if self._terms is not None:  # remembers every set that it counted
+            return self._terms.family_scores(*flat, self._price)
         unknown = self._known.missing(*flat)
         if len(unknown):
             new = families.take(unknown)
-            self._known.store(*flat, unknown, self._compute(new))
+            scores = np.fromiter(scores_by_protocol(self.source, new, self.score), np.float64, len(new))
+            self._known.store(*flat, unknown, scores)
         return self._known.scores(*flat)
-
-    def _compute(self, families: Families) -> npt.NDArray[np.float64]:
-        if self._terms is not None:
-            return self._terms.family_scores(families.children, families.offsets, families.parents, self._price)
-        return np.fromiter(scores_by_protocol(self.source, families, self.score), np.float64, len(families))
 
 
 def scores_by_protocol(source: CountSource, families: Families, score: Score) -> Iterator[float]:

@@ -1,0 +1,140 @@
+"""The worker that runs a job with pyAgrum.
+
+The learner is given a pandas frame of codes (it writes a CSV file of it and reads that back: "handing over"), no prior,
+and no bound on the number of parents, which is its default as it is ours. Only the call that does the work is timed.
+The ``use...`` calls are not chained: what they return does not keep a learner alive.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pyagrum as gum
+
+from benchmarks.workers.job import Job, Result, main, write_codes
+from benchmarks.workers.timing import measure
+
+
+def learner(job: Job, frame: pd.DataFrame | str) -> gum.BNLearner:
+    made = gum.BNLearner(frame)
+    if job.threads:
+        made.setNumberOfThreads(job.threads)
+    return made
+
+
+def climber(job: Job, frame: pd.DataFrame) -> gum.BNLearner:
+    made = learner(job, frame)
+    made.useGreedyHillClimbing()
+    made.useScoreBIC()
+    made.useNoPrior()
+    return made
+
+
+def hill_climb(job: Job) -> Result:
+    frame = pd.DataFrame(job.read_codes(), columns=job.names)
+    timing = measure(lambda: climber(job, frame), lambda made: (made, made.learnDAG()), repeats=job.repeats)
+    made, dag = timing.answer
+    position = {node: job.names.index(made.nameFromId(node)) for node in dag.nodes()}
+    parents: list[list[int]] = [[] for _ in job.names]
+    for tail, head in dag.arcs():
+        parents[position[head]].append(position[tail])
+    return timing.as_result() | {"parents": [sorted(row) for row in parents]}
+
+
+def smoother(job: Job, frame: pd.DataFrame) -> gum.BNLearner:
+    made = learner(job, frame)
+    made.useSmoothingPrior(job.smoothing)
+    return made
+
+
+def fitted(job: Job, made: gum.BNLearner) -> gum.BayesNet:
+    dag = gum.DAG()
+    for child in range(len(job.names)):
+        dag.addNodeWithId(child)
+    for tail, head in job.arcs:
+        dag.addArc(tail, head)
+    return made.learnParameters(dag, False)
+
+
+def conditional(job: Job, net: gum.BayesNet, child: int) -> np.ndarray:
+    """Return P(child | parents) with axes [parents ..., state], parents ascending and states in the order of codes."""
+    tensor = net.cpt(job.names[child])
+    axes = list(reversed(tensor.names))
+    values = np.asarray(tensor.toarray()).transpose([axes.index(job.names[i]) for i in (*job.parents[child], child)])
+    for axis, i in enumerate((*job.parents[child], child)):
+        labels = [int(label) for label in net.variable(job.names[i]).labels()]
+        values = np.take(values, np.argsort(labels), axis=axis)
+    return values
+
+
+def fit(job: Job) -> Result:
+    frame = pd.DataFrame(job.read_codes(), columns=job.names)
+    timing = measure(lambda: smoother(job, frame), lambda made: fitted(job, made), repeats=job.repeats)
+    tables = [conditional(job, timing.answer, child).ravel().tolist() for child in range(len(job.names))]
+    return timing.as_result() | {"tables": tables}
+
+
+def log_prob(job: Job) -> Result:
+    codes = job.read_codes()
+    net = fitted(job, smoother(job, pd.DataFrame(codes, columns=job.names)))
+    variables = [net.variable(name) for name in job.names]
+    sizes = job.cardinalities
+    places = [[variable.index(str(code)) for code in range(r)] for variable, r in zip(variables, sizes, strict=True)]
+    rows = [[place[code] for place, code in zip(places, row, strict=True)] for row in codes.tolist()]
+    instantiation = net.completeInstantiation()
+    where = [instantiation.pos(variable) for variable in variables]
+
+    def every_row(rows: list[list[int]]) -> list[float]:
+        values = []
+        for row in rows:
+            for i, code in zip(where, row, strict=True):
+                instantiation.chgVal(i, code)
+            values.append(net.log2JointProbability(instantiation))
+        return values
+
+    timing = measure(lambda: rows, every_row, repeats=job.repeats)
+    note = "no call for a table: log2JointProbability row by row"
+    return timing.as_result() | {"log_prob": [value * math.log(2) for value in timing.answer], "note": note}
+
+
+def network(job: Job) -> gum.BayesNet:
+    net = gum.BayesNet()
+    for name, r in zip(job.names, job.cardinalities, strict=True):
+        net.add(gum.LabelizedVariable(name, name, r))
+    for tail, head in job.arcs:
+        net.addArc(job.names[tail], job.names[head])
+    for child, name in enumerate(job.names):
+        ours = [job.names[i] for i in (*job.parents[child], child)]
+        theirs = list(reversed(net.cpt(name).names))
+        net.cpt(name)[:] = np.ascontiguousarray(job.table(child).transpose([ours.index(axis) for axis in theirs]))
+    return net
+
+
+def sample(job: Job) -> Result:
+    gum.initRandom(job.seed)
+    net = network(job)
+
+    def draw(net: gum.BayesNet) -> gum.BNDatabaseGenerator:
+        generator = gum.BNDatabaseGenerator(net)
+        generator.drawSamples(job.n_rows)
+        return generator
+
+    timing = measure(lambda: net, draw, repeats=job.repeats)
+    frame = timing.answer.to_pandas(with_labels=False)
+    write_codes(job.codes, frame[job.names].to_numpy(dtype=np.uint8))
+    return timing.as_result() | {"note": "drawSamples alone; making a frame of them comes on top"}
+
+
+def read(job: Job) -> Result:
+    timing = measure(lambda: job.csv, lambda path: learner(job, path), repeats=job.repeats)
+    made = timing.answer
+    return timing.as_result() | {"shape": [made.nbRows(), made.nbCols()]}
+
+
+if __name__ == "__main__":
+    main(
+        {"hill_climb": hill_climb, "fit": fit, "log_prob": log_prob, "sample": sample, "read": read},
+        gum.setNumberOfThreads,
+    )

@@ -1,0 +1,98 @@
+"""The driver: ``python -m benchmarks.run``.
+
+It makes the tables, lets every contender run every race in a process of its own, checks the answers and writes
+RESULTS.md beside itself (a run of a part only prints). It ends with status 1 when an answer is wrong or when one and
+two threads give different bits; a target that is missed is in the report and fails nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import checks, data
+from benchmarks.contenders import Contender, all_contenders
+from benchmarks.process import Outcome, busy_core, run_job
+from benchmarks.races import TOPICS, Race, all_races
+from benchmarks.results import different_bits, report, wrong
+from benchmarks.targets import Entry, duration
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description="Race fishernet against its peers.")
+    parser.add_argument("--quick", action="store_true", help="no more than 100 000 rows, three repetitions")
+    parser.add_argument("--full", action="store_true", help="also what takes a peer many minutes")
+    parser.add_argument("--no-peers", action="store_true", help="ours alone")
+    parser.add_argument("--only", choices=tuple(TOPICS), action="append", help="a topic; may be given more than once")
+    parser.add_argument("--output", type=Path, help="where to write the report (default: RESULTS.md after a whole run)")
+    return parser.parse_args()
+
+
+def start(race: Race, contender: Contender, threads: int, folder: Path) -> Outcome:
+    """Run a race with one contender at one setting."""
+    if contender.version is None:
+        return Outcome(None, "not available")
+    if contender.name in race.skipped:
+        return Outcome(None, race.skipped[contender.name])
+    command = contender.command
+    if race.job.task == "import":
+        command = (contender.python or sys.executable, "-m", "benchmarks.workers.importing")
+    job = dataclasses.replace(race.job, threads=threads)
+    with busy_core() if race.busy else contextlib.nullcontext():
+        return run_job(command, job, folder, contender.limit)
+
+
+def verdict(race: Race, outcome: Outcome) -> checks.Verdict | None:
+    """Judge an answer; graphs are judged together, when all have run."""
+    result = outcome.result
+    if result is None:
+        return None
+    if race.csv is not None:
+        return checks.judge_reading(race.csv, result)
+    judges = {"fit": checks.judge_fit, "log_prob": checks.judge_log_prob, "sample": checks.judge_sample}
+    judge = judges.get(race.job.task)
+    return None if judge is None else judge(race.job, result)
+
+
+def run_race(race: Race, contenders: dict[str, Contender], folder: Path) -> list[Entry]:
+    """Run a race with everyone who takes part."""
+    entries = []
+    for contender in (contenders[name] for name in race.entrants if name in contenders):
+        settings = (0,) if race.job.task == "import" or contender.version is None else contender.threads
+        for threads in settings:
+            outcome = start(race, contender, threads, folder)
+            entry = Entry(race, contender.name, threads, outcome, verdict(race, outcome))
+            taken = outcome.reason if outcome.seconds is None else duration(outcome.seconds)
+            print(f"{race.topic}: {race.title}: {entry.label}: {taken}", file=sys.stderr, flush=True)
+            entries.append(entry)
+    if race.job.task == "hill_climb":
+        verdicts = checks.judge_graphs(race.job, [entry.outcome.result for entry in entries])
+        entries = [dataclasses.replace(entry, verdict=v) for entry, v in zip(entries, verdicts, strict=True)]
+    return entries
+
+
+def main() -> int:
+    chosen = options()
+    contenders = all_contenders(peers=not chosen.no_peers)
+    with tempfile.TemporaryDirectory(prefix="fishernet-bench-") as name:
+        folder = Path(name)
+        tables = data.make(folder, chosen.quick)
+        races = all_races(tables, contenders, folder, quick=chosen.quick, full=chosen.full)
+        races = [race for race in races if not chosen.only or race.topic in chosen.only]
+        entries = [entry for race in races for entry in run_race(race, contenders, folder)]
+    text = report(entries, contenders.values())
+    print(text)
+    whole = not (chosen.quick or chosen.no_peers or chosen.only)
+    if chosen.output or whole:
+        (chosen.output or RESULTS).write_text(text)
+    return 1 if wrong(entries) or different_bits(entries, races) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

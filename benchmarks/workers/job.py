@@ -1,0 +1,100 @@
+"""What a worker is: a process that reads one job, times it and writes one result.
+
+Every contender, ours and the peers', is such a process, so that threads, caches and memory of one never touch another.
+A worker is called as ``WORKER JOB.json RESULT.json``. This module is the Python workers' half of that protocol; it
+needs NumPy alone, because the peers live in an environment without fishernet.
+
+Tables travel as raw bytes, one code a byte, one column after another, and are named v0, v1, ...: the same codes for
+everyone. Networks travel as ``parents`` (ascending positions) and flat ``tables`` in the order [parents ..., state].
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work. Fields that a task does not need keep their defaults."""
+
+    task: str
+    """"hill_climb", "fit", "log_prob", "sample", "read" or "import"."""
+    threads: int = 0
+    """0: whatever the library does by itself."""
+    repeats: int = 5
+    n_rows: int = 0
+    cardinalities: Sequence[int] = ()
+    codes: str = ""
+    """File of the table; for "sample", the file that the sampled table is written to."""
+    parents: Sequence[Sequence[int]] = ()
+    """Of every variable, ascending; the graph of "fit", "log_prob" and "sample"."""
+    tables: Sequence[Sequence[float]] = ()
+    """The conditional of every variable, flat; only "sample" has them."""
+    smoothing: float = 1.0
+    """Pseudo-count a cell of "fit" and "log_prob"."""
+    ess: float = 10.0
+    """Equivalent sample size, for libraries that know no pseudo-count a cell."""
+    seed: int = 0
+    csv: str = ""
+    """File that "read" reads."""
+    labels: Sequence[Sequence[str]] = ()
+    """The label of every code of every column of that file, in small letters."""
+    module: str = ""
+    """What "import" imports."""
+
+    @property
+    def names(self) -> list[str]:
+        """The variables' names."""
+        return [f"v{i}" for i in range(len(self.cardinalities))]
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """Pairs of positions, from parent to child."""
+        return [(parent, child) for child, parents in enumerate(self.parents) for parent in parents]
+
+    def read_codes(self) -> npt.NDArray[np.uint8]:
+        """Return the table, (n_rows, n_variables), columns contiguous."""
+        return np.fromfile(self.codes, dtype=np.uint8).reshape(len(self.cardinalities), self.n_rows).T
+
+    def shape(self, child: int) -> tuple[int, ...]:
+        """Return the axes of a variable's table: the states of its parents, then its own."""
+        return tuple(self.cardinalities[i] for i in (*self.parents[child], child))
+
+    def table(self, child: int) -> npt.NDArray[np.float64]:
+        """Return the conditional of a variable, [parents ..., state]."""
+        return np.array(self.tables[child], dtype=np.float64).reshape(self.shape(child))
+
+
+def write_codes(path: str, codes: npt.NDArray[Any]) -> None:
+    """Write a table, (n_rows, n_variables), as bytes, one column after another."""
+    np.ascontiguousarray(codes.T, dtype=np.uint8).tofile(path)
+
+
+def digest(array: npt.ArrayLike) -> str:
+    """Return a short name of the exact bits of an array."""
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+
+
+def column_digest(codes: Sequence[npt.NDArray[Any]]) -> str:
+    """Return the digest of a table given column by column."""
+    return digest(np.stack([np.asarray(column, dtype=np.uint8) for column in codes]))
+
+
+def main(tasks: Mapping[str, Callable[[Job], Result]], set_threads: Callable[[int], object] | None = None) -> None:
+    """Run the job named on the command line, with the threads it asks for, and write its result."""
+    job_path, result_path = sys.argv[1:3]
+    job = Job(**json.loads(Path(job_path).read_text()))
+    if set_threads is not None and job.threads:
+        set_threads(job.threads)
+    Path(result_path).write_text(json.dumps(tasks[job.task](job)))
