@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <mutex>
 #include <numeric>
 
@@ -16,19 +17,32 @@ using View = std::span<const std::int32_t>;
 
 constexpr std::int64_t block_rows = 4096;
 constexpr std::int64_t chunk_rows = 64 * block_rows;
-constexpr std::int64_t most_plane_cells = 32;
+constexpr std::int64_t most_plane_cells = 32;  // so their columns are narrow
+constexpr std::size_t most_copied = 1 << 18;     // cells that a chunk counts apart, to be added under a lock
 constexpr std::int64_t small_table = 2048;  // cells; four of these fit the first cache
+
+constexpr std::int64_t most_slots = std::int64_t{1} << 32;
+
+// The product of some numbers, or `limit + 1` when it is larger than the limit.
+std::int64_t product_within(const std::vector<std::uint32_t>& factors, std::int64_t limit) {
+    std::int64_t product = 1;
+    for (const std::int64_t f : factors) product = product > limit / f ? limit + 1 : product * f;
+    return std::min(product, limit + 1);
+}
 
 // How the cells of a set are numbered. A column with missing cells has one slot more, cut out at the end.
 struct Layout {
-    std::vector<std::uint32_t> slots;
-    std::int64_t cells = 1;  // or `limit + 1` when there are more than the limit
+    std::vector<std::uint32_t> states, slots;
+    std::int64_t cells = 1;
+    bool dense = true;
 
-    Layout(const Columns& table, View set, std::int64_t limit) {
+    Layout(const Columns& table, View set, std::int64_t most_dense) {
         for (const auto v : set) {
-            slots.push_back(table.columns[v].cardinality + (table.columns[v].has_missing ? 1 : 0));
-            cells = cells > limit / slots.back() ? limit + 1 : cells * slots.back();
+            states.push_back(table.columns[v].cardinality);
+            slots.push_back(states.back() + (table.columns[v].has_missing ? 1 : 0));
         }
+        cells = product_within(slots, most_slots);
+        dense = product_within(states, most_dense) <= most_dense && cells <= most_slots;
     }
 };
 
@@ -63,25 +77,24 @@ void add_rows(const Columns& table, View set, const Layout& layout, std::int64_t
 }
 
 // Cuts the slots of missing cells out, and says how many rows they held.
-void drop_missing(const Columns& table, View set, const Layout& layout, JointCounts& result) {
-    const auto has_missing = [&](std::int32_t v) { return table.columns[v].has_missing; };
-    if (std::none_of(set.begin(), set.end(), has_missing)) return;
-    std::vector<std::uint32_t> state(set.size(), 0);
+void drop_missing(const Layout& layout, JointCounts& result) {
+    if (layout.states == layout.slots) return;
+    std::vector<std::uint32_t> state(layout.slots.size(), 0);
     std::size_t kept = 0;
     for (const std::int64_t n : result.counts) {
         bool complete = true;
-        for (std::size_t i = 0; i < set.size(); ++i) complete &= state[i] < table.columns[set[i]].cardinality;
+        for (std::size_t i = 0; i < state.size(); ++i) complete &= state[i] < layout.states[i];
         if (complete) result.counts[kept++] = n;
         else result.left_out += n;
-        for (std::size_t i = set.size(); i-- > 0 && ++state[i] == layout.slots[i];) state[i] = 0;
+        for (std::size_t i = state.size(); i-- > 0 && ++state[i] == layout.slots[i];) state[i] = 0;
     }
     result.counts.resize(kept);
 }
 
 // Few cells, all of narrow columns without a missing cell: AND the planes and count ones.
-bool suits_planes(const Columns& table, View set, const Layout& layout) {
-    return table.weights == nullptr && !set.empty() && layout.cells <= most_plane_cells &&
-           std::none_of(set.begin(), set.end(), [&](std::int32_t v) { return table.columns[v].has_missing; });
+bool suits_planes(const Columns& table, const Layout& layout) {
+    return table.weights == nullptr && !layout.slots.empty() && layout.cells <= most_plane_cells &&
+           layout.states == layout.slots;
 }
 
 void add_planes(const Columns& table, const Packed& packed, View set, std::int64_t begin, std::int64_t end,
@@ -158,47 +171,44 @@ std::vector<JointCounts> count_sets(const Columns& table, const std::vector<std:
     std::vector<JointCounts> results(sets.size());
     std::vector<Layout> layouts;
     std::vector<std::size_t> dense;
-    std::int64_t for_planes = 0;
+    std::size_t for_planes = 0;
     for (std::size_t s = 0; s < sets.size(); ++s) {
-        // with its slots for missing cells a table may be a little larger than what is allowed
-        Layout bare(table, sets[s], most_dense);
-        std::int64_t cells = 1;
-        for (const auto v : sets[s]) {
-            const std::int64_t r = table.columns[v].cardinality;
-            cells = cells > most_dense / r ? most_dense + 1 : cells * r;
-        }
-        layouts.emplace_back(table, sets[s], cells > most_dense ? most_dense : std::int64_t{1} << 40);
-        if (cells > most_dense || layouts[s].cells >= std::int64_t{1} << 32) {
+        layouts.emplace_back(table, sets[s], most_dense);
+        if (!layouts[s].dense) {
             results[s] = count_sparse(table, sets[s], check);
-        } else {
-            results[s].counts.assign(static_cast<std::size_t>(layouts[s].cells), 0);
-            dense.push_back(s);
-            for_planes += suits_planes(table, sets[s], layouts[s]);
+            continue;
         }
+        results[s].counts.assign(static_cast<std::size_t>(layouts[s].cells), 0);
+        dense.push_back(s);
+        for_planes += suits_planes(table, layouts[s]);
     }
-    // the planes cost a pass over every column: worth it for many sets
-    const Packed* packed = for_planes * 4 > static_cast<std::int64_t>(table.columns.size()) * 2 ? &table.packed(check) : nullptr;
+    // making the planes is a pass over every column: worth it when about as many sets are counted from them
+    const Packed* packed = 2 * for_planes > table.columns.size() ? &table.packed(check) : nullptr;
+    const auto add = [&](std::size_t s, std::int64_t begin, std::int64_t end, std::int64_t* cells) {
+        if (packed != nullptr && suits_planes(table, layouts[s])) {
+            add_planes(table, *packed, sets[s], begin, end, cells);
+        } else {
+            add_rows(table, sets[s], layouts[s], begin, end, cells);
+        }
+    };
     const std::int64_t chunks = std::max<std::int64_t>(1, (table.n_rows + chunk_rows - 1) / chunk_rows);
     std::mutex merging;
     run_tasks(chunks * static_cast<std::int64_t>(dense.size()), [&](std::int64_t task) {
         const std::size_t s = dense[task / chunks];
         const std::int64_t begin = task % chunks * chunk_rows;
         const std::int64_t end = std::min(begin + chunk_rows, table.n_rows);
-        const auto add = [&](std::int64_t* cells) {
-            const auto narrow = [&](std::int32_t v) { return packed->first_lane[v] >= 0; };
-            if (packed && suits_planes(table, sets[s], layouts[s]) && std::all_of(sets[s].begin(), sets[s].end(), narrow)) {
-                add_planes(table, *packed, sets[s], begin, end, cells);
-            } else {
-                add_rows(table, sets[s], layouts[s], begin, end, cells);
-            }
-        };
-        if (chunks == 1) return add(results[s].counts.data());
-        std::vector<std::int64_t> part(results[s].counts.size(), 0);
-        add(part.data());
+        auto& counts = results[s].counts;
+        if (chunks == 1) return add(s, begin, end, counts.data());
+        if (counts.size() > most_copied) {
+            const std::lock_guard lock(merging);
+            return add(s, begin, end, counts.data());
+        }
+        std::vector<std::int64_t> part(counts.size(), 0);
+        add(s, begin, end, part.data());
         const std::lock_guard lock(merging);
-        std::transform(part.begin(), part.end(), results[s].counts.begin(), results[s].counts.begin(), std::plus<>());
+        std::transform(part.begin(), part.end(), counts.begin(), counts.begin(), std::plus<>());
     }, check, static_cast<std::int64_t>(dense.size()) * table.n_rows > 200000);
-    for (const auto s : dense) drop_missing(table, sets[s], layouts[s], results[s]);
+    for (const auto s : dense) drop_missing(layouts[s], results[s]);
     return results;
 }
 

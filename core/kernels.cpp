@@ -22,6 +22,19 @@ using u64 = std::uint64_t;
 using i64 = std::int64_t;
 
 template <class Code>
+u32 highest_of(const Code* codes, i64 n) {
+    Code top = 0;
+    for (i64 i = 0; i < n; ++i) top = codes[i] > top ? codes[i] : top;
+    return top;
+}
+
+u32 highest(const void* codes, int width, i64 n) {
+    if (width == 1) return highest_of(static_cast<const u8*>(codes), n);
+    if (width == 2) return highest_of(static_cast<const u16*>(codes), n);
+    return highest_of(static_cast<const u32*>(codes), n);
+}
+
+template <class Code>
 void extend(u32* __restrict ids, const Code* __restrict codes, i64 n, u32 radix) {
     for (i64 i = 0; i < n; ++i) ids[i] = ids[i] * radix + codes[i];
 }
@@ -315,7 +328,7 @@ void choose(const u32* draws, const u32* groups, const u32* thresholds, u32 most
 
 extern const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA);
 const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA) = {
-    extend_ids, make_plane, plane_counts, add_bits, add_masks, drain, add_terms, add_counts, draw,
+    highest, extend_ids, make_plane, plane_counts, add_bits, add_masks, drain, add_terms, add_counts, draw,
     add_strided, choose,
     FISHERNET_TEXT(FISHERNET_ISA),
 };

@@ -10,6 +10,9 @@ inline constexpr int plane_step = 8;  // planes are padded to this many words, s
 inline constexpr int group_lanes = 32;  // lanes of a histogram row are padded to groups of this many
 
 struct Kernels {
+    // The largest of n codes; 0 when there are none.
+    std::uint32_t (*highest)(const void* codes, int width, std::int64_t n);
+
     // ids[i] = ids[i] * radix + codes[i]
     void (*extend_ids)(std::uint32_t* ids, const void* codes, int width, std::int64_t n, std::uint32_t radix);
 

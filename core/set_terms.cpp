@@ -123,10 +123,12 @@ LogTerms::LogTerms(std::int64_t total) {
 std::int64_t LogTerms::exact(std::int64_t n) const {
     if (n < 2) return 0;
     const double x = static_cast<double>(n);
-    return std::llrint(std::ldexp(x * std::log(x), shift_));
+    return std::llrint(x * std::log(x) * static_cast<double>(std::int64_t{1} << shift_));
 }
 
-double LogTerms::value(std::int64_t fixed) const { return std::ldexp(static_cast<double>(fixed), -shift_); }
+double LogTerms::value(std::int64_t fixed) const {
+    return static_cast<double>(fixed) / static_cast<double>(std::int64_t{1} << shift_);
+}
 
 // --------------------------------------------------------------------------------------------------------- planning
 

@@ -2,11 +2,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <optional>
 #include <tuple>
 
 #include "../counting.hpp"
+#include "../kernels.hpp"
 #include "arrays.hpp"
 #include "table.hpp"
 
@@ -14,14 +14,6 @@ namespace fishernet::bind {
 namespace {
 
 using Codes = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class Code>
-std::uint32_t highest(const void* codes, std::int64_t n) {
-    const auto* p = static_cast<const Code*>(codes);
-    Code top = 0;
-    for (std::int64_t i = 0; i < n; ++i) top = std::max(top, p[i]);
-    return top;
-}
 
 Column checked_column(const Codes& array, std::int64_t cardinality) {
     const auto type = array.dtype();
@@ -31,9 +23,7 @@ Column checked_column(const Codes& array, std::int64_t cardinality) {
     if (cardinality < 1 || cardinality > 0xFFFFFFFFll) refuse("a cardinality is out of range");
     Column column{array.data(), type.bits / 8, static_cast<std::uint32_t>(cardinality), false};
     const auto n = static_cast<std::int64_t>(array.size());
-    const std::uint32_t top = column.width == 1   ? highest<std::uint8_t>(column.codes, n)
-                              : column.width == 2 ? highest<std::uint16_t>(column.codes, n)
-                                                  : highest<std::uint32_t>(column.codes, n);
+    const std::uint32_t top = kernels().highest(column.codes, column.width, n);
     if (n && top > cardinality) refuse("a code lies beyond its variable's states");
     column.has_missing = n && top == cardinality;
     return column;
