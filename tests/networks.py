@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 import fishernet as fn
 
 
-def random_network(seed: int, cardinalities: list[int], *, zeros: float = 0.0, sharp: float = 1.0) -> fn.BayesianNetwork:
+def random_network(
+    seed: int, cardinalities: list[int], *, zeros: float = 0.0, sharp: float = 1.0
+) -> fn.BayesianNetwork:
     """A network over v0, v1, ... whose parents are drawn among the others, in a random order of the variables."""
     rng = np.random.default_rng(seed)
     n = len(cardinalities)

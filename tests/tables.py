@@ -17,7 +17,7 @@ def random_table(
     missing: float = 0.0,
     dependence: float = 0.6,
 ) -> Table:
-    """A table whose columns copy (a function of) an earlier column now and then, so that there is something to learn."""
+    """A table whose columns copy an earlier column now and then, so that there is something to learn."""
     rng = np.random.default_rng(seed)
     columns: list[np.ndarray] = []
     for v, r in enumerate(cardinalities):

@@ -173,8 +173,8 @@ void bind_conditionals(nb::module_& m) {
     nb::class_<Conditionals>(m, "Conditionals")
         .def("__init__", &make_conditionals, nb::arg("cardinalities"))
         .def("add", &add, nb::arg("child"), nb::arg("parents"), nb::arg("n_groups"),
-             nb::arg("map").none() = nb::none())
-        .def("look_up", &look_up_values, nb::arg("table"), nb::arg("values"), nb::arg("sum"))
+             nb::arg("group_of").none() = nb::none())
+        .def("look_up", &look_up_values, nb::arg("table"), nb::arg("values"), nb::arg("total"))
         .def("target_values", &target_values, nb::arg("table"), nb::arg("values"), nb::arg("target"))
         .def("groups", &groups, nb::arg("table"), nb::arg("position"))
         .def("sample", &sample, nb::arg("probabilities"), nb::arg("order"), nb::arg("n"), nb::arg("key"));

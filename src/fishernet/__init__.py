@@ -1,6 +1,17 @@
-"""fishernet: learn how the variables of a table depend on one another, and use what was learned as a kernel."""
+"""fishernet: learn how the variables of a table depend on one another, and use what was learned.
 
-from fishernet import counts, errors, graphs, learn, models, scores
+A table is read (`read_table`, `Table.from_frame`), the structure and the parameters of a Bayesian network are learned
+from its counts (`learn`), and the network gives log-probabilities, predictions, Fisher scores and samples. `datasets`
+has small real tables and networks to try it on. Errors are one tree under `FishernetError`.
+
+>>> import fishernet as fn
+>>> train, test = fn.datasets.load("nursery").split(0.5, seed=1)
+>>> net = fn.learn.bayesian_network(train)
+>>> bool(net.log_prob(test).mean() > -10)
+True
+"""
+
+from fishernet import counts, datasets, errors, files, graphs, learn, models, scores, table
 from fishernet.errors import (
     ConvergenceError,
     CycleError,
@@ -13,8 +24,48 @@ from fishernet.errors import (
     UnknownStateError,
     ZeroProbabilityError,
 )
+from fishernet.files import load, read_bif, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
 from fishernet.models import BayesianNetwork
 from fishernet.scores import local_score, score
-from fishernet.table import Table, Variable
+from fishernet.table import Table, Variable, read_table, write_table
 from fishernet.threads import set_threads
+
+__all__ = [
+    "BayesianNetwork",
+    "ConvergenceError",
+    "Cpdag",
+    "CycleError",
+    "Dag",
+    "FileFormatError",
+    "FishernetError",
+    "FishernetWarning",
+    "MissingValueError",
+    "SchemaError",
+    "StateSpaceError",
+    "Table",
+    "UndirectedGraph",
+    "UnknownStateError",
+    "Variable",
+    "ZeroProbabilityError",
+    "counts",
+    "datasets",
+    "errors",
+    "files",
+    "graphs",
+    "hamming",
+    "learn",
+    "load",
+    "local_score",
+    "models",
+    "read_bif",
+    "read_table",
+    "save",
+    "score",
+    "scores",
+    "set_threads",
+    "shd",
+    "table",
+    "write_bif",
+    "write_table",
+]

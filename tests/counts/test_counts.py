@@ -47,7 +47,11 @@ def test_counts_at_the_borders_of_blocks(n_rows: int, cardinalities: list[int]) 
     sets = all_sets(3)
     for chosen, counts in zip(sets, as_source(table).counts(sets), strict=True):
         shape = tuple(cardinalities[v] for v in chosen)
-        flat = np.ravel_multi_index([table.codes[v].astype(int) for v in chosen], shape) if chosen else np.zeros(n_rows, int)
+        flat = (
+            np.ravel_multi_index([table.codes[v].astype(int) for v in chosen], shape)
+            if chosen
+            else np.zeros(n_rows, int)
+        )
         np.testing.assert_array_equal(counts.table().ravel(), np.bincount(flat, minlength=math.prod(shape)))
 
 
@@ -146,7 +150,7 @@ def test_every_instruction_set_counts_and_scores_the_same(isa: str) -> None:
         "print(h.hexdigest())\n"
     )
     answers = {
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             [sys.executable, "-c", script], env={**os.environ, **extra}, check=True, capture_output=True, text=True
         ).stdout
         for extra in ({}, {"FISHERNET_ISA": isa})

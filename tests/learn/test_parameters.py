@@ -17,7 +17,9 @@ from tests.tables import random_table, tables
 
 
 def chain(names: tuple[str, ...]) -> fn.Dag:
-    return fn.Dag.from_edges(names, list(itertools.pairwise(names)) + ([(names[0], names[2])] if len(names) > 2 else []))
+    return fn.Dag.from_edges(
+        names, list(itertools.pairwise(names)) + ([(names[0], names[2])] if len(names) > 2 else [])
+    )
 
 
 def weights(n: int, q: int, r: int, smoothing: float | str | None, ess: float | None) -> float:

@@ -287,7 +287,9 @@ def test_merged_rows_act_as_the_full_table() -> None:
     np.testing.assert_allclose(net.predict_proba(rows, "a"), full.predict_proba(rows, "a"), rtol=1e-14)
     assert net.sample(5000, seed=1) == full.sample(5000, seed=1)
     assert (net.n_parameters, full.n_parameters) == (1 + 2 + 3, 1 + 2 + 6)
-    np.testing.assert_array_equal(merged.groups(fn.Table.from_codes(rows, net.variables)), group_of[rows[:, 0], rows[:, 1]])
+    np.testing.assert_array_equal(
+        merged.groups(fn.Table.from_codes(rows, net.variables)), group_of[rows[:, 0], rows[:, 1]]
+    )
     p_full, p_merged = full.fisher_information()[2], net.fisher_information()[2]
     for group in range(3):
         np.testing.assert_allclose(p_merged[group], p_full[group_of.ravel() == group].sum(axis=0), rtol=1e-12)
@@ -326,7 +328,7 @@ def test_print_says_what_the_network_is() -> None:
 
 def test_networks_are_pickled_and_compared() -> None:
     net = random_network(0, [2, 3, 4])
-    again = pickle.loads(pickle.dumps(net))  # noqa: S301
+    again = pickle.loads(pickle.dumps(net))
     assert again == net
     np.testing.assert_array_equal(again.log_prob(all_rows(net)), net.log_prob(all_rows(net)))
     assert random_network(1, [2, 3, 4]) != net
@@ -340,5 +342,3 @@ def test_nothing_can_be_changed() -> None:
         net.conditionals[0].child = 3  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
         net.conditionals[0].probabilities[0, 0] = 0.5
-
-

@@ -94,7 +94,9 @@ def test_how_a_set_was_counted_leaves_no_trace(table: fn.Table, name: str) -> No
 def test_an_arc_and_its_reversal_tie() -> None:
     table = random_table(2, 5000, [3, 4, 2])
     source = as_source(table)
-    families = Families.from_pairs([(0, ()), (1, (0,)), (1, ()), (0, (1,)), (0, (2,)), (1, (0, 2)), (1, (2,)), (0, (1, 2))])
+    families = Families.from_pairs(
+        [(0, ()), (1, (0,)), (1, ()), (0, (1,)), (0, (2,)), (1, (0, 2)), (1, (2,)), (0, (1, 2))]
+    )
     s = local_scores(source, families, Bic())
     assert s[0] + s[1] == pytest.approx(s[2] + s[3], rel=1e-15)
     assert s[4] + s[5] == pytest.approx(s[6] + s[7], rel=1e-15)
@@ -177,7 +179,7 @@ def test_every_instruction_set_gives_the_same_bits(isa: str) -> None:
         "print(local_scores(as_source(t), Families.from_pairs(all_families(7, 3)), Bic()).tolist())\n"
     )
     answers = {
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             [sys.executable, "-c", script], env={**os.environ, **extra}, check=True, capture_output=True, text=True
         ).stdout
         for extra in ({}, {"FISHERNET_ISA": isa})

@@ -58,7 +58,8 @@ class Counts:
     @property
     def total(self) -> int | float:
         """The number of rows counted."""
-        return self.values.sum().item()
+        total: int | float = self.values.sum().item()
+        return total
 
     def table(self) -> Numbers:
         """Return all cells, one axis a variable.
@@ -78,7 +79,7 @@ class Counts:
                 limit=MOST_CELLS,
                 remedy="use fewer variables or merge states",
             )
-        full = np.zeros(cells, dtype=self.values.dtype)
+        full: Numbers = np.zeros(cells, dtype=self.values.dtype)
         places = np.ravel_multi_index(tuple(self.states.T), self.cardinalities) if self.variables else slice(None)
         full[places] = self.values if len(self.values) else 0
         return full.reshape(self.cardinalities)

@@ -6,6 +6,7 @@ structure or fits parameters asks a source and never sees a row.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
@@ -30,10 +31,14 @@ class CountSource(Protocol):
     """
 
     @property
-    def variables(self) -> tuple[Variable, ...]: ...
+    def variables(self) -> tuple[Variable, ...]:
+        """The columns."""
+        ...
 
     @property
-    def n_rows(self) -> int: ...
+    def n_rows(self) -> int:
+        """The number of rows."""
+        ...
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
         """Return the joint counts of sets of variables, in that order.
@@ -81,7 +86,7 @@ class TableCounts:
 
 def check_set(chosen: tuple[int, ...], n_variables: int) -> None:
     """Raise SchemaError unless the positions are ascending and in range."""
-    if any(a >= b for a, b in zip(chosen, chosen[1:], strict=False)) or (
+    if any(a >= b for a, b in itertools.pairwise(chosen)) or (
         chosen and not (chosen[0] >= 0 and chosen[-1] < n_variables)
     ):
         raise SchemaError(f"a set must hold ascending positions from 0 to {n_variables - 1}, got {chosen}")

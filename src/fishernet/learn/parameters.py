@@ -159,7 +159,7 @@ def _normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
     if len(empty):
         *parents, child = variables
         states = np.unravel_index(empty[0], [v.cardinality for v in parents]) if parents else ()
-        configuration = {v.name: v.states[int(k)] for v, k in zip(parents, states, strict=True)}
+        configuration: dict[str, object] = {v.name: v.states[int(k)] for v, k in zip(parents, states, strict=True)}
         shown = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
         where = f"; {len(empty)} configurations of its parents never occur, the first is {shown}" if parents else ""
         raise ZeroProbabilityError(
@@ -167,4 +167,5 @@ def _normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
             variable=child.name,
             configuration=configuration,
         )
-    return weights / sums
+    weights /= sums
+    return weights

@@ -38,11 +38,19 @@ class Search(Protocol):
     """
 
     @property
-    def best(self) -> Dag: ...
+    def best(self) -> Dag:
+        """The best graph so far."""
+        ...
+
     @property
-    def score(self) -> float: ...
+    def score(self) -> float:
+        """Its score."""
+        ...
+
     @property
-    def steps(self) -> int: ...
+    def steps(self) -> int:
+        """How many steps were made."""
+        ...
 
     def wanted(self) -> Families:
         """Return the families whose scores are needed before the next step; empty when the search is finished."""

@@ -93,4 +93,5 @@ def _product(factors: Sequence[Factor], scope: tuple[int, ...], cardinalities: S
         total *= values.transpose(np.argsort(axes)).reshape(shape)
     kept = [v for v in every if v in scope]
     others = tuple(axis for axis, v in enumerate(every) if v not in scope)
-    return total.sum(axis=others).transpose([kept.index(v) for v in scope])
+    summed: Probabilities = total.sum(axis=others)
+    return summed.transpose([kept.index(v) for v in scope])

@@ -72,7 +72,9 @@ class BayesianNetwork:
         for position, conditional in enumerate(conditionals):
             wanted = tuple(variables[v] for v in (*conditional.parents, position))
             if conditional.child != position or conditional.variables != wanted:
-                raise SchemaError(f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}")
+                raise SchemaError(
+                    f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}"
+                )
         self._variables = tuple(variables)
         self._conditionals = tuple(conditionals)
         self._dag = Dag([variable.name for variable in variables], [c.parents for c in conditionals])
@@ -285,8 +287,9 @@ class BayesianNetwork:
                 variable=target,
                 configuration={},
             )
-        weights = np.exp(values - top)
-        return weights / weights.sum(axis=1, keepdims=True)
+        weights: npt.NDArray[np.float64] = np.exp(values - top)
+        weights /= weights.sum(axis=1, keepdims=True)
+        return weights
 
     def fisher_scores(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the derivatives of each row's log-probability by the free parameters (P1, Eq. 8).

@@ -41,13 +41,24 @@ class Conditional(Protocol):
     """
 
     @property
-    def child(self) -> int: ...
+    def child(self) -> int:
+        """Position of the child."""
+        ...
+
     @property
-    def parents(self) -> tuple[int, ...]: ...
+    def parents(self) -> tuple[int, ...]:
+        """Positions of the parents."""
+        ...
+
     @property
-    def variables(self) -> tuple[Variable, ...]: ...
+    def variables(self) -> tuple[Variable, ...]:
+        """The parents' variables, then the child's."""
+        ...
+
     @property
-    def probabilities(self) -> Probabilities: ...
+    def probabilities(self) -> Probabilities:
+        """One row a group."""
+        ...
 
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
         """Return the group of each row of a table that has the model's variables, (n_rows,) int64."""

@@ -17,9 +17,7 @@ from fishernet.table import Table, Variable
 MOST_SCORES = 2**31
 
 
-def scores_of_rows(
-    conditionals: Sequence[Conditional], table: Table, n_parameters: int
-) -> npt.NDArray[np.float64]:
+def scores_of_rows(conditionals: Sequence[Conditional], table: Table, n_parameters: int) -> npt.NDArray[np.float64]:
     """Return the scores of every row, (n_rows, n_parameters); see `BayesianNetwork.fisher_scores`."""
     cells = table.n_rows * n_parameters
     if cells > MOST_SCORES:
@@ -72,8 +70,9 @@ def information_blocks(
         theta = conditional.probabilities
         zero: npt.NDArray[Any] = np.argwhere((theta == 0) & (p[:, None] > 0))
         if len(zero):
-            raise zero_probability(conditional, int(zero[0, 0]), int(zero[0, 1]), "the information divides by the "
-                                   "probability of")
+            raise zero_probability(
+                conditional, int(zero[0, 0]), int(zero[0, 1]), "the information divides by the probability of"
+            )
         safe = np.where(theta > 0, theta, 1.0)  # of groups that never occur: their blocks are zero anyway
         diagonal = np.eye(theta.shape[1] - 1) / safe[:, :-1, None]
         blocks.append(p[:, None, None] * (diagonal + 1 / safe[:, -1, None, None]))
