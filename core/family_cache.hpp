@@ -24,8 +24,7 @@ public:
 
     void store(const Families& families, std::span<const std::int64_t> positions, std::span<const double> scores) {
         for (std::size_t i = 0; i < positions.size(); ++i) {
-            const auto family = key(families, static_cast<std::size_t>(positions[i]));
-            if (known_.find(family) == nullptr) known_.insert(family, scores[i]);
+            known_.find_or_insert(key(families, static_cast<std::size_t>(positions[i])), scores[i]);
         }
     }
 

@@ -15,27 +15,33 @@ public:
 
     std::size_t size() const { return entries_.size(); }
 
-    // The value of a key, or nullptr. The pointer holds until the next insertion.
-    Value* find(Key key) {
-        if (entries_.empty()) return nullptr;
-        const std::uint64_t hash = hash_of(key);
-        for (std::size_t slot = hash & mask(); index_[slot] != 0; slot = (slot + 1) & mask()) {
-            Entry& entry = entries_[index_[slot] - 1];
-            if (entry.hash == hash && same(entry, key)) return &entry.value;
-        }
-        return nullptr;
-    }
+    Value& operator[](std::size_t position) { return entries_[position].value; }
+    const Value& operator[](std::size_t position) const { return entries_[position].value; }
 
-    // Inserts a key that is not there yet.
-    Value& insert(Key key, Value value) {
+    // The position of a key; a new one gets the value given.
+    std::size_t find_or_insert(Key key, Value value) {
         if (2 * (entries_.size() + 1) > index_.size()) grow();
         const std::uint64_t hash = hash_of(key);
         std::size_t slot = hash & mask();
-        while (index_[slot] != 0) slot = (slot + 1) & mask();
+        for (; index_[slot] != 0; slot = (slot + 1) & mask()) {
+            const Entry& entry = entries_[index_[slot] - 1];
+            if (entry.hash == hash && same(entry, key)) return index_[slot] - 1;
+        }
         entries_.push_back({hash, arena_.size(), static_cast<std::uint32_t>(key.size()), value});
         arena_.insert(arena_.end(), key.begin(), key.end());
         index_[slot] = entries_.size();
-        return entries_.back().value;
+        return entries_.size() - 1;
+    }
+
+    // The value of a key, or nullptr. The pointer holds until the next insertion.
+    const Value* find(Key key) const {
+        if (entries_.empty()) return nullptr;
+        const std::uint64_t hash = hash_of(key);
+        for (std::size_t slot = hash & mask(); index_[slot] != 0; slot = (slot + 1) & mask()) {
+            const Entry& entry = entries_[index_[slot] - 1];
+            if (entry.hash == hash && same(entry, key)) return &entry.value;
+        }
+        return nullptr;
     }
 
 private:

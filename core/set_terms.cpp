@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
 
 #include "joint_counts.hpp"
 #include "pool.hpp"
@@ -13,10 +13,9 @@ namespace {
 using Set = std::vector<std::int32_t>;
 using View = std::span<const std::int32_t>;
 
-constexpr std::int64_t pending = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t few_rows = 57344;  // such a table is one task a run; a longer one is cut by rows
 
-// A set and one variable more. The result lies in the given memory.
+// A set and one variable more, in the given memory.
 View with(View set, std::int32_t variable, Set& memory) {
     memory.assign(set.begin(), set.end());
     memory.insert(std::lower_bound(memory.begin(), memory.end(), variable), variable);
@@ -30,84 +29,6 @@ std::int32_t one_more(View larger, View smaller) {
     while (i < smaller.size() && larger[i] == smaller[i]) ++i;
     return std::equal(larger.begin() + i + 1, larger.end(), smaller.begin() + i) ? larger[i] : -1;
 }
-
-// Families of one child whose parents are a common set and one more each.
-class RunBuilder {
-public:
-    RunBuilder(std::vector<Run>& runs) : runs_(runs) {}
-
-    void add(std::int32_t child, View parents) {
-        if (open_ && child == child_ && extend(parents)) return;
-        close();
-        open_ = true;
-        settled_ = false;
-        child_ = child;
-        first_.assign(parents.begin(), parents.end());
-    }
-
-    // Ends the open run and hands it over; its base and the base without the child come along with it.
-    template <class Mark>
-    void close(const Mark& mark) {
-        if (!open_) return;
-        if (!settled_) settle_alone();
-        Set memory;
-        mark(with(common_, child_, memory));
-        mark(common_);
-        close();
-    }
-
-    void close() {
-        if (!open_) return;
-        if (!settled_) settle_alone();
-        Run run;
-        run.base = common_;
-        run.base.push_back(child_);
-        run.candidates = candidates_;
-        runs_.push_back(std::move(run));
-        open_ = false;
-    }
-
-    bool takes(std::int32_t child, View parents) const {
-        if (!open_ || child != child_) return false;
-        if (settled_) return one_more(parents, common_) >= 0;
-        return common_size(parents) + 1 == first_.size() && parents.size() == first_.size();
-    }
-
-private:
-    std::size_t common_size(View parents) const {
-        std::size_t n = 0;
-        for (const auto v : parents) n += std::binary_search(first_.begin(), first_.end(), v);
-        return n;
-    }
-
-    bool extend(View parents) {
-        if (!takes(child_, parents)) return false;
-        if (!settled_) {
-            common_.clear();
-            std::set_intersection(first_.begin(), first_.end(), parents.begin(), parents.end(),
-                                  std::back_inserter(common_));
-            candidates_.assign(1, one_more(first_, common_));
-            settled_ = true;
-        }
-        candidates_.push_back(one_more(parents, common_));
-        return true;
-    }
-
-    void settle_alone() {
-        common_ = first_;
-        candidates_.clear();
-        if (!common_.empty()) {
-            candidates_.push_back(common_.back());
-            common_.pop_back();
-        }
-        settled_ = true;
-    }
-
-    std::vector<Run>& runs_;
-    bool open_ = false, settled_ = false;
-    std::int32_t child_ = -1;
-    Set first_, common_, candidates_;
-};
 
 }  // namespace
 
@@ -132,47 +53,111 @@ double LogTerms::value(std::int64_t fixed) const {
 
 // --------------------------------------------------------------------------------------------------------- planning
 
-std::vector<Run> SetTerms::plan(const Families& families) {
-    std::vector<Run> runs;
-    RunBuilder builder(runs);
-    Set memory;
-    const auto mark = [this](View set) {
-        if (known_.find(set) == nullptr) known_.insert(set, pending);
-    };
-    for (std::size_t f = 0; f < families.size(); ++f) {
-        const auto child = families.children[f];
-        const auto parents = families.parents_of(f);
-        if (!builder.takes(child, parents)) builder.close(mark);
-        const View joint = with(parents, child, memory);
-        const bool has_joint = known_.find(joint) != nullptr;
-        const bool has_parents = known_.find(parents) != nullptr;
-        if (has_joint && has_parents) continue;
-        mark(joint);
-        mark(parents);
-        if (has_joint && !parents.empty()) {  // only the parents' own sum is wanted
-            builder.close(mark);
-            builder.add(parents.back(), parents.first(parents.size() - 1));
-            builder.close(mark);
-        } else {
-            builder.add(child, parents);
+// Groups families into runs: those of one child whose parents are a common set and one more each. A set is marked as
+// known as soon as some run will count it.
+class Planner {
+public:
+    using Places = SetTerms::Places;
+    Planner(SequenceMap<SetTerms::Known>& known, SetTerms::Plan& plan) : known_(known), plan_(plan) {}
+
+    void add(std::int32_t child, View parents) {
+        const bool fits = takes(child, parents);
+        if (!fits) close();
+        const std::size_t before = known_.size();
+        const std::size_t joint = place(with(parents, child, memory_));
+        const bool new_joint = known_.size() > before;
+        const std::size_t marginal = place(parents);
+        const bool new_parents = known_.size() > before + new_joint;
+        plan_.sets.emplace_back(joint, marginal);
+        if (new_joint) {
+            put(child, parents, joint, marginal);
+        } else if (new_parents && parents.empty()) {
+            put(child, parents, joint, marginal);
+        } else if (new_parents) {  // only the parents' own sum is wanted: count them as a family of their last
+            close();
+            const View others = parents.first(parents.size() - 1);
+            put(parents.back(), others, marginal, place(others));
+            close();
         }
     }
-    builder.close(mark);
-    return runs;
-}
 
-void SetTerms::remember(const Run& run) {
-    const auto note = [this](View set, std::int64_t term) {
-        if (std::int64_t* known = known_.find(set)) *known = term;
-    };
-    const View parents = View(run.base).first(run.base.size() - 1);
-    Set base_memory, memory;
-    const View base = with(parents, run.base.back(), base_memory);
-    note(base, run.base_term);
-    note(parents, run.parents_term);
+    // Ends the open run. The base and the base without the child come along with it.
+    void close() {
+        if (!open_) return;
+        open_ = false;
+        if (!settled_) settle_alone();
+        Run run;
+        run.base = common_;
+        run.base.push_back(child_);
+        run.candidates = candidates_;
+        places_.base = place(with(common_, child_, memory_));
+        places_.parents = place(common_);
+        plan_.runs.push_back(std::move(run));
+        plan_.places.push_back(std::move(places_));
+    }
+
+private:
+    std::size_t place(View set) { return known_.find_or_insert(set, {0, 0}); }
+
+    // Whether a family belongs to the open run; the second one of a run settles what they have in common.
+    bool takes(std::int32_t child, View parents) const {
+        if (!open_ || child != child_) return false;
+        if (settled_) return one_more(parents, common_) >= 0;
+        std::size_t shared = 0;
+        for (const auto v : parents) shared += std::binary_search(first_.begin(), first_.end(), v);
+        return parents.size() == first_.size() && shared + 1 == first_.size();
+    }
+
+    void put(std::int32_t child, View parents, std::size_t joint, std::size_t marginal) {
+        if (!open_) {
+            open_ = true;
+            settled_ = false;
+            child_ = child;
+            first_.assign(parents.begin(), parents.end());
+            places_ = {};
+        } else {
+            if (!settled_) settle(parents);
+            candidates_.push_back(one_more(parents, common_));
+        }
+        places_.joint.push_back(joint);
+        places_.marginal.push_back(marginal);
+    }
+
+    void settle(View second) {
+        common_.clear();
+        std::set_intersection(first_.begin(), first_.end(), second.begin(), second.end(), std::back_inserter(common_));
+        candidates_.assign(1, one_more(first_, common_));
+        settled_ = true;
+    }
+
+    // A run of one family: its last parent is the candidate; without parents the family is the base itself.
+    void settle_alone() {
+        common_ = first_;
+        candidates_.clear();
+        if (common_.empty()) {
+            places_.joint.clear();
+            places_.marginal.clear();
+        } else {
+            candidates_.push_back(common_.back());
+            common_.pop_back();
+        }
+        settled_ = true;
+    }
+
+    SequenceMap<SetTerms::Known>& known_;
+    SetTerms::Plan& plan_;
+    bool open_ = false, settled_ = false;
+    std::int32_t child_ = -1;
+    Set first_, common_, candidates_, memory_;
+    Places places_;
+};
+
+void SetTerms::remember(const Run& run, const Places& places) {
+    known_[places.base].term = run.base_term;
+    known_[places.parents].term = run.parents_term;
     for (std::size_t c = 0; c < run.candidates.size(); ++c) {
-        note(with(base, run.candidates[c], memory), run.joint_terms[c]);
-        note(with(parents, run.candidates[c], memory), run.marginal_terms[c]);
+        known_[places.joint[c]].term = run.joint_terms[c];
+        known_[places.marginal[c]].term = run.marginal_terms[c];
     }
 }
 
@@ -194,27 +179,36 @@ void SetTerms::count(std::vector<Run>& runs, StopCheck check) {
     }, check, worth_it);
 }
 
+// Counts the family as scored, once: the joint set remembers the rank of the child.
+void SetTerms::note_family(const Families& families, std::size_t f, std::size_t joint) {
+    const auto parents = families.parents_of(f);
+    const auto rank = std::lower_bound(parents.begin(), parents.end(), families.children[f]) - parents.begin();
+    std::uint64_t& scored = known_[joint].scored;
+    const std::uint64_t bit = std::uint64_t{1} << std::min<std::ptrdiff_t>(rank, 63);
+    n_families_ += (scored & bit) == 0;
+    scored |= bit;
+}
+
 void SetTerms::family_scores(const Families& families, double penalty, std::span<double> scores, StopCheck check) {
     const std::lock_guard lock(mutex_);
-    std::vector<Run> runs = plan(families);
+    Plan plan;
+    Planner planner(known_, plan);
+    for (std::size_t f = 0; f < families.size(); ++f) planner.add(families.children[f], families.parents_of(f));
+    planner.close();
     try {
-        count(runs, check);
+        count(plan.runs, check);
     } catch (...) {
         known_ = {};  // some sets are marked and will not come
         throw;
     }
-    for (const Run& run : runs) remember(run);
-    Set memory;
+    for (std::size_t r = 0; r < plan.runs.size(); ++r) remember(plan.runs[r], plan.places[r]);
     for (std::size_t f = 0; f < families.size(); ++f) {
-        const auto child = families.children[f];
-        const auto parents = families.parents_of(f);
         double q = 1;
-        for (const auto p : parents) q *= table_.columns[p].cardinality;
-        const std::int64_t fit = *known_.find(with(parents, child, memory)) - *known_.find(parents);
-        memory.assign(1, child);
-        memory.insert(memory.end(), parents.begin(), parents.end());
-        if (families_.find(memory) == nullptr) families_.insert(memory, 1);
-        scores[f] = terms_.value(fit) - penalty * (table_.columns[child].cardinality - 1.0) * q;
+        for (const auto p : families.parents_of(f)) q *= table_.columns[p].cardinality;
+        const auto [joint, parents] = plan.sets[f];
+        const std::int64_t fit = known_[joint].term - known_[parents].term;
+        scores[f] = terms_.value(fit) - penalty * (table_.columns[families.children[f]].cardinality - 1.0) * q;
+        note_family(families, f, joint);
     }
 }
 

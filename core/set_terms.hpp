@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "columns.hpp"
@@ -52,20 +53,37 @@ public:
     std::size_t n_variables() const { return table_.columns.size(); }
 
     // The number of distinct families scored so far.
-    std::size_t n_families() const { return families_.size(); }
+    std::size_t n_families() const { return n_families_; }
 
     // scores[f] = sum n_ijk log (n_ijk / n_ij) - penalty (r - 1) q
     void family_scores(const Families& families, double penalty, std::span<double> scores, StopCheck check);
 
 private:
-    std::vector<Run> plan(const Families& families);
+    // What is known of a set, and for which of its members (by rank) the family was scored.
+    struct Known {
+        std::int64_t term;
+        std::uint64_t scored;
+    };
+    // Where the terms of a run belong among the known sets.
+    struct Places {
+        std::size_t base, parents;
+        std::vector<std::size_t> joint, marginal;
+    };
+    struct Plan {
+        std::vector<Run> runs;
+        std::vector<Places> places;                              // of each run
+        std::vector<std::pair<std::size_t, std::size_t>> sets;   // of each family: with the child, and without
+    };
+    friend class Planner;
+
     void count(std::vector<Run>& runs, StopCheck check);
-    void remember(const Run& run);
+    void remember(const Run& run, const Places& places);
+    void note_family(const Families& families, std::size_t f, std::size_t joint);
 
     const Columns& table_;
     LogTerms terms_;
-    SequenceMap<std::int64_t> known_;
-    SequenceMap<char> families_;
+    SequenceMap<Known> known_;
+    std::size_t n_families_ = 0;
     std::mutex mutex_;
 };
 

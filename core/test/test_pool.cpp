@@ -88,15 +88,16 @@ void test_sequence_map() {
     SequenceMap<int> map;
     const std::vector<std::int32_t> empty;
     CHECK(map.find(empty) == nullptr);
-    map.insert(empty, -1);
+    CHECK(map.find_or_insert(empty, -1) == 0);
     for (std::int32_t i = 0; i < 3000; ++i) {
         const std::vector<std::int32_t> key{i % 7, i, i / 3};
         CHECK(map.find(key) == nullptr);
-        map.insert(key, i);
+        CHECK(map.find_or_insert(key, i) == static_cast<std::size_t>(i) + 1);
     }
     for (std::int32_t i = 0; i < 3000; ++i) {
         const std::vector<std::int32_t> key{i % 7, i, i / 3};
         CHECK(*map.find(key) == i);
+        CHECK(map[map.find_or_insert(key, -5)] == i);
     }
     CHECK(*map.find(empty) == -1);
     CHECK(map.size() == 3001);
