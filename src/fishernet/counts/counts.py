@@ -79,7 +79,7 @@ class Counts:
                 limit=MOST_CELLS,
                 remedy="use fewer variables or merge states",
             )
-        full: Numbers = np.zeros(cells, dtype=self.values.dtype)
+        full: npt.NDArray[Any] = np.zeros(cells, dtype=self.values.dtype)
         places = np.ravel_multi_index(tuple(self.states.T), self.cardinalities) if self.variables else slice(None)
         full[places] = self.values if len(self.values) else 0
         return full.reshape(self.cardinalities)

@@ -97,7 +97,7 @@ def require_all_rows(source: CountSource, counts: Counts) -> None:
 
 
 def local_scores(source: CountSource, families: Families, score: Score) -> npt.NDArray[np.float64]:
-    """Return the scores of families under one score, (n_families,) float64; see `LocalScores` to keep what it counted."""
+    """Return the scores of families under one score, (n_families,) float64; `LocalScores` keeps what it counted."""
     return LocalScores(source, score)(families)
 
 

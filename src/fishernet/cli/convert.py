@@ -1,0 +1,66 @@
+"""``fishernet convert``: the same model or table in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fishernet.cli.inputs.models import READERS, WRITERS, ending, read_model, write_model
+from fishernet.cli.inputs.tables import Reading, reading_options
+from fishernet.cli.terminal.output import as_json_option, check_folder, write_facts, write_lines
+from fishernet.errors import FileFormatError
+from fishernet.table import write_table
+
+
+@click.command(short_help="Turn a model or a table into another format.")
+@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@reading_options("keep", "error", "drop", "state")
+@as_json_option
+def convert(source: Path, target: Path, reading: Reading, as_json: bool) -> None:
+    """Turn the model or table IN into the file OUT; formats are told by the endings.
+
+    Models: .json and .bif. Tables: from .csv, .tsv, .arff, .parquet or .arrow to .csv, .tsv, .parquet or .arrow.
+    After the text formats .gz may follow. The options are for tables.
+
+    \b
+    Examples
+      fishernet convert model.json model.bif
+      fishernet convert patients.arff patients.parquet
+    """  # noqa: D301
+    check_folder(target)
+    is_model = ending(source) in READERS
+    if is_model != (ending(target) in WRITERS):
+        kinds = ("model", "table") if is_model else ("table", "model")
+        raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
+    facts = _convert_model(source, target) if is_model else _convert_table(source, target, reading)
+    if as_json:
+        write_facts(facts)
+    else:
+        write_lines([f"{target}: a {facts['kind']} of {facts['variables']:,} variables"])
+
+
+def _convert_model(source: Path, target: Path) -> dict[str, Any]:
+    model = read_model(source)
+    write_model(model, target)
+    return {
+        "in": str(source),
+        "out": str(target),
+        "kind": "model",
+        "variables": len(model.variables),
+        "arcs": model.dag.n_edges,
+    }
+
+
+def _convert_table(source: Path, target: Path, reading: Reading) -> dict[str, Any]:
+    table = reading.read(source)
+    write_table(table, target)
+    return {
+        "in": str(source),
+        "out": str(target),
+        "kind": "table",
+        "variables": len(table.variables),
+        "rows": table.n_rows,
+    }

@@ -1,0 +1,140 @@
+"""``fishernet score``: how well a model explains a table, and which cells are odd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from fishernet.cli.holdout import Likelihood
+from fishernet.cli.inputs.models import read_model
+from fishernet.cli.inputs.tables import missing_option, read_for_model, weights_option
+from fishernet.cli.terminal.output import (
+    Facts,
+    aligned,
+    as_json_option,
+    check_folder,
+    number,
+    output_option,
+    write_facts,
+    write_lines,
+)
+from fishernet.cli.terminal.wording import shown
+from fishernet.errors import FishernetError
+from fishernet.models import BayesianNetwork
+from fishernet.scores import SCORES
+from fishernet.scores import score as graph_score
+from fishernet.table import Table
+
+CELLS_AT_ONCE = 2**22
+
+
+@click.command(short_help="Score a table, its rows or its cells under a model.")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--rows", is_flag=True, help="Print the log-likelihood of each row, one a line, and nothing else.")
+@click.option("--terms", is_flag=True, help="List the least likely cells, given their parents: why a row is odd.")
+@click.option("--top", type=int, default=10, show_default=True, metavar="N", help="How many cells --terms lists.")
+@click.option("--score", metavar="|".join(SCORES), help="Also score the model's graph on the table.")
+@missing_option("error", "drop", "state")
+@weights_option
+@output_option
+@as_json_option
+def score(
+    model: Path,
+    table: Path,
+    rows: bool,
+    terms: bool,
+    top: int,
+    score: str | None,
+    missing: str,
+    weights: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the log-likelihood of TABLE under MODEL (.json or .bif), in nats, in all and a row.
+
+    Columns are matched by name, in any order, and labels looked up in the model's states; columns that the model does
+    not know are ignored. A row that the model deems impossible has -inf (null in JSON). Rows are counted from 0.
+
+    \b
+    Examples
+      fishernet score model.json patients.csv --score bic
+      fishernet score model.json patients.csv --rows -o rows.txt
+      fishernet score model.json patients.csv --terms --top 3
+    """  # noqa: D301
+    if top < 1:
+        raise FishernetError(f"--top must be at least 1, not {top}")
+    check_folder(output)
+    network = read_model(model)
+    data = read_for_model(table, network, missing=missing, weights=weights)
+    logs = network.log_prob(data)
+    likelihood = Likelihood.of_rows(logs, data.weights)
+    facts: dict[str, Any] = {
+        "model": str(model),
+        "table": str(table),
+        "rows": likelihood.n_rows,
+        "log_likelihood": likelihood.total,
+        "log_likelihood_per_row": likelihood.per_row,
+        "impossible_rows": likelihood.impossible,
+    }
+    if score is not None:
+        facts |= {"score": score, "score_value": graph_score(network.dag, data, score)}
+    if rows:
+        facts["row_log_likelihoods"] = logs.tolist()
+    if terms:
+        facts["terms"] = least_likely(network, data, top)
+    if as_json:
+        write_facts(facts, output)
+    else:
+        write_lines(map(repr, logs.tolist()) if rows else _text(facts), output)
+
+
+def least_likely(network: BayesianNetwork, table: Table, top: int) -> list[dict[str, Any]]:
+    """Return the cells of lowest probability given their parents, the lowest first, ties in the order of the table."""
+    height = CELLS_AT_ONCE // max(1, len(network.variables)) + 1
+    values, places = np.empty(0), np.empty(0, dtype=np.int64)
+    for begin in range(0, table.n_rows, height):
+        part = network.log_prob_terms(table[begin : begin + height]).ravel()
+        values = np.concatenate([values, part])
+        places = np.concatenate([places, np.arange(len(part)) + begin * len(network.variables)])
+        if len(values) > top:
+            limit = np.partition(values, top - 1)[top - 1]
+            near = np.flatnonzero(values <= limit)
+            kept = near[np.argsort(values[near], kind="stable")[:top]]
+            values, places = values[np.sort(kept)], places[np.sort(kept)]
+    order = np.argsort(values, kind="stable")
+    return [_term(network, table, *divmod(int(places[i]), len(network.variables)), float(values[i])) for i in order]
+
+
+def _term(network: BayesianNetwork, table: Table, row: int, child: int, value: float) -> dict[str, Any]:
+    names = network.names
+    states = {v: network.variables[v].states[table.column(names[v])[row]] for v in (child, *network.dag.parents[child])}
+    given = {names[v]: states[v] for v in network.dag.parents[child]}
+    return {"row": row, "log_probability": value, "variable": names[child], "state": states[child], "given": given}
+
+
+def _text(facts: Facts) -> Iterator[str]:
+    lines = [
+        ("rows", f"{facts['rows']:,}"),
+        ("log-likelihood", number(facts["log_likelihood"])),
+        ("log-likelihood a row", number(facts["log_likelihood_per_row"])),
+    ]
+    if facts["impossible_rows"]:
+        lines.append(("impossible rows", f"{facts['impossible_rows']:,}"))
+    if "score" in facts:
+        lines.append((f"{facts['score']} score of the graph", number(facts["score_value"])))
+    yield from aligned(lines)
+    if "terms" in facts:
+        yield ""
+        yield "the least likely cells (rows are counted from 0)"
+        yield from aligned([("row", "log-prob", "cell", "given"), *map(_term_cells, facts["terms"])])
+
+
+def _term_cells(term: Facts) -> tuple[str, str, str, str]:
+    given = ", ".join(f"{shown(name)} = {shown(state)}" for name, state in term["given"].items())
+    cell = f"{shown(term['variable'])} = {shown(term['state'])}"
+    return str(term["row"]), number(term["log_probability"]), cell, given

@@ -1,0 +1,1 @@
+"""What commands share towards the terminal: results, progress, times, failures."""

@@ -1,0 +1,97 @@
+"""Where results go: stdout, or the file of ``-o``; as text or as one JSON object."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from fishernet.errors import FileFormatError, FishernetError
+from fishernet.files.atomic import replacing
+
+Facts = Mapping[str, Any]
+
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print the same facts as one JSON object.")
+output_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of to stdout."
+)
+
+
+def write_facts(facts: Facts, output: Path | None = None) -> None:
+    """Write facts as one JSON object, a line a fact; numbers that JSON has no word for (-inf) are null."""
+    fields = (f"{json.dumps(name)}: {_written(value)}" for name, value in facts.items())
+    write_lines(["{", ",\n".join(fields), "}"], output)
+
+
+def write_lines(lines: Iterable[str], output: Path | None = None) -> None:
+    """Write lines to a file, or to stdout; always in UTF-8."""
+    if output is not None:
+        with replacing(output) as file:
+            file.writelines(f"{line}\n" for line in lines)
+        return
+    stream = stdout()
+    for line in lines:
+        stream.write(f"{line}\n".encode("utf-8", "backslashreplace"))
+
+
+def check_folder(path: Path | None) -> None:
+    """Raise FileFormatError, before any work, when a file could not be written; None is stdout."""
+    if path is None:
+        return
+    folder = Path(os.path.realpath(path)).parent
+    if path.is_dir():
+        raise FileFormatError(path, "cannot be written; it is a directory")
+    if not folder.is_dir():
+        raise FileFormatError(path, f"cannot be written; there is no directory {str(folder)!r}")
+    if not os.access(folder, os.W_OK):
+        raise FileFormatError(path, "cannot be written; its directory does not allow it")
+
+
+def stdout() -> IO[bytes]:
+    """Return the standard output, to write bytes to.
+
+    Raises
+    ------
+    FishernetError
+        When it was closed.
+    """
+    if sys.stdout is None:
+        raise FishernetError("there is no standard output to write to; name a file with -o")
+    return sys.stdout.buffer
+
+
+def number(value: float) -> str:
+    """Return a number of nats as people read it; ``-`` for one that is not known."""
+    return "-" if math.isnan(value) else f"{value:,.4f}"
+
+
+def aligned(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
+    """Return rows of cells as lines whose columns stand under each other; all but the first to the right if asked."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *rest in rows:
+        placed = [
+            f"{cell:>{width}}" if right else f"{cell:<{width}}" for cell, width in zip(rest, widths[1:], strict=True)
+        ]
+        lines.append("  ".join([f"{first:<{widths[0]}}", *placed]).rstrip())
+    return lines
+
+
+def _written(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,111 @@
+"""The fields of a JSON object, taken one by one and checked; what is wrong is said with file and place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fishernet.errors import FileFormatError, FishernetError
+from fishernet.files.labels import is_text
+from fishernet.table.variable import listed
+
+
+class Fields:
+    """The fields of one JSON object.
+
+    Each is taken once; `end` refuses what nobody took, since an unknown field may change what the others mean.
+
+    Parameters
+    ----------
+    path : object
+        The file, for messages.
+    where : str
+        The object's place in the file, like ``variables[3]``; empty for the whole.
+    value : object
+        What `json` read; must be an object.
+    """
+
+    def __init__(self, path: object, where: str, value: object) -> None:
+        self.path = path
+        self.where = where
+        if not isinstance(value, dict):
+            raise self.wrong(f"expected an object with fields, got {shown(value)}")
+        self._values: dict[str, object] = dict(value)
+
+    def wrong(self, what: str, name: str | None = None) -> FileFormatError:
+        """Return the error that says what is wrong with the object or one of its fields."""
+        place = ".".join(part for part in (self.where, name) if part)
+        return FileFormatError(self.path, f"{place}: {what}" if place else what)
+
+    def take(self, name: str) -> object:
+        """Return a field's value, whatever it is."""
+        if name not in self._values:
+            raise self.wrong(f"the field {name!r} is missing")
+        return self._values.pop(name)
+
+    def text(self, name: str) -> str:
+        """Return a field that is a str."""
+        value = self.take(name)
+        if not isinstance(value, str):
+            raise self.wrong(f"expected a text, got {shown(value)}", name)
+        if not is_text(value):
+            raise self.wrong(f"{value!r} holds half of a surrogate pair", name)
+        return value
+
+    def whole(self, name: str) -> int:
+        """Return a field that is an integer from 0."""
+        value = self.take(name)
+        if type(value) is not int or value < 0:
+            raise self.wrong(f"expected an integer from 0, got {shown(value)}", name)
+        return value
+
+    def items(self, name: str) -> list[Any]:
+        """Return a field that is a list."""
+        value = self.take(name)
+        if not isinstance(value, list):
+            raise self.wrong(f"expected a list, got {shown(value)}", name)
+        return value
+
+    def objects(self, name: str) -> list[Fields]:
+        """Return a field that is a list of objects."""
+        place = f"{self.where}.{name}" if self.where else name
+        return [Fields(self.path, f"{place}[{i}]", value) for i, value in enumerate(self.items(name))]
+
+    @contextmanager
+    def checking(self) -> Iterator[None]:
+        """Turn what the library says of the values inside into an error of the file, with the place."""
+        try:
+            yield
+        except FileFormatError:
+            raise
+        except FishernetError as error:
+            raise self.wrong(str(error)) from error
+
+    def has(self, name: str) -> bool:
+        """Return whether a field is there."""
+        return name in self._values
+
+    def is_null(self, name: str) -> bool:
+        """Return whether a field is null; then it is taken."""
+        if self.has(name) and self._values[name] is None:
+            del self._values[name]
+            return True
+        return False
+
+    def end(self) -> None:
+        """Raise when a field was not taken."""
+        if self._values:
+            raise self.wrong(f"there is the unknown field {listed(self._values)}")
+
+
+def shown(value: object) -> str:
+    """Return a value of a JSON file as a message shows it: short."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if value is None:
+        return "null"
+    written = repr(value)
+    return written if len(written) <= 40 else f"{written[:40]}..."

@@ -1,0 +1,182 @@
+"""The library's own file of a model: JSON that says what it is, exact to the last bit.
+
+A file is one JSON object in UTF-8::
+
+    "format": "fishernet"
+    "version": 1                  of the format; a newer one is refused with a word about it
+    "kind": "BayesianNetwork"     and then the fields of that kind (`network_fields`)
+
+Numbers are written with as many digits as bring the same bits back, states keep their type (``1``, ``1.0``, ``"1"`` and
+``true`` are four different things in JSON too), and labels may hold any characters. Nothing in the file is ever run.
+When one is loaded every field is checked, and unknown fields are refused: a field that this version does not know could
+change what the others mean. Another kind of model is one more entry of `KINDS`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from fishernet.errors import FileFormatError, SchemaError
+from fishernet.files.fields import Fields, shown
+from fishernet.files.network_fields import network_fields, read_network
+from fishernet.files.reading import read_text
+from fishernet.files.writing import replacing_text
+from fishernet.models import BayesianNetwork
+from fishernet.table.variable import listed
+
+FORMAT = "fishernet"
+VERSION = 1
+
+
+class Kind(NamedTuple):
+    """How one kind of model is stored."""
+
+    model: type
+    """The class; a subclass is another kind."""
+    write: Callable[[Any], Mapping[str, object]]
+    """Returns the model's fields, in the order in which they are written."""
+    read: Callable[[Fields], Any]
+    """Takes these fields and returns the model."""
+
+
+KINDS = {"BayesianNetwork": Kind(BayesianNetwork, network_fields, read_network)}
+
+
+def save(model: object, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file, exactly.
+
+    Parameters
+    ----------
+    model : BayesianNetwork
+        What `KINDS` lists can be saved.
+    path : path
+        A name that ends in ``.gz`` is compressed. The file is written beside and renamed: when anything fails, what
+        was there before is still there.
+
+    Raises
+    ------
+    SchemaError
+        When this kind of model cannot be saved, or a label cannot be written (half of a surrogate pair).
+    FileFormatError
+        When the file cannot be written.
+
+    See Also
+    --------
+    load : reads it.
+    fishernet.write_bif : writes a Bayesian network for other programs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import fishernet as fn
+    >>> from fishernet.files import load, save
+    >>> rain = fn.Variable("rain", ["no", "yes"])
+    >>> net = fn.BayesianNetwork.from_tables([rain], {}, {"rain": [0.8, 0.2]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(net, Path(folder, "rain.json"))
+    ...     load(Path(folder, "rain.json")) == net
+    True
+    """
+    name = next((name for name, kind in KINDS.items() if type(model) is kind.model), None)
+    if name is None:
+        raise SchemaError(f"a {type(model).__name__} cannot be saved; what can be saved: {', '.join(sorted(KINDS))}")
+    fields = {"format": FORMAT, "version": VERSION, "kind": name, **KINDS[name].write(model)}
+    with replacing_text(path) as file:
+        file.writelines(_pieces(fields))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model from a file that `save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        Compressed or not.
+
+    Returns
+    -------
+    BayesianNetwork
+        Equal to what was saved, to the last bit.
+
+    Raises
+    ------
+    FileFormatError
+        When there is no such file, or it is not a model file, is damaged or was edited wrongly: it names file and
+        place. A directed cycle is one too; its ``__cause__`` is the `CycleError`.
+    """
+    fields = Fields(path, "", _decoded(path, read_text(path)))
+    kind = _kind(fields)
+    with fields.checking():
+        model = kind.read(fields)
+    fields.end()
+    return model
+
+
+def _pieces(fields: Mapping[str, object]) -> Iterator[str]:
+    """Yield the JSON text: one line a field, and one line an element of a list."""
+    yield "{"
+    for position, (name, value) in enumerate(fields.items()):
+        yield f"{',' if position else ''}\n{_written(name)}: "
+        if isinstance(value, list) and value:
+            for element, item in enumerate(value):
+                yield f"{',' if element else '['}\n  {_written(item)}"
+            yield "\n]"
+        else:
+            yield _written(value)
+    yield "\n}\n"
+
+
+def _written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _decoded(path: object, text: str) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise FileFormatError(path, f"{error.msg} (column {error.colno}){_hint(text)}", line=error.lineno) from error
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(path, f"this is no model file: {error}") from error
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {twice!r} appears twice")
+    return fields
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _hint(text: str) -> str:
+    """Say what the text may be instead."""
+    if not text.strip():
+        return "; the file is empty"
+    if text.lstrip().startswith(("network", "variable", "//", "/*")):
+        return "; it looks like a BIF file, which fishernet.read_bif reads"
+    return "; the file is damaged, ends early or is no model file"
+
+
+def _kind(fields: Fields) -> Kind:
+    if not fields.has("format") or fields.take("format") != FORMAT:
+        raise fields.wrong(f'this is no model file: it lacks "format": "{FORMAT}"')
+    version = fields.whole("version")
+    if version > VERSION:
+        raise fields.wrong(
+            f"version {version} of the format was written by a newer fishernet; this one reads {VERSION}; "
+            "update fishernet"
+        )
+    if version < 1:
+        raise fields.wrong(f"there is no version {version} of the format; this fishernet reads version {VERSION}")
+    name = fields.text("kind")
+    if name not in KINDS:
+        raise fields.wrong(f"unknown kind of model {shown(name)}; known are {listed(sorted(KINDS))}")
+    return KINDS[name]

@@ -1,0 +1,82 @@
+"""Writing a text file whole or not at all, compressed or not.
+
+What is written goes to a new file in the same folder, which takes the place of the old one when it is complete
+(`fishernet.table.writing.replacing`). Whatever comes before (an error, a full disk, Ctrl-C) removes the new file and
+leaves the old one alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TextIO
+
+from fishernet.errors import FileFormatError
+from fishernet.table.writing import replacing
+
+
+@contextmanager
+def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    r"""Open a text file that takes the place of another one when all is written.
+
+    Parameters
+    ----------
+    path : path
+        The file to write; a name that ends in ``.gz`` is compressed (without a time stamp: equal texts give equal
+        files). A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe,
+        a device) is written directly.
+
+    Yields
+    ------
+    text file
+        UTF-8 with ``\n`` line ends.
+
+    Raises
+    ------
+    FileFormatError
+        When the file cannot be written; it names the path that was given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fishernet.files.writing import replacing_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing_text(Path(folder, "note.txt")) as file:
+    ...         _ = file.write("whole")
+    ...     Path(folder, "note.txt").read_text()
+    'whole'
+    """
+    target = Path(path)
+    with _opened(target) as raw:
+        if target.is_file():
+            shutil.copymode(target, raw.name)
+        if target.suffix.lower() == ".gz":
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed, _text(packed) as text:
+                yield text
+        else:
+            with _text(raw) as text:
+                yield text
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open the file beside; a pipe or a device itself, which a file must not replace."""
+    if not path.exists() or path.is_file() or path.is_dir():
+        with replacing(path) as file:
+            yield file
+        return
+    try:
+        with path.open("wb") as file:
+            yield file
+    except OSError as error:
+        raise FileFormatError(path, f"cannot be written ({error.strerror or error})") from error
+
+
+def _text(raw: IO[bytes] | gzip.GzipFile) -> io.TextIOWrapper:
+    return io.TextIOWrapper(raw, encoding="utf-8", newline="\n")

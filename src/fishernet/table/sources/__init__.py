@@ -1,0 +1,1 @@
+"""Where columns come from: data frames, and the formats of files."""

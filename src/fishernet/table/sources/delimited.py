@@ -1,0 +1,165 @@
+"""CSV and TSV files, read by Arrow in one pass.
+
+Every column is read as text and dictionary-encoded on the way, so its labels are few and their types are settled
+later. A quoted cell is text and never a missing cell (``"NA"`` is a label, ``NA`` is not), and may hold delimiters and
+line ends. Arrow is fastest when it may cut a file at any line end, so that is tried first; where a label then holds a
+line end, or a row is broken, a file with quotes is read again with care.
+"""
+
+from __future__ import annotations
+
+import csv
+import mmap
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from fishernet.errors import FileFormatError
+from fishernet.table.encoding.cells import Columns
+from fishernet.table.encoding.options import Options
+from fishernet.table.sources.arrow import cells_of
+from fishernet.table.sources.textfile import TextFile, explain, opens_quote, records, unclosed_quote
+
+TEXT = pa.dictionary(pa.int32(), pa.utf8())
+BLOCKS = (1 << 22, 1 << 26, 2**31 - 1)  # bytes; a row must fit into one, so larger ones are tried when it does not
+
+
+def delimited_columns(file: TextFile, options: Options, delimiter: str) -> Columns:
+    """Read the columns of a delimited file that the options ask for.
+
+    Parameters
+    ----------
+    file : TextFile
+    options : Options
+    delimiter : str
+        One character.
+
+    Raises
+    ------
+    FileFormatError
+        When the file is empty, rows differ in length, a quote is not closed or the text is not UTF-8, naming the line.
+    SchemaError
+        When columns are missing, doubled or have no name.
+    """
+    names = _header(file, delimiter)
+    chosen = options.choose(names)
+    layout = Layout(file, delimiter, len(names), file.gzipped or _holds_quotes(file), options.na_values)
+    if not layout.quoted:
+        return _columns(layout.parsed(chosen, line_ends=False), chosen, options.na_values)
+    if chosen == names:
+        hasty = _hasty(layout, chosen)
+        if hasty is not None:
+            return hasty
+    # the last column tells whether a quote is still open at the end
+    table = layout.parsed(list(dict.fromkeys([*chosen, names[-1]])), line_ends=True)
+    _refuse_open_quote(layout, table.column(names[-1]))
+    return _columns(table, chosen, frozenset())
+
+
+def _hasty(layout: Layout, names: list[str]) -> Columns | None:
+    """Read a file with quotes as if no quoted cell held a line end; None when one does."""
+    try:
+        table = layout.read(names, line_ends=False)
+    except pa.ArrowInvalid:
+        return None
+    columns = _columns(table, names, frozenset())
+    if any("\n" in label or "\r" in label for cells in columns.cells for label in cells.labels.tolist()):
+        return None
+    _refuse_open_quote(layout, table.column(names[-1]))
+    return columns
+
+
+def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Columns:
+    return Columns([cells_of(name, table.column(name), na_values, text=True) for name in names], table.num_rows)
+
+
+def _header(file: TextFile, delimiter: str) -> list[str]:
+    try:
+        for record in records(file, delimiter):
+            return record.cells
+    except UnicodeDecodeError:
+        raise explain(file, delimiter, 0, "no header") from None
+    except csv.Error as error:
+        raise FileFormatError(file.path, f"the header cannot be read ({error})", line=1) from None
+    raise FileFormatError(file.path, "is empty; a table needs a header")
+
+
+def _holds_quotes(file: TextFile) -> bool:
+    with file.binary() as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(b'"') >= 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a delimited file is laid out.
+
+    Attributes
+    ----------
+    file : TextFile
+    delimiter : str
+    n_columns : int
+    quoted : bool
+        Whether there may be quotes; Arrow then tells missing cells from quoted text.
+    na_values : frozenset of str
+    """
+
+    file: TextFile
+    delimiter: str
+    n_columns: int
+    quoted: bool
+    na_values: frozenset[str]
+
+    def parsed(self, names: list[str], *, line_ends: bool) -> pa.Table:
+        """Return the named columns, dictionary-encoded; an error says where the file is broken."""
+        try:
+            return self.read(names, line_ends=line_ends)
+        except pa.ArrowInvalid as error:
+            raise explain(self.file, self.delimiter, self.n_columns, str(error).partition("\n")[0]) from None
+
+    def read(self, names: list[str], *, line_ends: bool) -> pa.Table:
+        """Return the named columns, dictionary-encoded.
+
+        Parameters
+        ----------
+        names : list of str
+        line_ends : bool
+            Whether quoted cells may hold line ends.
+        """
+        for block in BLOCKS:
+            try:
+                return self._read(names, line_ends, block)
+            except pa.ArrowInvalid as error:
+                if "Empty CSV" in str(error):  # a header without a line end
+                    return pa.table({name: pa.array([], TEXT) for name in names})
+                if "straddl" not in str(error) or block == BLOCKS[-1]:
+                    raise
+        raise AssertionError("the last block raises")
+
+    def _read(self, names: list[str], line_ends: bool, block: int) -> pa.Table:
+        convert = pa_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, TEXT),
+            include_columns=names,
+            strings_can_be_null=self.quoted,
+            quoted_strings_can_be_null=False,
+            null_values=sorted(self.na_values),
+        )
+        try:
+            with pa.input_stream(str(self.file.path), compression="gzip" if self.file.gzipped else None) as stream:
+                return pa_csv.read_csv(
+                    stream,
+                    read_options=pa_csv.ReadOptions(block_size=block),
+                    parse_options=pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=line_ends),
+                    convert_options=convert,
+                )
+        except pa.ArrowKeyError as error:
+            raise FileFormatError(self.file.path, f"the header cannot be read ({error.args[0]})", line=1) from None
+
+
+def _refuse_open_quote(layout: Layout, last: pa.ChunkedArray) -> None:
+    """Raise when the last cell runs on to the end of the file, as it does after a quote that is never closed."""
+    text = last[len(last) - 1].as_py() if len(last) else None
+    if text is not None and ("\n" in text or "\r" in text or opens_quote(layout.file, layout.delimiter)):
+        line = unclosed_quote(layout.file, layout.delimiter)
+        if line is not None:
+            raise FileFormatError(layout.file.path, "a quote in this row is never closed", line=line)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import gzip
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fishernet.datasets
+from fishernet import BayesianNetwork, FishernetWarning, SchemaError, StateSpaceError, Variable
+from fishernet.files import read_bif, write_bif
+from fishernet.models import FullTable, MergedTable
+from tests.files.hostile import exact, hostile_networks, in_full
+
+RAIN, WET = Variable("rain", ["no", "yes"]), Variable("wet", ["dry", "wet"])
+TABLES = {"rain": np.array([0.8, 0.2]), "wet": np.array([[0.9, 0.1], [0.0, 1.0]])}
+NET = BayesianNetwork.from_tables([RAIN, WET], {"wet": ["rain"]}, TABLES)
+
+
+@given(net=hostile_networks(merged=False), name=st.sampled_from(["a.bif", "a.bif.gz"]))
+def test_a_network_comes_back_to_the_last_bit(net: BayesianNetwork, name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", FishernetWarning)
+        write_bif(net, Path(folder, name))
+        back = read_bif(Path(folder, name))
+    assert exact(back) == exact(net)
+
+
+@given(hostile_networks())
+def test_merged_tables_are_written_in_full(net: BayesianNetwork) -> None:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", FishernetWarning)
+        write_bif(net, Path(folder, "a.bif"))
+        back = read_bif(Path(folder, "a.bif"))
+    assert exact(back) == exact(in_full(net))
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm"])
+def test_shipped_networks_come_back_to_the_last_bit(tmp_path: Path, name: str) -> None:
+    net = fishernet.datasets.load(name)
+    assert isinstance(net, BayesianNetwork)
+    write_bif(net, tmp_path / "a.bif")
+    assert exact(read_bif(tmp_path / "a.bif")) == exact(net)
+
+
+def test_asia_is_written_as_bnlearn_writes_it(tmp_path: Path) -> None:
+    path = Path(fishernet.datasets.__file__).parent / "asia.bif.gz"
+    write_bif(read_bif(path), tmp_path / "a.bif")
+    lines = (tmp_path / "a.bif").read_text().splitlines()
+    original = gzip.decompress(path.read_bytes()).decode().splitlines()
+    assert sorted(lines) == sorted(original)  # rows in another order
+
+
+def test_types_cuts_and_rows_stand_in_properties(tmp_path: Path) -> None:
+    a, b = Variable("a", (1, "1", 0.5)), Variable("b", [False, True], cuts=[1e-300])
+    net = BayesianNetwork(
+        [a, b], [FullTable(0, (), [a], [[0.25, 0.25, 0.5]]), FullTable(1, (), [b], [[0.5, 0.5]])], n_rows=10
+    )
+    write_bif(net, tmp_path / "a.bif")
+    assert (tmp_path / "a.bif").read_text() == (
+        "network unknown {\n"
+        "  property fishernet_n_rows = 10;\n"
+        "}\n"
+        "variable a {\n"
+        "  type discrete [ 3 ] { 1_, 1, 0.5 };\n"
+        '  property fishernet_states = int 1, str "1", float 0.5;\n'
+        "}\n"
+        "variable b {\n"
+        "  type discrete [ 2 ] { False, True };\n"
+        "  property fishernet_states = bool False, bool True;\n"
+        "  property fishernet_cuts = 1e-300;\n"
+        "}\n"
+        "probability ( a ) {\n"
+        "  table 0.25, 0.25, 0.5;\n"
+        "}\n"
+        "probability ( b ) {\n"
+        "  table 0.5, 0.5;\n"
+        "}\n"
+    )
+
+
+def test_one_warning_says_what_others_may_not_read(tmp_path: Path) -> None:
+    net = BayesianNetwork.from_tables(
+        [Variable("a b", ["x", "y z"]), Variable("é", ["x"])], {}, {"a b": [0.5, 0.5], "é": [1.0]}
+    )
+    with pytest.warns(FishernetWarning) as caught:
+        write_bif(net, tmp_path / "a.bif")
+    assert [str(warning.message) for warning in caught] == [
+        "3 labels stand in quotes, which other programs may not read: 'a b', 'y z', 'é'"
+    ]
+    assert caught[0].filename == __file__
+    assert exact(read_bif(tmp_path / "a.bif")) == exact(net)
+
+
+def test_plain_labels_give_no_warning(tmp_path: Path) -> None:
+    write_bif(NET, tmp_path / "a.bif")  # a warning would be an error
+
+
+@pytest.mark.parametrize("thing", [None, "net", NET.dag])
+def test_only_bayesian_networks_are_written(tmp_path: Path, thing: object) -> None:
+    with pytest.raises(SchemaError, match=f"a BIF file holds a BayesianNetwork, not a {type(thing).__name__}"):
+        write_bif(thing, tmp_path / "a.bif")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_without_characters_are_refused_before_writing(tmp_path: Path) -> None:
+    net = BayesianNetwork.from_tables([Variable("\udc00", ["x"])], {}, {"\udc00": [1.0]})
+    (tmp_path / "a.bif").write_text("old")
+    with pytest.raises(SchemaError, match="surrogate"):
+        write_bif(net, tmp_path / "a.bif")
+    assert (tmp_path / "a.bif").read_text() == "old"
+
+
+def test_a_writer_that_fails_half_way_leaves_the_old_file(tmp_path: Path) -> None:
+    parent, child = Variable("parent", range(2**10)), Variable("child", range(2**19))
+    merged = MergedTable(1, (0,), [parent, child], np.zeros(2**10, np.int32), np.full((1, 2**19), 2.0**-19))
+    net = BayesianNetwork([parent, child], [FullTable(0, (), [parent], np.full((1, 2**10), 2.0**-10)), merged])
+    (tmp_path / "a.bif").write_text("old")
+    with pytest.raises(StateSpaceError, match="child"):
+        write_bif(net, tmp_path / "a.bif")
+    assert (tmp_path / "a.bif").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.bif"]
+
+
+def test_a_number_of_rows_that_is_none_is_refused(tmp_path: Path) -> None:
+    net = BayesianNetwork([], [], n_rows=0.5)  # type: ignore[arg-type]
+    with pytest.raises(SchemaError, match="n_rows"):
+        write_bif(net, tmp_path / "a.bif")
+    assert list(tmp_path.iterdir()) == []
