@@ -11,9 +11,8 @@ from fishernet.errors import CycleError, SchemaError
 from fishernet.graphs.chordal import cardinality_order
 from fishernet.graphs.dag import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, Marks, class_marks
-from fishernet.graphs.kinds import require_kind
+from fishernet.graphs.kinds import require_kind, summary
 from fishernet.graphs.names import Pair, joined, numbered
-from fishernet.graphs.show import summary
 
 NO_CLASS = "no class of DAGs has these edges as its CPDAG"
 REMEDY = "cpdag(dag) makes the CPDAG of a DAG"

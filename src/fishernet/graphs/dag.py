@@ -9,11 +9,10 @@ from itertools import chain
 from typing import Any, Self, SupportsIndex
 
 from fishernet.graphs.equivalence import class_marks, relabelled
-from fishernet.graphs.kinds import require_kind
+from fishernet.graphs.kinds import require_kind, summary
 from fishernet.graphs.names import Pair, Positions, adjacent, arrangement, joined, numbered, position, positions
 from fishernet.graphs.order import topological_order
 from fishernet.graphs.separation import d_connected, disjoint_positions, marked, reached
-from fishernet.graphs.show import summary
 from fishernet.graphs.undirected import UndirectedGraph
 
 

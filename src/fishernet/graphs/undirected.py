@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, Self, SupportsIndex
 
 from fishernet.errors import SchemaError
+from fishernet.graphs.kinds import summary
 from fishernet.graphs.names import Pair, Positions, adjacent, joined, numbered, position
 from fishernet.graphs.separation import disjoint_positions, reached
-from fishernet.graphs.show import summary
 
 
 @dataclass(frozen=True, init=False, repr=False)
