@@ -29,6 +29,7 @@ lint: $(VENV)/.installed-tests
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.environment
 	$(BIN)/python -m benchmarks.run
 
 clean:
@@ -44,11 +45,11 @@ $(VENV)/.tools:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.tools $(CORE)
-	$(PIP) install --no-build-isolation -Ccmake.define.FISHERNET_STRICT=ON -e .
+	$(PIP) install --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.installed-tests: $(VENV)/.installed pyproject.toml
-	$(PIP) install --no-build-isolation -Ccmake.define.FISHERNET_STRICT=ON -e '.[test,lint]'
+	$(PIP) install --no-build-isolation -e '.[test,lint]'
 	@touch $@
 
 # -- the core's own tests, under AddressSanitizer and UndefinedBehaviorSanitizer -----------------------------------
