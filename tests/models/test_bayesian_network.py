@@ -123,6 +123,7 @@ def test_what_does_not_fit_is_named() -> None:
         ({"b": ["a", "a"]}, {"a": [0.5, 0.5], "b": [0.5, 0.5]}, "more than once"),
         ({"b": ["a"]}, {"a": [0.5, 0.5], "b": [0.5, 0.5]}, r"shape \(2,\); .* need \(2, 2\)"),
         ({}, {"a": [0.5, 0.5], "b": [0.5, 0.6]}, "row 0 sums to 1.1"),
+        ({}, {"a": [0.5, 0.5], "b": [1e308, 1e308]}, "row 0 sums to inf"),
         ({}, {"a": [0.5, 0.5], "b": [1.5, -0.5]}, "negative"),
         ({}, {"a": [0.5, 0.5], "b": [float("nan"), 1]}, "not a finite number"),
     ],
@@ -131,6 +132,13 @@ def test_tables_that_do_not_fit(parents: dict[str, Any], tables: dict[str, Any],
     variables = [fn.Variable("a", [0, 1]), fn.Variable("b", [0, 1])]
     with pytest.raises(SchemaError, match=message):
         fn.BayesianNetwork.from_tables(variables, parents, tables)
+
+
+@pytest.mark.parametrize("n_rows", [1.5, "7", -1, True])
+def test_the_number_of_rows_is_a_number_of_rows(n_rows: Any) -> None:
+    net = random_network(0, [2])
+    with pytest.raises(SchemaError, match="n_rows"):
+        fn.BayesianNetwork(net.variables, net.conditionals, n_rows=n_rows)
 
 
 def test_a_cycle_is_named() -> None:

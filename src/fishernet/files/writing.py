@@ -67,7 +67,7 @@ def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     """Open the file beside; a pipe or a device itself, which a file must not replace."""
-    if not path.exists() or path.is_file() or path.is_dir():
+    if not path.exists() or path.is_file():
         with replacing(path) as file:
             yield file
         return

@@ -75,6 +75,8 @@ class BayesianNetwork:
                 raise SchemaError(
                     f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}"
                 )
+        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int) or n_rows < 0):
+            raise SchemaError(f"n_rows must be a non-negative integer or None, got {n_rows!r}")
         self._variables = tuple(variables)
         self._conditionals = tuple(conditionals)
         self._dag = Dag([variable.name for variable in variables], [c.parents for c in conditionals])

@@ -106,12 +106,14 @@ def checked_probabilities(values: npt.ArrayLike, what: str, *, tolerance: float 
         raise SchemaError(f"{what}: a probability is not a finite number ({_first(table, ~np.isfinite(table))})")
     if (table < 0).any():
         raise SchemaError(f"{what}: a probability is negative ({_first(table, table < 0)})")
-    off = np.abs(table.sum(axis=1) - 1)
+    with np.errstate(over="ignore"):  # a sum beyond all numbers is not 1 either
+        sums = table.sum(axis=1)
+    off = np.abs(sums - 1)
     if (off > tolerance).any():
         row = int(np.argmax(off))
-        raise SchemaError(f"{what}: row {row} sums to {table[row].sum():.12g}, not to 1")
+        raise SchemaError(f"{what}: row {row} sums to {sums[row]:.12g}, not to 1")
     rounded = off > ROUNDING
-    table[rounded] /= table[rounded].sum(axis=1, keepdims=True)
+    table[rounded] /= sums[rounded, None]
     table.flags.writeable = False
     return table
 

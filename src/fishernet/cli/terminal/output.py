@@ -13,7 +13,7 @@ from typing import IO, Any
 import click
 
 from fishernet.errors import FileFormatError, FishernetError
-from fishernet.files.atomic import replacing
+from fishernet.files.writing import replacing_text
 
 Facts = Mapping[str, Any]
 
@@ -32,7 +32,7 @@ def write_facts(facts: Facts, output: Path | None = None) -> None:
 def write_lines(lines: Iterable[str], output: Path | None = None) -> None:
     """Write lines to a file, or to stdout; always in UTF-8."""
     if output is not None:
-        with replacing(output) as file:
+        with replacing_text(output) as file:
             file.writelines(f"{line}\n" for line in lines)
         return
     stream = stdout()

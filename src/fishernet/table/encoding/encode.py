@@ -102,19 +102,23 @@ def _split_weights(source: Columns, options: Options) -> tuple[list[Cells], Weig
 
 
 def _weights(column: Cells) -> npt.NDArray[np.int64]:
-    labels = column.typed_labels
-    values = numbers_of(labels)
-    good = (values >= 0) & (values < 2.0**62) & (values == np.floor(values))
-    bad = column.marked(~good, missing=True)
-    if bad.any():
-        row = int(np.argmax(bad))
+    counts = np.array([_count(label) for label in column.labels.tolist()] + [-1], dtype=np.int64)
+    weights = column.spread(counts)
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
         position = int(column.positions()[row])
-        held = f"is {labels.tolist()[position]!r}" if position < len(labels) else "is missing"
+        held = f"is {column.labels.tolist()[position]!r}" if position < len(column.labels) else "is missing"
         raise SchemaError(
             f"column {column.name!r}, row {row}: a weight must be a count (0, 1, 2, ...); this one {held}"
         )
-    exact = [int(label) if fine else 0 for label, fine in zip(labels.tolist(), good.tolist(), strict=True)]
-    return column.spread(np.array([*exact, 0], dtype=np.int64))
+    return weights
+
+
+def _count(label: Any) -> int:
+    """Return the count that a label is; -1 where it is none."""
+    value = value_of(label) if isinstance(label, str) else label
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 <= value < 2**62 and value == int(value) else -1
 
 
 # ------------------------------------------------------------------------------------------------ missing cells

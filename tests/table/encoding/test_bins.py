@@ -1,0 +1,197 @@
+"""Cut points against NumPy's quantiles and against counting by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fishernet import SchemaError, Table
+from fishernet.table.encoding.bins import equal_width_cuts, interval_labels, quantile_cuts
+
+values = st.one_of(
+    st.integers(-5, 5).map(float), st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False)
+)
+samples = st.lists(values, min_size=2, max_size=60)
+ascending = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=6, unique=True).map(sorted)
+
+
+def distinct(data: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    found, counts = np.unique(np.array(data) + 0.0, return_counts=True)
+    return found, counts
+
+
+@given(samples, st.integers(1, 8))
+def test_quantile_cuts_are_numpys_inverted_distribution_function(data: list[float], n_bins: int) -> None:
+    found, counts = distinct(data)
+    if len(found) <= n_bins:
+        return
+    shares = np.array([j / n_bins for j in range(1, n_bins)])
+    expected = np.quantile(np.array(data) + 0.0, shares, method="inverted_cdf") if n_bins > 1 else np.array([])
+    # a cut at the largest value would leave the last bin empty; it moves to the value before
+    expected = np.unique(np.minimum(expected, found[-2]))
+    # NumPy multiplies shares in floating point, and at a tie may go one value further
+    if all(abs(share * len(data) - round(share * len(data))) > 1e-9 for share in shares):
+        assert quantile_cuts(found, counts, n_bins) == expected.tolist()
+
+
+@given(samples, st.integers(2, 8))
+def test_quantile_cuts_by_counting(data: list[float], n_bins: int) -> None:
+    found, counts = distinct(data)
+    if len(found) <= n_bins:
+        return
+    expected = []
+    for j in range(1, n_bins):
+        reached = [v for v in found if n_bins * sum(x <= v for x in data) >= j * len(data)]
+        expected.append(min(reached[0], found[-2]))
+    assert quantile_cuts(found, counts, n_bins) == sorted(set(expected))
+
+
+@given(samples, st.integers(2, 8))
+def test_no_quantile_bin_is_empty_and_there_are_at_least_two(data: list[float], n_bins: int) -> None:
+    found, counts = distinct(data)
+    if len(found) <= n_bins:
+        return
+    cuts = quantile_cuts(found, counts, n_bins)
+    sizes = np.bincount(np.searchsorted(cuts, data, side="left"), minlength=len(cuts) + 1)
+    assert 2 <= len(sizes) <= n_bins
+    assert (sizes > 0).all()
+
+
+def test_quantile_bins_are_equally_full_where_values_differ() -> None:
+    found, counts = distinct([float(x) for x in range(12)])
+    assert quantile_cuts(found, counts, 4) == [2.0, 5.0, 8.0]
+    assert quantile_cuts(found, counts, 1) == []
+
+
+@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 4)), min_size=1, max_size=20), st.integers(1, 5))
+def test_weights_count_as_repeated_rows(rows: list[tuple[int, int]], n_bins: int) -> None:
+    repeated = [value for value, weight in rows for _ in range(weight)]
+    if not repeated:
+        return
+    columns = {"x": [value for value, _ in rows], "n": [weight for _, weight in rows]}
+    for binning in ("quantile", "equal-width"):
+        weighted = Table.from_frame(columns, bins=n_bins, weights="n", binning=binning)
+        plain = Table.from_frame({"x": repeated}, bins=n_bins, binning=binning)
+        if plain.variables[0].cuts is not None:
+            assert weighted.variables == plain.variables
+
+
+@given(samples, st.integers(1, 8))
+def test_equal_width_cuts_are_numpys_linspace(data: list[float], n_bins: int) -> None:
+    found, counts = distinct(data)
+    lowest, highest = found[0], found[-1]
+    if len(found) <= n_bins or highest - lowest > 1e300:
+        return
+    cuts = equal_width_cuts(found, counts, n_bins)
+    expected = np.linspace(lowest, highest, n_bins + 1)[1:-1]
+    if len(cuts) == len(expected):
+        np.testing.assert_allclose(cuts, expected, rtol=1e-12, atol=1e-12 * max(abs(lowest), abs(highest)))
+    else:  # the range is too narrow for so many numbers
+        assert (highest - lowest) / n_bins < 4 * np.spacing(max(abs(lowest), abs(highest)))
+    assert all(lowest <= cut < highest for cut in cuts)
+
+
+def test_the_widest_range_does_not_overflow() -> None:
+    assert equal_width_cuts(np.array([-1.7e308, 1.7e308]), np.array([1, 1]), 2) == [0.0]
+
+
+@given(ascending)
+def test_labels_are_unique_and_show_cuts_in_order(cuts: list[float]) -> None:
+    labels = interval_labels(cuts)
+    assert len(labels) == len(cuts) + 1
+    assert len(set(labels)) == len(labels)
+    shown = [float(label.removeprefix("<= ").partition(", ")[2].rstrip("]") or label[3:]) for label in labels[:-1]]
+    assert shown == sorted(shown)
+    np.testing.assert_allclose(shown, cuts, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "labels"),
+    [
+        ([], ["any"]),
+        ([2.5], ["<= 2.5", "> 2.5"]),
+        ([2.5, 4.0, 7.0], ["<= 2.5", "(2.5, 4]", "(4, 7]", "> 7"]),
+        ([-1234567.0, 0.1], ["<= -1234567", "(-1234567, 0.1]", "> 0.1"]),
+        ([1 / 3, 2 / 3], ["<= 0.333333", "(0.333333, 0.666667]", "> 0.666667"]),
+        ([1.0, 1.0000001], ["<= 1", "(1, 1.0000001]", "> 1.0000001"]),
+        ([1e-20, 1e20], ["<= 1e-20", "(1e-20, 1e+20]", "> 1e+20"]),
+    ],
+)
+def test_labels_read_well(cuts: list[float], labels: list[str]) -> None:
+    assert interval_labels(cuts) == labels
+
+
+# ------------------------------------------------------------------------------------------ through a table
+
+
+def test_equal_numbers_never_part_and_cuts_are_remembered() -> None:
+    rng = np.random.default_rng(3)
+    x = np.round(rng.normal(size=500), 1)
+    table = Table.from_frame({"x": x}, bins={"x": 4})
+    variable = table.variables[0]
+    assert variable.cuts is not None
+    assert table.column("x").tolist() == [sum(cut < value for cut in variable.cuts) for value in x]
+    assert table == Table.from_frame({"x": x}, schema=table.variables)
+
+
+def test_new_data_is_binned_by_the_old_cuts() -> None:
+    table = Table.from_frame({"x": list(range(100))}, bins=4)
+    assert table.variables[0].states == ("<= 24", "(24, 49]", "(49, 74]", "> 74")
+    new = Table.from_frame({"x": [-1e9, 24, 24.5, 1e9]}, schema=table.variables)
+    assert new.column("x").tolist() == [0, 0, 1, 3]
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    variables = {Table.from_frame({"x": rng.permutation(x)}, bins=7).variables for _ in range(5)}
+    assert len(variables) == 1
+
+
+@pytest.mark.parametrize("binning", ["quantile", "equal-width"])
+@given(st.lists(st.integers(-20, 20), min_size=1), st.integers(1, 10))
+def test_never_more_bins_than_distinct_values(binning: str, x: list[int], n_bins: int) -> None:
+    variable = Table.from_frame({"x": x}, bins=n_bins, binning=binning).variables[0]
+    n_distinct = len(set(x))
+    assert variable.cardinality <= min(n_bins, n_distinct)
+    if n_distinct <= n_bins:
+        assert variable.cuts is None
+        assert variable.states == tuple(sorted(set(x)))
+    else:
+        assert variable.cuts is not None
+
+
+def test_a_mapping_bins_the_named_columns_only() -> None:
+    columns = {"x": [1, 2, 3, 4], "y": [1, 2, 3, 4], "z": [1.5, 2.5, 3.5, 4.5]}
+    table = Table.from_frame(columns, bins={"x": 2, "z": np.array([2.0, 2.2])})
+    assert [v.states for v in table.variables] == [("<= 2", "> 2"), (1, 2, 3, 4), ("<= 2", "(2, 2.2]", "> 2.2")]
+    assert table.column("z").tolist() == [0, 2, 2, 2]
+
+
+def test_bins_leave_text_truth_and_categories_alone() -> None:
+    columns = {"t": ["1", "2", "3"], "b": [True, False, True], "x": [1.5, 2.5, 3.5]}
+    table = Table.from_frame(columns, bins=2)
+    assert [v.cuts is None for v in table.variables] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (
+            ["1", "a"],
+            "column 'x', row 0: bins cuts numbers, and '1' is none|column 'x', row 1: bins cuts numbers, and 'a'",
+        ),
+        ([True, False], "bins cuts numbers, and True is none"),
+        ([1.0, float("inf"), 2.0], "column 'x' holds infinite numbers"),
+    ],
+)
+def test_what_cannot_be_binned(column: list[object], message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Table.from_frame({"x": column}, bins={"x": 1})
+
+
+def test_infinite_numbers_fit_given_cuts() -> None:
+    table = Table.from_frame({"x": [1.0, float("inf"), float("-inf")]}, bins={"x": [0.0]})
+    assert table.column("x").tolist() == [1, 1, 0]

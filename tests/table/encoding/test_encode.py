@@ -1,0 +1,287 @@
+"""What becomes of missing and unknown cells, with and without a schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fishernet import MissingValueError, SchemaError, Table, UnknownStateError, Variable
+from tests.table.hostile import exact, labels
+
+GAPPY: dict[str, list[Any]] = {"x": [3, None, 1, 2], "y": ["b", "c", None, "a"], "z": [True, False, True, True]}
+
+
+# -------------------------------------------------------------------------------------------- states that occur
+
+
+def test_states_are_the_labels_that_occur_sorted() -> None:
+    table = Table.from_frame({"i": [10, 9, 2], "f": [0.5, -1.0, 2.0], "t": ["b", "B", "a"], "b": [True, False, True]})
+    assert [v.states for v in table.variables] == [(2, 9, 10), (-1.0, 0.5, 2.0), ("B", "a", "b"), (False, True)]
+
+
+def test_a_constant_column_is_kept() -> None:
+    assert Table.from_frame({"x": [7, 7]}).cardinalities == (1,)
+
+
+@given(st.permutations(range(6)))
+def test_variables_do_not_depend_on_the_order_of_rows(order: list[int]) -> None:
+    columns = {"x": [5, 3, 3, 1, 2, 9], "y": ["a", "c", "b", "c", "a", "d"]}
+    table = Table.from_frame(columns)
+    shuffled = Table.from_frame({name: [column[i] for i in order] for name, column in columns.items()})
+    assert shuffled == table[order]
+
+
+def test_many_numbers_need_bins() -> None:
+    columns = {"x": list(range(257)), "y": [*range(256), 0], "t": [f"t{i}" for i in range(257)]}
+    with pytest.raises(SchemaError, match=r"too many distinct numbers to be states in 'x' \(257\); pass bins") as e:
+        Table.from_frame(columns)
+    assert "'y'" not in str(e.value)
+    assert Table.from_frame(columns, bins={"x": 300}).cardinalities == (257, 256, 257)
+    assert Table.from_frame(columns, bins=2).cardinalities == (2, 2, 257)
+    assert Table.from_frame({"x": pa.array(range(257)).dictionary_encode()}).cardinalities == (257,)
+    with pytest.raises(SchemaError, match="too many distinct numbers"):
+        Table.from_frame(columns, bins={"y": 2})
+
+
+def test_no_rows_no_states() -> None:
+    with pytest.raises(SchemaError, match="there is no row, so the states of column 'x' are unknown; give a schema"):
+        Table.from_frame({"x": []})
+    assert Table.from_frame({"x": []}, schema=[Variable("x", [1])]).n_rows == 0
+    declared = pa.DictionaryArray.from_arrays(pa.array([], pa.int8()), pa.array(["a", "b"]))
+    assert Table.from_frame({"x": declared}).cardinalities == (2,)
+    assert Table.from_frame({}).n_rows == 0
+
+
+# ------------------------------------------------------------------------------------------------ missing cells
+
+
+def test_missing_error_names_columns_and_counts() -> None:
+    with pytest.raises(
+        MissingValueError, match=r"there are missing cells in 'x' \(1\), 'y' \(1\); missing=\"drop\""
+    ) as e:
+        Table.from_frame(GAPPY)
+    assert e.value.counts == {"x": 1, "y": 1}
+
+
+def test_missing_keep_gives_the_cardinality() -> None:
+    table = Table.from_frame(GAPPY, missing="keep")
+    assert [column.tolist() for column in table.codes] == [[2, 3, 0, 1], [1, 2, 3, 0], [1, 0, 1, 1]]
+    assert table.missing_counts() == {"x": 1, "y": 1}
+
+
+def test_missing_state_is_a_state_of_its_own_where_cells_are_missing() -> None:
+    table = Table.from_frame(GAPPY, missing="state")
+    assert [v.states for v in table.variables] == [(1, 2, 3, "missing"), ("a", "b", "c", "missing"), (False, True)]
+    assert [column.tolist() for column in table.codes[:2]] == [[2, 3, 0, 1], [1, 2, 3, 0]]
+    assert not table.has_missing
+
+
+def test_the_missing_state_is_made_unique() -> None:
+    table = Table.from_frame({"x": ["missing", None, "missing_"]}, missing="state")
+    assert table.variables[0].states == ("missing", "missing_", "missing__")
+    assert table.codes[0].tolist() == [0, 2, 1]
+
+
+def test_a_binned_column_may_have_a_missing_state() -> None:
+    table = Table.from_frame({"x": [1.0, 2.0, None, 3.0, 4.0]}, bins=2, missing="state")
+    variable = table.variables[0]
+    assert (variable.states, variable.cuts) == (("<= 2", "> 2", "missing"), (2.0,))
+    assert table.codes[0].tolist() == [0, 0, 2, 1, 1]
+    again = Table.from_frame({"x": [None, 9.0]}, schema=table.variables, missing="state")
+    assert again.codes[0].tolist() == [2, 1]
+
+
+@given(
+    st.lists(st.sampled_from([1, 2, 3, None]), min_size=1),
+    st.lists(st.sampled_from(["a", "b", "c", None])),
+    st.sampled_from([None, 2]),
+)
+def test_missing_drop_is_as_if_the_rows_had_never_been(x: list[Any], y: list[Any], bins: int | None) -> None:
+    size = min(len(x), len(y))
+    rows = [(a, b, i) for i, (a, b) in enumerate(zip(x, y, strict=False)) if a is not None and b is not None]
+    if not rows or not any(x[:size]) or not any(y[:size]):
+        return
+    whole = {"x": x[:size], "y": y[:size], "n": list(range(size))}
+    left = {"x": [r[0] for r in rows], "y": [r[1] for r in rows], "n": [r[2] for r in rows]}
+    found = Table.from_frame(whole, missing="drop", bins=bins, weights="n")
+    assert exact(found) == exact(Table.from_frame(left, bins=bins, weights="n"))
+
+
+def test_dropping_every_row() -> None:
+    with pytest.raises(SchemaError, match="there is no row without a missing cell"):
+        Table.from_frame({"x": [1, None], "y": [None, 2]}, missing="drop")
+    table = Table.from_frame(
+        {"x": [1, None], "y": [None, 2]}, missing="drop", schema=[Variable("x", [1]), Variable("y", [2])]
+    )
+    assert table.n_rows == 0
+
+
+def test_a_column_of_missing_cells_only() -> None:
+    with pytest.raises(SchemaError, match="column 'x', 'z' has only missing cells"):
+        Table.from_frame({"x": [None, None], "y": [1, 2], "z": ["?", ""]}, missing="keep")
+    declared = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array(["a"]))
+    assert Table.from_frame({"x": declared}, missing="keep").codes[0].tolist() == [1]
+    with pytest.raises(SchemaError, match="column 'x' has only missing cells"):
+        Table.from_frame({"x": pa.nulls(2).dictionary_encode()}, missing="keep")
+
+
+def test_na_values_are_text_and_apply_to_what_is_not_declared() -> None:
+    columns = {"x": ["a", "?", "-"], "y": pa.array(["a", "?", "-"]).dictionary_encode(), "z": [1, 2, 3]}
+    table = Table.from_frame(columns, missing="keep")
+    assert [v.states for v in table.variables] == [("-", "a"), ("a", "?", "-"), (1, 2, 3)]
+    assert Table.from_frame(columns, missing="keep", na_values=["-"]).variables[0].states == ("?", "a")
+    assert Table.from_frame(columns, na_values=[]).variables[0].states == ("-", "?", "a")
+
+
+# -------------------------------------------------------------------------------------------------- a schema
+
+
+SCHEMA = [Variable("y", ["c", "b", "a"]), Variable("x", [1, 2, 3, 4])]
+
+
+def test_a_schema_matches_by_name_and_ignores_other_columns() -> None:
+    table = Table.from_frame({"q": [1.5, 2.5], "x": [4, 1], "y": ["a", "c"]}, schema=SCHEMA)
+    assert table.variables == tuple(SCHEMA)
+    assert [column.tolist() for column in table.codes] == [[2, 0], [3, 0]]
+
+
+def test_a_missing_column() -> None:
+    with pytest.raises(SchemaError, match="there is no column 'y', as schema asks; there are 'x'"):
+        Table.from_frame({"x": [1]}, schema=SCHEMA)
+
+
+def test_an_unknown_label_names_column_label_row_and_states() -> None:
+    with pytest.raises(
+        UnknownStateError, match=r"column 'x', row 1: the label 9 is not among the states 1, 2, 3, 4"
+    ) as e:
+        Table.from_frame({"x": [1, 9, 9], "y": ["a", "b", "a"]}, schema=SCHEMA)
+    assert (e.value.variable, e.value.label, e.value.row) == ("x", 9, 1)
+
+
+def test_the_row_is_that_of_the_source() -> None:
+    columns = {"x": [1, None, 9], "y": ["a", "b", "a"]}
+    with pytest.raises(UnknownStateError, match="row 2: the label 9"):
+        Table.from_frame(columns, schema=SCHEMA, missing="drop")
+
+
+def test_unknown_labels_in_dropped_rows_do_not_matter() -> None:
+    table = Table.from_frame({"x": [1, 9], "y": ["a", None]}, schema=SCHEMA, missing="drop")
+    assert table.n_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"), [("error", [0, 3]), ("keep", [0, 3]), ("state", [0, 2]), ("drop", [0])]
+)
+def test_unknown_labels_may_become_missing_cells(missing: str, expected: list[int]) -> None:
+    schema = [Variable("x", ["a", "b", "missing"])]
+    table = Table.from_frame({"x": ["a", "q"]}, schema=schema, unknown="missing", missing=missing)
+    assert table.codes[0].tolist() == expected
+    weighted = {"x": ["q", "a"], "n": [5, 7]}
+    table = Table.from_frame(weighted, schema=schema, unknown="missing", missing=missing, weights="n")
+    assert table.weights is not None
+    assert table.weights.tolist() == ([7] if missing == "drop" else [5, 7])
+
+
+def test_a_declared_label_that_never_occurs_may_be_unknown() -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["a", "zzz"]))
+    assert Table.from_frame({"x": column}, schema=[Variable("x", ["a"])]).codes[0].tolist() == [0, 0]
+
+
+def test_missing_cells_with_a_schema() -> None:
+    with_state, without = Variable("x", ["a", "missing"]), Variable("x", ["a"])
+    column = {"x": ["a", None]}
+    assert Table.from_frame(column, schema=[with_state], missing="state").codes[0].tolist() == [0, 1]
+    assert Table.from_frame(column, schema=[with_state], missing="keep").codes[0].tolist() == [0, 2]
+    with pytest.raises(MissingValueError, match=r"'x' \(1\); these variables of the schema have no state for them"):
+        Table.from_frame(column, schema=[without], missing="state")
+    with pytest.raises(MissingValueError, match="there are missing cells"):
+        Table.from_frame(column, schema=[with_state])
+    assert Table.from_frame({"x": [None, "?"]}, schema=[without], missing="keep").codes[0].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("states", "cells", "expected"),
+    [
+        ([1, 2], [2, 1], [1, 0]),
+        ([1, 2], [2.0, 1.0], [1, 0]),
+        ([1, 2], ["2", "1.0"], [1, 0]),
+        ([1.0, 2.5], [1, 2.5], [0, 1]),
+        ([0.1], ["0.1"], [0]),
+        ([False, True], ["TRUE", "false"], [1, 0]),
+        ([False, True], [True, False], [1, 0]),
+        (["1", "2"], ["2", "1"], [1, 0]),
+        ([1, "1"], ["1", "1"], [1, 1]),  # text is looked up as text first
+        ([1, "a"], ["a", "1"], [1, 0]),
+    ],
+)
+def test_numbers_are_matched_by_value_and_text_by_text(
+    states: list[Any], cells: list[Any], expected: list[int]
+) -> None:
+    assert Table.from_frame({"x": cells}, schema=[Variable("x", states)]).codes[0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("states", "cells"), [(["1", "2"], [1, 2]), (["1.0"], ["1"]), ([1], ["01"]), (["true"], [True])]
+)
+def test_text_never_stands_for_a_number_of_the_data(states: list[Any], cells: list[Any]) -> None:
+    with pytest.raises(UnknownStateError):
+        Table.from_frame({"x": cells}, schema=[Variable("x", states)])
+
+
+def test_bins_take_numbers_text_of_numbers_and_their_own_labels() -> None:
+    schema = [Variable("x", ["low", "high", "missing"], [2.5])]
+    table = Table.from_frame({"x": ["1", "9.5", "high", "low", "missing"]}, schema=schema)
+    assert table.codes[0].tolist() == [0, 1, 1, 0, 2]
+    assert Table.from_frame({"x": [2.5, 2.6, float("inf")]}, schema=schema).codes[0].tolist() == [0, 1, 1]
+    with pytest.raises(UnknownStateError, match="row 1: the label 'medium'"):
+        Table.from_frame({"x": ["1", "medium"]}, schema=schema)
+    with pytest.raises(UnknownStateError, match="the label True"):
+        Table.from_frame({"x": [True]}, schema=schema)
+
+
+# -------------------------------------------------------------------------------------------------- weights
+
+
+def test_weights_are_no_variable() -> None:
+    table = Table.from_frame({"x": ["a", "b"], "n": [2, 0]}, weights="n")
+    assert table.names == ("x",)
+    assert table.weights is not None
+    assert table.weights.tolist() == [2, 0]
+    assert table.weights.dtype == np.int64
+
+
+@pytest.mark.parametrize("weights", [[1, 2**53 + 1], ["1", "2"], [1.0, 2.0], ["1", "2.0"], [3, 3]])
+def test_weights_of_any_type(weights: list[Any]) -> None:
+    table = Table.from_frame({"x": ["a", "b"], "n": weights}, weights="n")
+    assert table.weights is not None
+    assert table.weights.tolist() == [int(float(w)) if isinstance(w, str) else int(w) for w in weights]
+
+
+@pytest.mark.parametrize(
+    ("weights", "what"),
+    [
+        ([1, -1], "is -1"),
+        ([1, 0.5], "is 0.5"),
+        ([1, None], "is missing"),
+        (["1", "x"], "is 'x'"),
+        ([1, 2.0**63], "is 9.2"),
+        (["1", "?"], "is missing"),
+    ],
+)
+def test_what_is_no_weight(weights: list[Any], what: str) -> None:
+    message = f"column 'n', row 1: a weight must be a count .*; this one {what}"
+    with pytest.raises(SchemaError, match=message):
+        Table.from_frame({"x": ["a", "b"], "n": weights}, weights="n", missing="keep")
+
+
+def test_columns_of_length_one_state_and_many_states() -> None:
+    many = [f"s{i:05}" for i in range(65_536)]
+    table = Table.from_frame({"x": many[::-1], "y": ["a"] * len(many)})
+    assert table.cardinalities == (65_536, 1)
+    assert table.column("x").dtype == np.uint32
+    assert labels(table[:3])["x"] == many[:-4:-1]

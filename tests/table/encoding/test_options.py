@@ -1,0 +1,80 @@
+"""Keywords are checked, and the known words listed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fishernet import SchemaError, Table, Variable
+from fishernet.table.encoding.options import NA_VALUES, Options
+
+COLUMNS = {"x": [1, 2], "y": ["a", "b"], "n": [3, 4]}
+DEFAULTS: dict[str, Any] = {
+    "schema": None,
+    "bins": None,
+    "binning": "quantile",
+    "missing": "error",
+    "unknown": "error",
+    "weights": None,
+    "na_values": NA_VALUES,
+}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"missing": "ignore"}, "missing must be one of 'error', 'drop', 'state', 'keep', not 'ignore'"),
+        ({"unknown": "drop"}, "unknown must be one of 'error', 'missing', not 'drop'"),
+        ({"binning": "width"}, "binning must be one of 'quantile', 'equal-width', not 'width'"),
+        ({"missing": None}, "missing must be one of"),
+        ({"na_values": "NA"}, "na_values must be a sequence of str"),
+        ({"na_values": [0]}, "na_values must be a sequence of str"),
+        ({"weights": 3}, "weights must be the name of a column, not int"),
+        ({"weights": "w"}, "there is no column 'w', as weights asks; there are 'x', 'y', 'n'"),
+        ({"bins": 0}, "bins must be at least 1, not 0"),
+        ({"bins": True}, "bins must be a number of bins or a sequence of cut points, not True"),
+        ({"bins": 2.5}, "bins must be a number of bins"),
+        ({"bins": "x"}, "bins must be a number of bins"),
+        ({"bins": [1.0, 2.0]}, "bins must be an int, or a mapping"),
+        ({"bins": {"z": 2}}, "there is no column 'z', as bins asks"),
+        ({"bins": {"x": -1}}, r"bins\['x'\] must be at least 1, not -1"),
+        ({"bins": {"x": [2, 1]}}, r"bins\['x'\] must be finite and ascending"),
+        ({"bins": {"x": [1, np.nan]}}, r"bins\['x'\] must be finite and ascending"),
+        ({"bins": {"x": ["a"]}}, r"bins\['x'\] must hold numbers"),
+        ({"bins": {"n": 2}, "weights": "n"}, "the column 'n' holds the weights"),
+        ({"schema": [Variable("x", [1])], "bins": 2}, "give schema or bins, not both"),
+        ({"schema": ["x"]}, "schema must be a sequence of Variable .*; it holds str"),
+        ({"schema": Table.from_frame(COLUMNS)}, "pass the variables of the Table"),
+        ({"schema": [Variable("x", [1]), Variable("x", [2])]}, "the name 'x' appears more than once"),
+        ({"schema": [Variable("q", [1])]}, "there is no column 'q', as schema asks"),
+        ({"schema": [Variable("n", [1])], "weights": "n"}, "cannot be both the weights and a variable"),
+    ],
+)
+def test_what_is_refused(keywords: dict[str, Any], message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Table.from_frame(COLUMNS, **keywords)
+
+
+def test_numpy_integers_are_integers() -> None:
+    assert Table.from_frame({"x": [1, 2, 3]}, bins=np.int64(2)).cardinalities == (2,)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["a", ""], r"column 2 has no name \(an index\?|column 2 has no name"),
+        (["a", 3], "a column's name must be a str, not int"),
+        (["a", "b", "a"], "the name 'a' appears more than once"),
+    ],
+)
+def test_names_of_columns(names: list[Any], message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Options.checked(**DEFAULTS).choose(names)
+
+
+def test_only_what_is_needed_is_read_in_the_order_of_the_file() -> None:
+    options = Options.checked(**{**DEFAULTS, "schema": [Variable("c", [1]), Variable("a", [1])], "weights": "n"})
+    assert options.choose(["a", "n", "b", "c"]) == ["a", "n", "c"]
+    assert Options.checked(**DEFAULTS).choose(["b", "a"]) == ["b", "a"]
