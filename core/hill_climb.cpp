@@ -9,6 +9,7 @@
 namespace fishernet {
 namespace {
 
+constexpr std::size_t most_wanted = 1 << 16;  // families; a child's own are never divided
 constexpr double none = -std::numeric_limits<double>::infinity();
 
 void insert_sorted(std::vector<std::int32_t>& list, std::int32_t v) {
@@ -35,7 +36,8 @@ HillClimb::HillClimb(Rules rules, const std::vector<std::vector<std::int32_t>>& 
         for (const auto parent : start[child]) toggle(parent, child, true);
     }
     update_reach();
-    for (std::int32_t child = 0; child < rules_.n; ++child) want(child);
+    for (std::int32_t child = rules_.n; child-- > 0;) stale_.push_back(child);
+    ask();
 }
 
 double HillClimb::tolerance() const { return std::max(1e-9, 1e-12 * std::abs(score_)); }
@@ -95,6 +97,14 @@ void HillClimb::update_reach() {
 
 // ------------------------------------------------------------------------------------------------- asking and taking
 
+void HillClimb::ask() {
+    while (!stale_.empty() && wanted_.children.size() < most_wanted) {
+        const auto child = stale_.back();
+        stale_.pop_back();
+        want(child);
+    }
+}
+
 void HillClimb::want(std::int32_t child) {
     refreshed_.push_back(child);
     const auto& parents = parents_[child];
@@ -134,6 +144,8 @@ void HillClimb::take(std::span<const double> scores) {
 
 void HillClimb::tell(std::span<const double> scores) {
     take(scores);
+    ask();
+    if (!refreshed_.empty()) return;
     score_ = std::accumulate(family_score_.begin(), family_score_.end(), 0.0);
     step();
 }
@@ -187,12 +199,10 @@ void HillClimb::apply(const Step& step) {
     if (kind == Kind::reverse) toggle(child, parent, true);
     update_reach();
     // the new family's score is known to whoever scores; asking again gives its exact bits instead of a sum of changes
-    family_score_[child] = std::numeric_limits<double>::quiet_NaN();
-    want(child);
-    if (kind == Kind::reverse) {
-        family_score_[parent] = std::numeric_limits<double>::quiet_NaN();
-        want(parent);
-    }
+    stale_.push_back(child);
+    if (kind == Kind::reverse) stale_.push_back(parent);
+    for (const auto changed : stale_) family_score_[changed] = std::numeric_limits<double>::quiet_NaN();
+    ask();
 }
 
 }  // namespace fishernet

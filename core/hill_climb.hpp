@@ -34,8 +34,9 @@ public:
     // The start is acyclic and keeps the rules.
     HillClimb(Rules rules, const std::vector<std::vector<std::int32_t>>& start);
 
-    const FamilyList& wanted() const { return wanted_; }  // empty: finished
-    void tell(std::span<const double> scores);            // one for each wanted family
+    // What it wants to know next: the families of some children, not too many at once. Empty: finished.
+    const FamilyList& wanted() const { return wanted_; }
+    void tell(std::span<const double> scores);  // one for each wanted family
 
     const std::vector<std::vector<std::int32_t>>& parents() const { return parents_; }
     const std::vector<Step>& steps() const { return steps_; }
@@ -60,6 +61,7 @@ private:
     bool may_add(std::int32_t parent, std::int32_t child) const;
     bool may_reverse(std::int32_t parent, std::int32_t child) const;
 
+    void ask();
     void want(std::int32_t child);
     void take(std::span<const double> scores);
     void step();
@@ -78,7 +80,8 @@ private:
     std::vector<double> family_score_;    // of each child's present family
     std::vector<double> change_;          // [parent][child]: of toggling this parent
     std::vector<Best> best_;              // of each child's steps
-    std::vector<std::int32_t> refreshed_; // children whose families are wanted
+    std::vector<std::int32_t> stale_;     // children whose families are to be asked for, the next one last
+    std::vector<std::int32_t> refreshed_; // children whose families are wanted now
     FamilyList wanted_;
     std::vector<Step> steps_;
     double score_ = std::numeric_limits<double>::quiet_NaN();

@@ -193,9 +193,9 @@ void SetTerms::family_scores(const Families& families, double penalty, std::span
     const std::lock_guard lock(mutex_);
     Plan plan;
     Planner planner(known_, plan);
-    for (std::size_t f = 0; f < families.size(); ++f) planner.add(families.children[f], families.parents_of(f));
-    planner.close();
     try {
+        for (std::size_t f = 0; f < families.size(); ++f) planner.add(families.children[f], families.parents_of(f));
+        planner.close();
         count(plan.runs, check);
     } catch (...) {
         known_ = {};  // some sets are marked and will not come

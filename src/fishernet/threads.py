@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from pathlib import Path
 
 from fishernet import _core
-from fishernet.errors import FishernetError
+from fishernet.errors import FishernetError, FishernetWarning
 
 VARIABLE = "FISHERNET_THREADS"
 
@@ -50,9 +51,15 @@ def _initial() -> int:
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         return available_threads()
-    if not text.isdecimal() or not 1 <= int(text) <= _core.MAX_THREADS:
-        raise FishernetError(f"{VARIABLE} must be a number from 1 to {_core.MAX_THREADS}, got {text!r}")
-    return int(text)
+    if text.isdecimal() and 1 <= int(text) <= _core.MAX_THREADS:
+        return int(text)
+    known = available_threads()
+    warnings.warn(
+        f"{VARIABLE} must be a number from 1 to {_core.MAX_THREADS}, got {text!r}; using {known}",
+        FishernetWarning,
+        stacklevel=2,
+    )
+    return known
 
 
 def set_threads(n: int | None = None) -> int:

@@ -27,16 +27,20 @@ from fishernet.scores import SCORES
     "-o", "--output", type=click.Path(path_type=Path), metavar="MODEL", help="Save the network (.json or .bif)."
 )
 @click.option("--score", default="bic", show_default=True, metavar="|".join(SCORES), help="What is maximized.")
-@click.option("--search", default="hill-climb", show_default=True, metavar="|".join(SEARCHES), help="How.")
+@click.option(
+    "--search", default="hill-climb", show_default=True, metavar="|".join(SEARCHES), help="How it is searched for."
+)
 @click.option("--max-parents", type=int, metavar="N", help="At most N parents a variable.")
 @rule_options
 @click.option(
-    "--smoothing", default="1", show_default=True, metavar="X|snml", help="Pseudo-count of each parameter, or snml."
+    "--smoothing", default="1", show_default=True, metavar="X|snml", help="Pseudo-count of each cell, or snml."
 )
-@click.option("--ess", type=float, metavar="X", help="Instead: X / (number of parameters of the variable) each.")
+@click.option("--ess", type=float, metavar="X", help="Instead: pseudo-counts that add up to X a variable.")
 @reading_options("error", "drop", "state")
-@click.option("--holdout", type=float, default=0.2, show_default=True, metavar="SHARE", help="Rows held out.")
-@click.option("--max-seconds", type=float, metavar="S", help="Stop the search then, and take its best so far.")
+@click.option(
+    "--holdout", type=float, default=0.2, show_default=True, metavar="SHARE", help="Share of the rows held out."
+)
+@click.option("--max-seconds", type=float, metavar="S", help="Take the best found after S seconds.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Decides which rows are held out.")
 @as_json_option
 def learn(

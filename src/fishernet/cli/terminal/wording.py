@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 
 WORDS = [
-    ('missing="drop", "state" or "keep"', "--missing drop or --missing state"),
-    ('; unknown="missing" takes such cells for missing', ""),
-    ("pass bins, as in bins=5 or bins={column: 5}, to cut them", "pass --bins 5 or --bins COLUMN=5 to cut them"),
-    (" to find its states in; give a schema", ""),
-    (", as schema asks;", ", which the model needs;"),
-    (", as weights asks;", ", as --weights asks;"),
-    (", as bins asks;", ", as --bins asks;"),
-    ("these variables of the schema have no state for them", "the model has no state for them there"),
-    ("; leave it out or give a schema", "; leave the column out"),
-    ("use smoothing > 0 or ess", "use --smoothing above 0 or --ess"),
-    ("fit the network with smoothing > 0", "learn it with --smoothing above 0"),
-    ("fishernet.read_bif reads", "is told by the ending .bif"),
-    ("read without schema=table.variables, the labels", "read without the model, the labels"),
+    (re.compile(pattern), ours)
+    for pattern, ours in (
+        (r'missing="drop", "state" or "keep"', "--missing drop or --missing state"),
+        (r'; unknown="missing" takes such cells for missing', ""),
+        (r"(; | or )give a schema\b", ""),
+        (r"pass bins, as in bins=5 or bins=\{column: 5\}", "pass --bins 5 or --bins COLUMN=5"),
+        (r", as schema asks", ", which the model needs"),
+        (r", as (bins|weights) asks", r", as --\1 asks"),
+        (r"\bvariables of the schema\b", "variables of the model"),
+        (r"\badd it to na_values\b", "write NA"),
+        (r"\bwith smoothing > 0", "with --smoothing above 0"),
+        (r"\buse smoothing > 0 or ess\b", "use --smoothing above 0 or --ess"),
+        (r"\bfishernet\.read_bif reads", "the ending .bif stands for"),
+        (r"\bread without schema=table\.variables\b", "read without the model"),
+    )
 ]
 OPTION = re.compile(r"\b(missing|smoothing|binning|bins|ess|max_parents)=\"?([\w.]+)\"?")
 KEYWORD = re.compile(r"^(bins|binning|smoothing|ess|seed|max_parents|max_seconds)(?= must| and)")
@@ -26,7 +28,7 @@ KEYWORD = re.compile(r"^(bins|binning|smoothing|ess|seed|max_parents|max_seconds
 def option_words(message: str) -> str:
     """Return a message with the options of the command line in place of Python's keywords."""
     for python, ours in WORDS:
-        message = message.replace(python, ours)
+        message = python.sub(ours, message)
     message = KEYWORD.sub(lambda match: _option(match[1]), message)
     return OPTION.sub(lambda match: f"{_option(match[1])} {match[2]}", message)
 

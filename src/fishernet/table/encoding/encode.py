@@ -117,8 +117,9 @@ def _weights(column: Cells) -> npt.NDArray[np.int64]:
 def _count(label: Any) -> int:
     """Return the count that a label is; -1 where it is none."""
     value = value_of(label) if isinstance(label, str) else label
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and 0 <= value < 2**62 and value == int(value) else -1
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**62:
+        return -1
+    return int(value) if value == int(value) else -1
 
 
 # ------------------------------------------------------------------------------------------------ missing cells

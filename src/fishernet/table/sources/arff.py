@@ -19,7 +19,7 @@ from fishernet.table.encoding.labels import INTEGER, Labels, label_array, typed
 from fishernet.table.encoding.options import Options
 from fishernet.table.sources.textfile import TextFile
 
-VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(?:,|$)""")
+VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"\s][^,]*?|))\s*(,|$)""")
 NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*""")
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
@@ -117,7 +117,7 @@ def _attribute(file: TextFile, number: int, declaration: str) -> Attribute:
     name = _plain(match)[0]
     kind = declaration[match.end() :].strip()
     if kind.startswith("{") and kind.endswith("}"):
-        states = [value for value, _ in _values(kind[1:-1])]
+        states = [value for value, _ in _values(file, number, kind[1:-1])]
         labels = {state: position for position, state in enumerate(states)}
         if len(labels) < len(states) or states == [""]:
             raise FileFormatError(file.path, f"the attribute {name!r} has doubled states, or none", line=number)
@@ -137,7 +137,7 @@ def _attribute(file: TextFile, number: int, declaration: str) -> Attribute:
 def _add_row(file: TextFile, attributes: list[Attribute], number: int, line: str, na_values: frozenset[str]) -> None:
     if line.startswith("{"):
         raise FileFormatError(file.path, "sparse rows are not read; save the file with dense rows", line=number)
-    values = _values(line)
+    values = _values(file, number, line)
     if len(values) != len(attributes):
         what = f"there are {len(attributes)} attributes, and {len(values)} cells in this row"
         raise FileFormatError(file.path, what, line=number)
@@ -172,22 +172,23 @@ def _is_number(value: str) -> bool:
         return False
 
 
-def _values(line: str) -> list[tuple[str, bool]]:
+def _values(file: TextFile, number: int, line: str) -> list[tuple[str, bool]]:
     """Divide a row at its commas; each value with whether it was quoted."""
     if "'" not in line and '"' not in line:
         return [(value.strip(), False) for value in line.split(",")]
     values = []
-    end = -1
-    for match in VALUE.finditer(line):
-        if match.start() == len(line) and end == len(line) and not line.endswith(","):
-            break
+    start, more = 0, ","
+    while more:
+        match = VALUE.match(line, start)
+        if match is None:
+            raise FileFormatError(file.path, "a quote is not closed, or stands within a value", line=number)
         values.append(_plain(match))
-        end = match.end()
+        start, more = match.end(), match[4]
     return values
 
 
 def _plain(match: re.Match[str]) -> tuple[str, bool]:
-    single, double, bare = match.groups()
+    single, double, bare = match[1], match[2], match[3]
     if bare is not None:
         return bare, False
     text = single if single is not None else double

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -46,28 +47,45 @@ def delimited_columns(file: TextFile, options: Options, delimiter: str) -> Colum
     chosen = options.choose(names)
     layout = Layout(file, delimiter, len(names), file.gzipped or _holds_quotes(file), options.na_values)
     if not layout.quoted:
-        return _columns(layout.parsed(chosen, line_ends=False), chosen, options.na_values)
+        return _columns(layout.parsed(chosen, line_ends=False, blocks=BLOCKS), chosen, options.na_values)
     if chosen == names:
         hasty = _hasty(layout, chosen)
         if hasty is not None:
             return hasty
-    # the last column tells whether a quote is still open at the end
-    table = layout.parsed(list(dict.fromkeys([*chosen, names[-1]])), line_ends=True)
-    _refuse_open_quote(layout, table.column(names[-1]))
-    return _columns(table, chosen, frozenset())
+    return _careful(layout, chosen, names[-1])
 
 
 def _hasty(layout: Layout, names: list[str]) -> Columns | None:
     """Read a file with quotes as if no quoted cell held a line end; None when one does."""
     try:
-        table = layout.read(names, line_ends=False)
+        table = layout.read(names, line_ends=False, blocks=BLOCKS)
     except pa.ArrowInvalid:
         return None
     columns = _columns(table, names, frozenset())
-    if any("\n" in label or "\r" in label for cells in columns.cells for label in cells.labels.tolist()):
+    if _any_label_holds(columns, "\n") or _any_label_holds(columns, "\r"):
         return None
     _refuse_open_quote(layout, table.column(names[-1]))
     return columns
+
+
+def _careful(layout: Layout, names: list[str], last: str) -> Columns:
+    """Read a file whose quoted cells may hold line ends.
+
+    The last column tells whether a quote is still open at the end. Where a block ends between a carriage return and
+    a line feed, Arrow leaves the line feed out, even in a quoted cell; a file of such cells is read as one block.
+    """
+    read = list(dict.fromkeys([*names, last]))
+    for blocks in (BLOCKS, BLOCKS[-1:]):
+        table = layout.parsed(read, line_ends=True, blocks=blocks)
+        columns = _columns(table, names, frozenset())
+        if table.column(last).num_chunks <= 1 or not _any_label_holds(columns, "\r"):
+            _refuse_open_quote(layout, table.column(last))
+            return columns
+    raise FileFormatError(layout.file.path, "holds carriage returns in cells and is too large to be one block")
+
+
+def _any_label_holds(columns: Columns, character: str) -> bool:
+    return any(character in label for cells in columns.cells for label in cells.labels.tolist())
 
 
 def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Columns:
@@ -110,14 +128,14 @@ class Layout:
     quoted: bool
     na_values: frozenset[str]
 
-    def parsed(self, names: list[str], *, line_ends: bool) -> pa.Table:
+    def parsed(self, names: list[str], *, line_ends: bool, blocks: Sequence[int]) -> pa.Table:
         """Return the named columns, dictionary-encoded; an error says where the file is broken."""
         try:
-            return self.read(names, line_ends=line_ends)
+            return self.read(names, line_ends=line_ends, blocks=blocks)
         except pa.ArrowInvalid as error:
             raise explain(self.file, self.delimiter, self.n_columns, str(error).partition("\n")[0]) from None
 
-    def read(self, names: list[str], *, line_ends: bool) -> pa.Table:
+    def read(self, names: list[str], *, line_ends: bool, blocks: Sequence[int]) -> pa.Table:
         """Return the named columns, dictionary-encoded.
 
         Parameters
@@ -125,14 +143,16 @@ class Layout:
         names : list of str
         line_ends : bool
             Whether quoted cells may hold line ends.
+        blocks : sequence of int
+            The sizes of block to try, as long as a row does not fit.
         """
-        for block in BLOCKS:
+        for block in blocks:
             try:
                 return self._read(names, line_ends, block)
             except pa.ArrowInvalid as error:
                 if "Empty CSV" in str(error):  # a header without a line end
                     return pa.table({name: pa.array([], TEXT) for name in names})
-                if "straddl" not in str(error) or block == BLOCKS[-1]:
+                if "straddl" not in str(error) or block == blocks[-1]:
                     raise
         raise AssertionError("the last block raises")
 

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import fishernet as fn
+from fishernet.cli.holdout import hold_out
+from tests.cli.running import good
+
+
+def test_the_numbers_are_the_library_s() -> None:
+    facts = good("demo", "--json").facts
+    assert list(facts) == ["nursery", "letter"]
+    letter = fn.datasets.load("letter", bins=4, binning="equal-width")
+    for name, table in (("nursery", fn.datasets.load("nursery")), ("letter", letter)):
+        training, held_out = hold_out(table, 0.5, 0)
+        found = fn.learn.structure(training, score="bic")
+        net = fn.learn.parameters(found.dag, training)
+        assert facts[name]["rows"] == 2 * facts[name]["training_rows"] == table.n_rows
+        assert facts[name]["variables"] == len(table.variables)
+        assert facts[name]["arcs"] == found.dag.n_edges > 0
+        assert facts[name]["bic"] == found.score
+        assert facts[name]["held_out_log_likelihood_per_row"] == net.log_prob(held_out).mean()
+        assert list(facts[name]["seconds"]) == ["load", "learn", "fit", "score"]
+
+
+def test_it_runs_as_a_module_and_prints_a_table() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "fishernet.cli.demo"], check=True, capture_output=True, encoding="utf-8"
+    )
+    assert ended.stderr == ""
+    lines = {line[:30].strip(): line[30:].split() for line in ended.stdout.splitlines()}
+    assert lines["rows"] == ["12,960", "20,000"]
+    assert lines["variables"] == ["9", "17"]
+    assert {"arcs", "BIC (nats)", "held-out log-likelihood a row", "seconds to learn"} <= set(lines)

@@ -1,0 +1,214 @@
+"""CSV and TSV: quoting, line ends, block borders, and files that are broken."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fishernet import FileFormatError, SchemaError, Table, Variable, read_table
+from fishernet.table.sources import delimited
+from tests.table.hostile import labels, texts
+
+slow_fixture = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+
+
+def written(folder: Path, content: str | bytes, name: str = "file.csv") -> Path:
+    path = folder / name
+    data = content.encode() if isinstance(content, str) else content
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def held(folder: Path, content: str | bytes, name: str = "file.csv", **keywords: Any) -> dict[str, list[Any]]:
+    return labels(read_table(written(folder, content, name), missing="keep", **keywords))
+
+
+@pytest.fixture(params=["file.csv", "file.csv.gz"])
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_a_plain_file(tmp_path: Path, name: str) -> None:
+    assert held(tmp_path, "a,b\n1,x\n2,\n?,y\n", name) == {"a": [1, 2, None], "b": ["x", None, "y"]}
+
+
+def test_a_quoted_cell_is_text_and_never_missing(tmp_path: Path, name: str) -> None:
+    content = 'a,b\n"NA",NA\n"",\n"?",?\n"x","y"\n'
+    assert held(tmp_path, content, name) == {"a": ["NA", "", "?", "x"], "b": [None, None, None, "y"]}
+
+
+def test_quotes_delimiters_and_line_ends_in_cells(tmp_path: Path, name: str) -> None:
+    content = 'a,"b\n,c"\n"x, y","say ""hi"""\n"two\nlines","\r\n"\n5" pipe,it\'s\n'
+    expected = {"a": ["x, y", "two\nlines", '5" pipe'], "b\n,c": ['say "hi"', "\r\n", "it's"]}
+    assert held(tmp_path, content, name) == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("last", [True, False])
+def test_line_ends_and_byte_order_marks(tmp_path: Path, name: str, end: str, mark: str, last: bool) -> None:
+    content = mark + end.join(["a,b", "1,x", "", "2,y"]) + end * last
+    assert held(tmp_path, content, name) == {"a": [1, 2], "b": ["x", "y"]}
+    quoted = mark + end.join(['"a",b', '1,"x"', "", '2,"y"']) + end * last
+    assert held(tmp_path, quoted, name) == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_tabs(tmp_path: Path) -> None:
+    for name in ("file.tsv", "file.tsv.gz", "FILE.TSV"):
+        assert held(tmp_path, 'a\tb\n1,5\t"x\ty"\n', name) == {"a": ["1,5"], "b": ["x\ty"]}
+
+
+def test_spaces_are_kept(tmp_path: Path) -> None:
+    assert held(tmp_path, "a, b\n 1,x \n2, y\n") == {"a": [" 1", "2"], " b": ["x ", " y"]}
+
+
+def test_na_values(tmp_path: Path, name: str) -> None:
+    assert held(tmp_path, "a,b\n-,NA\nx,\n", name, na_values=["-"]) == {"a": [None, "x"], "b": ["NA", ""]}
+    assert held(tmp_path, 'a,b\n"-",NA\nx,\n', name, na_values=[]) == {"a": ["-", "x"], "b": ["NA", ""]}
+
+
+def test_a_header_alone(tmp_path: Path, name: str) -> None:
+    for content in ("a,b", "a,b\n", '"a","b"', '"a",b\r\n'):
+        path = written(tmp_path, content, name)
+        with pytest.raises(SchemaError, match="there is no row, so the states of column 'a' are unknown"):
+            read_table(path)
+        table = read_table(path, schema=[Variable("b", ["x"]), Variable("a", [1])])
+        assert (table.n_rows, table.names) == (0, ("b", "a"))
+
+
+cells = st.lists(st.lists(texts, min_size=3, max_size=3), min_size=1, max_size=6)
+
+
+@slow_fixture
+@given(cells, st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC]), st.booleans())
+def test_what_pythons_writer_writes(tmp_path: Path, rows: list[list[str]], quoting: Any, gzipped: bool) -> None:
+    """A file by the standard library, every label read as it was written."""
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=quoting).writerows([["a", "b", "c"], *rows])
+    path = written(tmp_path, text.getvalue(), "file.csv.gz" if gzipped else "file.csv")
+    schema = [Variable(n, sorted({row[i] for row in rows})) for i, n in enumerate("abc")]
+    found = labels(read_table(path, schema=schema, na_values=[]))
+    assert found == {n: [row[i] for row in rows] for i, n in enumerate("abc")}
+
+
+@slow_fixture
+@given(cells, st.integers(40, 200), st.booleans())
+def test_block_borders_do_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[list[str]], block: int, subset: bool
+) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([["a", "b", "c"], *(rows * 5)])
+    path = written(tmp_path, text.getvalue())
+    schema = [Variable(n, sorted({row[i] for row in rows})) for i, n in enumerate("abc")][: 2 if subset else 3]
+    whole = read_table(path, schema=schema, na_values=[])
+    with monkeypatch.context() as patch:
+        patch.setattr(delimited, "BLOCKS", (block, 2**20))
+        assert read_table(path, schema=schema, na_values=[]) == whole
+    assert labels(whole)["b"] == [row[1] for row in rows] * 5
+
+
+@pytest.mark.parametrize("block", range(20, 40))
+def test_a_block_that_ends_within_a_quoted_line_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    path = written(tmp_path, "a,b\r\n" + '1,"x\r\ny"\r\n' * 30)
+    monkeypatch.setattr(delimited, "BLOCKS", (block, 2**20))
+    assert read_table(path).variables[1].states == ("x\r\ny",)
+    monkeypatch.setattr(delimited, "BLOCKS", (block,))
+    with pytest.raises(FileFormatError, match="too large to be one block"):
+        read_table(path)
+
+
+def test_a_row_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited, "BLOCKS", (64, 4096))
+    assert held(tmp_path, f"a,b\n{'x' * 1000},1\ny,2\n")["a"] == ["x" * 1000, "y"]
+    with pytest.raises(FileFormatError, match="straddling"):
+        held(tmp_path, f"a,b\n{'x' * 10_000},1\ny,2\n")
+
+
+def test_a_schema_reads_its_columns_only(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, 'c,b,a\n"x\ny",1,p\nz,oops,q\n', name)
+    table = read_table(path, schema=[Variable("a", ["q", "p"])])
+    assert labels(table) == {"a": ["p", "q"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "line"),
+    [
+        ("", "is empty", None),
+        ("\n\n", "is empty; a table needs a header", None),
+        ("a,b\n1,2\n3\n", "the header has 2 cells, this row 1", 3),
+        ("a,b\n1,2\n\n3,4,5\n", "the header has 2 cells, this row 3", 4),
+        ('a,b\n1,"2\n3"\n3,4,5\n', "the header has 2 cells, this row 3", 4),
+        ('a,b\n1,2\n"3,4\n5,6\n', "a quote may not be closed", 3),
+        ('a,b\n1,2\n1,"x', "a quote in this row is never closed", 3),
+        ('a,b\n1,2\n1,"x\n3,4\n', "a quote in this row is never closed", 3),
+        ('a\n1\n"x\n2\n', "a quote in this row is never closed", 3),
+        (b"a,b\n1,x\n2,\xff\n", "the byte 0xff is not UTF-8", 3),
+        (b"a,b\xff\n1,x\n", "the byte 0xff is not UTF-8", 1),
+        ("a,b\n1,2\n".encode("utf-16"), "is UTF-16 text", None),
+    ],
+)
+def test_broken_files(tmp_path: Path, content: str | bytes, message: str, line: int | None) -> None:
+    path = written(tmp_path, content)
+    with pytest.raises(FileFormatError, match=message) as e:
+        read_table(path)
+    assert e.value.line == line
+    assert e.value.path == str(path)
+    assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize("schema", [None, [Variable("a", [1, 3, 5])]])
+def test_an_open_quote_is_seen_when_the_column_is_not_read(tmp_path: Path, schema: list[Variable] | None) -> None:
+    for name in ("file.csv", "file.csv.gz"):
+        path = written(tmp_path, 'a,b\n1,2\n3,"x\n5,y\n', name)
+        with pytest.raises(FileFormatError, match="never closed"):
+            read_table(path, schema=schema)
+
+
+def test_doubled_and_empty_names(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="the name 'a', 'b' appears more than once"):
+        held(tmp_path, "a,b,a,b\n1,2,3,4\n")
+    with pytest.raises(SchemaError, match="column 1 has no name"):
+        held(tmp_path, ",b\n1,2\n")
+
+
+@pytest.mark.parametrize("cut", [3, 15, 200, -9, -3])
+def test_a_truncated_gzip_file(tmp_path: Path, cut: int) -> None:
+    data = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(2000)))
+    path = tmp_path / "file.csv.gz"
+    path.write_bytes(data[:cut])
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        read_table(path)
+
+
+def test_what_is_no_gzip_file_and_gzip_in_parts(tmp_path: Path) -> None:
+    path = tmp_path / "file.csv.gz"
+    path.write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(FileFormatError, match="Not a gzipped file"):
+        read_table(path)
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n") + gzip.compress(b"3,4\n"))
+    assert read_table(path).n_rows == 2
+
+
+def test_the_table_does_not_depend_on_threads_or_order(tmp_path: Path) -> None:
+    rows = [f"{i % 7},{'abc'[i % 3]},{i % 5 / 2}" for i in range(2000)]
+    path = written(tmp_path, "a,b,c\n" + "\n".join(rows) + "\n")
+    table = read_table(path)
+    backwards = read_table(written(tmp_path, "a,b,c\n" + "\n".join(reversed(rows)) + "\n", "back.csv"))
+    assert backwards == table[::-1]
+    assert table.variables[2].states == (0.0, 0.5, 1.0, 1.5, 2.0)
+
+
+def test_wide_files(tmp_path: Path) -> None:
+    names = [f"column number {i}" for i in range(3000)]
+    content = ",".join(names) + "\n" + ",".join("ab"[i % 2] for i in range(3000)) + "\n"
+    table: Table = read_table(written(tmp_path, content))
+    assert table.names == tuple(names)
