@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 import pytest
 from hypothesis import given
 

@@ -43,7 +43,8 @@ def climb(
     def total(edges: Edges) -> float:
         return sum(local(v, tuple(a for a in range(n) if (a, v) in edges)) for v in range(n))
 
-    edges, moves = start, []
+    edges = start
+    moves: list[Move] = []
     while True:
         here = total(edges)
         tie = max(1e-9, 1e-12 * abs(here))

@@ -42,7 +42,7 @@ def to_networkx(graph: Dag | Cpdag | UndirectedGraph) -> Any:
     """
     require_kind("to_networkx", graph, Dag, Cpdag, UndirectedGraph)
     try:
-        import networkx  # type: ignore[import-untyped]
+        import networkx
     except ImportError as error:
         raise ImportError("to_networkx needs networkx; install it with: pip install networkx") from error
     result = networkx.Graph() if isinstance(graph, UndirectedGraph) else networkx.DiGraph()

@@ -78,6 +78,10 @@ class Conditional(Protocol):
         """
         ...
 
+    def to_frame(self) -> pa.Table:
+        """Return the probabilities with labels, one row a cell, as a pyarrow Table."""
+        ...
+
     def flat(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32] | None]:
         """Return what the core runs: the parents, and the map configuration -> group or None."""
         ...
