@@ -114,4 +114,7 @@ def as_source(data: Table | CountSource) -> CountSource:
         return TableCounts(data)
     if isinstance(data, CountSource):
         return data
-    raise SchemaError(f"a Table or a source of counts is needed, not {type(data).__name__}")
+    raise SchemaError(
+        f"a Table or a source of counts is needed, not {type(data).__name__}; "
+        "fn.read_table reads a file, fn.Table.from_frame takes a data frame"
+    )
