@@ -131,7 +131,7 @@ class FileFormatError(FishernetError):
     """
 
     def __init__(self, path: object, what: str, *, line: int | None = None) -> None:
-        self.path = str(path)
+        self.path = str(path).encode("utf-8", "replace").decode()  # what is no Unicode could not be printed
         self.line = line
         where = self.path if line is None else f"{self.path}, line {line}"
         super().__init__(f"{where}: {what}")

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 
@@ -48,18 +47,6 @@ def test_fields_are_plain_values_in_a_known_layout() -> None:
             {"kind": "MergedTable", "child": "b", "parents": ["a"], "group_of": [0, 0], "probabilities": [[0.5, 0.5]]},
         ],
     }
-
-
-@pytest.mark.parametrize("n_rows", [-1, 1.5, "7"])
-def test_a_number_of_rows_that_is_none_is_refused_before_writing(n_rows: Any) -> None:
-    net = BayesianNetwork([A], [FullTable(0, (), [A], [[0.5, 0.5]])], n_rows=n_rows)
-    with pytest.raises(SchemaError, match="n_rows must be None or an integer from 0"):
-        network_fields(net)
-
-
-def test_a_numpy_number_of_rows_is_one() -> None:
-    net = BayesianNetwork([A], [FullTable(0, (), [A], [[0.5, 0.5]])], n_rows=np.int64(3))  # type: ignore[arg-type]
-    assert type(network_fields(net)["n_rows"]) is int
 
 
 class OwnTable(FullTable):

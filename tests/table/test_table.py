@@ -185,7 +185,7 @@ def test_split_partitions_the_rows(n_rows: int, fraction: float, seed: int) -> N
 
 def test_split_is_random_and_leaves_the_global_state_alone() -> None:
     table = random_table(0, 200, [2])
-    before = np.random.get_state()[1].copy()  # type: ignore[index,union-attr]  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
     parts = [table.split(0.5, seed)[0].codes[0].tolist() for seed in range(3)]
     assert parts[0] != parts[1] != parts[2]
     assert np.array_equal(before, np.random.get_state()[1])  # type: ignore[index]  # noqa: NPY002

@@ -17,7 +17,6 @@ are one a group, and ``"group_of"`` lists the group of every configuration in th
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -44,7 +43,7 @@ def network_fields(net: BayesianNetwork) -> dict[str, object]:
     """
     check_storable(net.variables)
     return {
-        "n_rows": None if net.n_rows is None else stored_rows(net.n_rows),
+        "n_rows": net.n_rows,
         "variables": [_variable_fields(variable) for variable in net.variables],
         "conditionals": [_conditional_fields(conditional) for conditional in net.conditionals],
     }
@@ -60,17 +59,6 @@ def read_network(fields: Fields) -> BayesianNetwork:
     positions = {variable.name: position for position, variable in enumerate(variables)}
     conditionals = [_read_conditional(item, child, variables, positions) for child, item in enumerate(described)]
     return BayesianNetwork(variables, conditionals, n_rows=n_rows)
-
-
-def stored_rows(n_rows: object) -> int:
-    """Return a number of rows as a plain int; SchemaError when it is none."""
-    try:
-        number = operator.index(n_rows)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise SchemaError(f"n_rows must be None or an integer from 0 to be stored, got {n_rows!r}")
-    return number
 
 
 def _variable_fields(variable: Variable) -> dict[str, object]:

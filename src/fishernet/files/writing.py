@@ -10,13 +10,11 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TextIO
 
-from fishernet.errors import FileFormatError
 from fishernet.table.writing import replacing
 
 
@@ -53,29 +51,13 @@ def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     'whole'
     """
     target = Path(path)
-    with _opened(target) as raw:
-        if target.is_file():
-            shutil.copymode(target, raw.name)
+    with replacing(target) as raw:
         if target.suffix.lower() == ".gz":
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed, _text(packed) as text:
                 yield text
         else:
             with _text(raw) as text:
                 yield text
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open the file beside; a pipe or a device itself, which a file must not replace."""
-    if not path.exists() or path.is_file():
-        with replacing(path) as file:
-            yield file
-        return
-    try:
-        with path.open("wb") as file:
-            yield file
-    except OSError as error:
-        raise FileFormatError(path, f"cannot be written ({error.strerror or error})") from error
 
 
 def _text(raw: IO[bytes] | gzip.GzipFile) -> io.TextIOWrapper:

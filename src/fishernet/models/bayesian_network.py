@@ -75,12 +75,12 @@ class BayesianNetwork:
                 raise SchemaError(
                     f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}"
                 )
-        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int) or n_rows < 0):
+        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer) or n_rows < 0):
             raise SchemaError(f"n_rows must be a non-negative integer or None, got {n_rows!r}")
         self._variables = tuple(variables)
         self._conditionals = tuple(conditionals)
         self._dag = Dag([variable.name for variable in variables], [c.parents for c in conditionals])
-        self._n_rows = n_rows
+        self._n_rows = None if n_rows is None else int(n_rows)
         self._native: _core.Conditionals | None = None
         self._logs: list[Probabilities] | None = None
 

@@ -51,7 +51,7 @@ def read_table(
         one. Text is UTF-8, with a header; a quoted cell is a label, even ``"NA"``.
     schema, bins, binning, missing, unknown, weights, na_values
         As in `Table.from_frame`. In a text file the labels of a column are integers if all of them are (``007`` is
-        not), else floats, else truth values (``true``, ``FALSE``), else text; so the table depends neither on the
+        not), else floats, else truth values (``true``, ``False``), else text; so the table depends neither on the
         order of the rows nor on the number of threads. With a schema, ``1`` and ``1.0`` are the same number.
 
     Returns
@@ -110,3 +110,5 @@ def _columns(path: Path, options: Options) -> Columns:
         return TEXT_FORMATS[suffix](TextFile(path, gzipped), options)
     except (OSError, EOFError, zlib.error) as error:
         raise FileFormatError(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from None
+    except UnicodeEncodeError:  # Arrow takes no such paths
+        raise FileFormatError(path, "the file's name is no valid Unicode; rename the file") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import secrets
+import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 from fishernet.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.table.encoding.cells import Cells
 from fishernet.table.encoding.encode import looked_up
-from fishernet.table.encoding.labels import as_text, label_array, typed, value_of
+from fishernet.table.encoding.labels import as_text, label_array, typed
 from fishernet.table.encoding.options import NA_VALUES
 from fishernet.table.table import Table
 from fishernet.table.variable import State, Variable, listed
@@ -102,18 +103,39 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file beside the path that takes its place when all went well, and vanishes when not."""
+    """Open a file beside the path that takes its place when all went well, and vanishes when not.
+
+    A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe, a device) is
+    written directly.
+
+    Raises
+    ------
+    FileFormatError
+        When the file cannot be written.
+    """
     target = Path(os.path.realpath(path))
-    beside = target.with_name(f".fishernet-{secrets.token_hex(6)}")
     try:
-        with beside.open("xb") as file:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
+                yield file
+            return
+        with _beside(target) as file:
             yield file
-        beside.replace(target)
     except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise FileFormatError(path, f"cannot be written ({error.strerror or error})") from None
+        raise FileFormatError(path, f"cannot be written ({error.strerror or error})") from error
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[IO[bytes]]:
+    new = target.with_name(f".fishernet-{secrets.token_hex(6)}")
+    try:
+        with new.open("xb") as file:
+            if target.exists():
+                shutil.copymode(target, new)
+            yield file
+        new.replace(target)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise
 
 
@@ -151,8 +173,11 @@ def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> 
         columns = [text.take(pa.array(codes[rows])) for text, codes in zip(texts, table.codes, strict=True)]
         if table.weights is not None:
             columns.append(pa.array(table.weights[rows]).cast(pa.string()))
-        lines = pc.binary_join_element_wise(*columns, delimiter)
-        file.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
+        columns[-1] = pc.binary_join_element_wise(columns[-1], "\n", "")
+        lines = pc.binary_join_element_wise(*columns, delimiter).cast(pa.large_string())
+        _, offsets, text = lines.buffers()  # Arrow holds the lines one after the other: this is the text
+        end = np.frombuffer(offsets, dtype=np.int64)[len(lines)]
+        file.write(text.slice(0, int(end)))
 
 
 def _cell(state: State, delimiter: str) -> str:
@@ -163,7 +188,7 @@ def _cell(state: State, delimiter: str) -> str:
     except UnicodeEncodeError:
         raise SchemaError(f"{text!r} is no valid Unicode text and cannot be written") from None
     special = delimiter in text or '"' in text or "\ufeff" in text or text != text.strip() or len(text.splitlines()) > 1
-    if special or (isinstance(state, str) and (text in NA_VALUES or value_of(text) is not None)):
+    if special or (isinstance(state, str) and (text in NA_VALUES or typed([text]).tolist() != [text])):
         doubled = text.replace('"', '""')
         return f'"{doubled}"'
     return text

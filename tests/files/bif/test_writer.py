@@ -124,10 +124,3 @@ def test_a_writer_that_fails_half_way_leaves_the_old_file(tmp_path: Path) -> Non
         write_bif(net, tmp_path / "a.bif")
     assert (tmp_path / "a.bif").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.bif"]
-
-
-def test_a_number_of_rows_that_is_none_is_refused(tmp_path: Path) -> None:
-    net = BayesianNetwork([], [], n_rows=0.5)  # type: ignore[arg-type]
-    with pytest.raises(SchemaError, match="n_rows"):
-        write_bif(net, tmp_path / "a.bif")
-    assert list(tmp_path.iterdir()) == []

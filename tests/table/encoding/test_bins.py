@@ -82,7 +82,7 @@ def test_weights_count_as_repeated_rows(rows: list[tuple[int, int]], n_bins: int
 def test_equal_width_cuts_are_numpys_linspace(data: list[float], n_bins: int) -> None:
     found, counts = distinct(data)
     lowest, highest = found[0], found[-1]
-    if len(found) <= n_bins or highest - lowest > 1e300:
+    if len(found) <= n_bins or highest / 2 - lowest / 2 > 1e300:
         return
     cuts = equal_width_cuts(found, counts, n_bins)
     expected = np.linspace(lowest, highest, n_bins + 1)[1:-1]
@@ -165,7 +165,7 @@ def test_never_more_bins_than_distinct_values(binning: str, x: list[int], n_bins
 
 def test_a_mapping_bins_the_named_columns_only() -> None:
     columns = {"x": [1, 2, 3, 4], "y": [1, 2, 3, 4], "z": [1.5, 2.5, 3.5, 4.5]}
-    table = Table.from_frame(columns, bins={"x": 2, "z": np.array([2.0, 2.2])})
+    table = Table.from_frame(columns, bins={"x": 2, "z": [2.0, 2.2]})
     assert [v.states for v in table.variables] == [("<= 2", "> 2"), (1, 2, 3, 4), ("<= 2", "(2, 2.2]", "> 2.2")]
     assert table.column("z").tolist() == [0, 2, 2, 2]
 

@@ -30,7 +30,7 @@ def test_a_constant_column_is_kept() -> None:
 
 @given(st.permutations(range(6)))
 def test_variables_do_not_depend_on_the_order_of_rows(order: list[int]) -> None:
-    columns = {"x": [5, 3, 3, 1, 2, 9], "y": ["a", "c", "b", "c", "a", "d"]}
+    columns: dict[str, list[Any]] = {"x": [5, 3, 3, 1, 2, 9], "y": ["a", "c", "b", "c", "a", "d"]}
     table = Table.from_frame(columns)
     shuffled = Table.from_frame({name: [column[i] for i in order] for name, column in columns.items()})
     assert shuffled == table[order]

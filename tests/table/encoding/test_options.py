@@ -58,7 +58,8 @@ def test_what_is_refused(keywords: dict[str, Any], message: str) -> None:
 
 
 def test_numpy_integers_are_integers() -> None:
-    assert Table.from_frame({"x": [1, 2, 3]}, bins=np.int64(2)).cardinalities == (2,)
+    bins: Any = np.int64(2)
+    assert Table.from_frame({"x": [1, 2, 3]}, bins=bins).cardinalities == (2,)
 
 
 @pytest.mark.parametrize(

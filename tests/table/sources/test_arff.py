@@ -15,16 +15,16 @@ WEATHER = r"""% a comment
 
 @attribute outlook {sunny, overcast, 'light rain', never}
 @ATTRIBUTE 'temp in C' NUMERIC
-@attribute windy {TRUE, FALSE}
+@attribute windy {true, false}
 @attribute grade {3, 1, 2} % no comment: refused below
 @attribute "a note" string
 @data
 % another
-sunny, 21, TRUE, 1, plain
- 'light rain' ,19.5,FALSE,2,'it\'s "odd", \\ and\tso on'
+sunny, 21, true, 1, plain
+ 'light rain' ,19.5,false,2,'it\'s "odd", \\ and\tso on'
 
 ?,21,?,3,"?"
-overcast,?,TRUE,1,?
+overcast,?,true,1,?
 """.replace(" % no comment: refused below", "")
 
 

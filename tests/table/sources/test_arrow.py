@@ -134,7 +134,7 @@ def test_without_metadata_the_dictionary_speaks(table: Table) -> None:
         assert labels(found) == labels(table)
 
 
-MIXED = Variable("x", [1, "a", True, 2.5][:2] + [2.5])
+MIXED = Variable("x", [1, "a", 2.5])
 
 
 def test_mixed_states_go_as_text_and_come_back_as_they_were() -> None:
@@ -199,7 +199,7 @@ def test_weights_are_a_marked_column() -> None:
     found = Table.from_frame(with_other, weights="m")
     assert (
         found.names,
-        [int(w) for w in found.weights or ()] if found.weights is None else found.weights.tolist(),
+        None if found.weights is None else found.weights.tolist(),
     ) == (
         ("v0", "weights"),
         [1, 1],

@@ -11,7 +11,6 @@ from fishernet.errors import FishernetWarning, SchemaError
 from fishernet.files.bif.labels import is_plain, state_labels, written_label, written_states
 from fishernet.files.bif.variables import CUTS, ROWS, STATES
 from fishernet.files.labels import check_storable
-from fishernet.files.network_fields import stored_rows
 from fishernet.files.writing import replacing_text
 from fishernet.models import BayesianNetwork, Conditional
 from fishernet.table import Variable
@@ -88,7 +87,7 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
 def _lines(net: BayesianNetwork, labels: Labels) -> Iterator[str]:
     yield "network unknown {\n"
     if net.n_rows is not None:
-        yield f"  property {ROWS} = {stored_rows(net.n_rows)};\n"
+        yield f"  property {ROWS} = {net.n_rows};\n"
     yield "}\n"
     for variable in net.variables:
         yield from _variable(variable, labels[variable.name])

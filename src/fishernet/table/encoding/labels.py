@@ -4,7 +4,8 @@ A text file says nothing of types, so the distinct labels of a column are looked
 
 - all of them integers as Python would write them (``007`` is not, so codes with leading zeros stay text): int;
 - otherwise all decimal numbers, as in ``2.50``, ``.5`` or ``1e-3``: float;
-- otherwise all forms of true and false (``true``, ``True``, ``TRUE``): bool;
+- otherwise ``true`` and ``false``, or ``True`` and ``False``: bool (``TRUE`` and ``FALSE``, the labels of many
+  networks, stay text);
 - otherwise str.
 
 States are sorted, numbers by value, text by code point, truth values before numbers before text where a column mixes
@@ -27,6 +28,7 @@ Labels = npt.NDArray[Any]  # distinct labels: integers, float64, bool, or object
 
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+TRUTH_PAIRS = (("true", "false"), ("True", "False"))  # taken for truth values without being asked
 TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
 
@@ -59,7 +61,7 @@ def typed(texts: Sequence[str]) -> Labels:
     numbers = _decimals(texts)
     if numbers is not None:
         return numbers
-    if all(text in TRUTH for text in texts):
+    if texts and any(all(text in pair for text in texts) for pair in TRUTH_PAIRS):
         return np.array([TRUTH[text] for text in texts], dtype=bool)
     return label_array(texts)
 

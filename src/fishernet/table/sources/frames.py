@@ -113,6 +113,9 @@ def _column_cells(name: str, values: Any, options: Options) -> Cells:
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return _series_cells(name, series, options)
+    categories = getattr(values, "categories", None)  # of a pandas Categorical outside a frame
+    if categories is not None:
+        return object_cells(name, list(values), options.na_values, list(categories))
     return _sequence_cells(name, list(values), options)
 
 

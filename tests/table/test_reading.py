@@ -1,0 +1,296 @@
+"""The reading matrix (every way in gives the same table) and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import fishernet as fn
+from fishernet.errors import FileFormatError, FishernetError, MissingValueError, SchemaError, UnknownStateError
+from fishernet.table import Table, Variable, read_table
+from tests.table.hostile import labels
+
+Data = dict[str, list[Any]]
+
+PLAIN: Data = {
+    "dose": [1, 2, 10, 2, 1],
+    "level": [0.5, 2.25, 0.5, -1.0, 2.25],
+    "cough": ["no", "yes, dry", "no", "ünder", "yes, dry"],
+    "count": [3, 0, 1, 2, 5],
+}
+GAPS: Data = {**PLAIN, "dose": [1, None, 10, 2, 1], "cough": ["no", "yes, dry", None, "ünder", "yes, dry"]}
+
+
+def as_csv(data: Data, delimiter: str = ",") -> str:
+    def cell(value: Any) -> str:
+        text = "" if value is None else str(value)
+        return f'"{text}"' if delimiter in text else text
+
+    rows = zip(*data.values(), strict=True)
+    return "\n".join([delimiter.join(data), *(delimiter.join(map(cell, row)) for row in rows)]) + "\n"
+
+
+def as_arff(data: Data) -> str:
+    def kind(values: list[Any]) -> str:
+        known = [value for value in values if value is not None]
+        if isinstance(known[0], str):
+            return "{" + ",".join(f"'{state}'" for state in sorted(set(known))) + "}"
+        return "integer" if isinstance(known[0], int) else "numeric"
+
+    def cell(value: Any) -> str:
+        return "?" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
+
+    head = "".join(f"@attribute {name} {kind(values)}\n" for name, values in data.items())
+    rows = "".join(",".join(map(cell, row)) + "\n" for row in zip(*data.values(), strict=True))
+    return f"% a comment\n@relation r\n{head}@data\n{rows}"
+
+
+def arrow(data: Data) -> pa.Table:
+    return pa.table({name: pa.array(values) for name, values in data.items()})
+
+
+def write_ipc(data: Data, path: Path) -> None:
+    frame = arrow(data)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, frame.schema) as writer:
+        writer.write_table(frame)
+
+
+def text_file(ending: str, content: Callable[[Data], str]) -> Callable[[Data, Path, dict[str, Any]], Table]:
+    def read(data: Data, folder: Path, options: dict[str, Any]) -> Table:
+        path = folder / f"table{ending}"
+        raw = content(data).encode()
+        path.write_bytes(gzip.compress(raw) if ending.endswith(".gz") else raw)
+        return read_table(path, **options)
+
+    return read
+
+
+def binary_file(ending: str, write: Callable[[Data, Path], Any]) -> Callable[[Data, Path, dict[str, Any]], Table]:
+    def read(data: Data, folder: Path, options: dict[str, Any]) -> Table:
+        write(data, folder / f"table{ending}")
+        return read_table(folder / f"table{ending}", **options)
+
+    return read
+
+
+def frame(make: Callable[[Data], Any]) -> Callable[[Data, Path, dict[str, Any]], Table]:
+    return lambda data, folder, options: Table.from_frame(make(data), **options)
+
+
+WAYS: dict[str, Callable[[Data, Path, dict[str, Any]], Table]] = {
+    "csv": text_file(".csv", as_csv),
+    "csv.gz": text_file(".csv.gz", as_csv),
+    "tsv": text_file(".tsv", lambda data: as_csv(data, "\t")),
+    "tsv.gz": text_file(".tsv.gz", lambda data: as_csv(data, "\t")),
+    "arff": text_file(".arff", as_arff),
+    "parquet": binary_file(".parquet", lambda data, path: pq.write_table(arrow(data), path)),
+    "arrow": binary_file(".arrow", write_ipc),
+    "pandas": frame(pd.DataFrame),
+    "polars": frame(pl.DataFrame),
+    "pyarrow": frame(arrow),
+    "dict of lists": frame(dict),
+    "dict of arrays": frame(lambda data: {name: np.array(v, dtype=object) for name, v in data.items()}),
+}
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Table]:
+    return lambda data, **options: WAYS[request.param](data, tmp_path, options)
+
+
+def test_every_way_in_gives_the_same_table(way: Callable[..., Table]) -> None:
+    table = way(PLAIN)
+    assert [v.name for v in table.variables] == list(PLAIN)
+    assert [v.states for v in table.variables] == [
+        (1, 2, 10),
+        (-1.0, 0.5, 2.25),
+        ("no", "yes, dry", "ünder"),
+        (0, 1, 2, 3, 5),
+    ]
+    assert [[type(state) for state in v.states] for v in table.variables] == [
+        [int] * 3,
+        [float] * 3,
+        [str] * 3,
+        [int] * 5,
+    ]
+    assert labels(table) == PLAIN
+    assert not table.has_missing
+
+
+def test_every_way_in_weighs_rows(way: Callable[..., Table]) -> None:
+    table = way(PLAIN, weights="count")
+    assert table.names == ("dose", "level", "cough")
+    assert table.weights is not None
+    assert table.weights.tolist() == PLAIN["count"]
+
+
+def test_every_way_in_bins_numbers(way: Callable[..., Table]) -> None:
+    table = way(PLAIN, bins={"dose": [1.5, 5], "level": 2}, binning="equal-width")
+    assert table.variables[0].cuts == (1.5, 5)
+    assert table.column("dose").tolist() == [0, 1, 2, 1, 0]
+    assert table.variables[1].cuts == (0.625,)
+    assert table.column("level").tolist() == [0, 1, 0, 0, 1]
+
+
+def test_every_way_in_tells_missing_cells(way: Callable[..., Table]) -> None:
+    with pytest.raises(MissingValueError, match=r"'dose' \(1\), 'cough' \(1\)") as refused:
+        way(GAPS)
+    assert refused.value.counts == {"dose": 1, "cough": 1}
+
+
+@pytest.mark.parametrize("policy", ["drop", "state", "keep"])
+def test_every_way_in_follows_the_policy(way: Callable[..., Table], policy: str) -> None:
+    table = way(GAPS, missing=policy)
+    if policy == "drop":
+        kept = [row for row in zip(*GAPS.values(), strict=True) if None not in row]
+        assert labels(table) == {name: [row[i] for row in kept] for i, name in enumerate(GAPS)}
+        assert not table.has_missing
+    elif policy == "keep":
+        assert labels(table) == GAPS
+        assert table.missing_counts() == {"dose": 1, "cough": 1}
+    else:
+        wanted = {name: ["missing" if v is None else v for v in values] for name, values in GAPS.items()}
+        assert labels(table) == wanted
+        assert [v.cardinality for v in table.variables] == [4, 3, 4, 5]
+        assert not table.has_missing
+
+
+def test_every_way_in_reads_by_a_schema(way: Callable[..., Table]) -> None:
+    schema = [Variable("cough", ["ünder", "never", "no", "yes, dry"]), Variable("dose", [10, 2, 1.0])]
+    table = way(PLAIN, schema=schema)
+    assert table.variables == tuple(schema)
+    assert labels(table) == {"cough": PLAIN["cough"], "dose": PLAIN["dose"]}
+
+
+def test_every_way_in_names_an_unknown_label(way: Callable[..., Table]) -> None:
+    schema = [Variable("cough", ["no", "yes, dry"])]
+    with pytest.raises(UnknownStateError, match="column 'cough', row 3: .*'ünder'.*'no', 'yes, dry'") as refused:
+        way(PLAIN, schema=schema)
+    assert (refused.value.variable, refused.value.label, refused.value.row) == ("cough", "ünder", 3)
+    table = way(PLAIN, schema=schema, unknown="missing")
+    assert labels(table)["cough"] == ["no", "yes, dry", "no", None, "yes, dry"]
+
+
+def test_every_way_in_misses_a_column(way: Callable[..., Table]) -> None:
+    with pytest.raises(SchemaError, match="'fever'"):
+        way(PLAIN, schema=[Variable("fever", ["no"])])
+    with pytest.raises(SchemaError, match="'n'"):
+        way(PLAIN, weights="n")
+
+
+def test_every_way_in_keeps_a_constant_column(way: Callable[..., Table]) -> None:
+    assert way({"x": ["a"] * 4, "y": [1, 2, 1, 2]}).cardinalities == (1, 2)
+
+
+def test_every_way_in_asks_for_bins(way: Callable[..., Table]) -> None:
+    with pytest.raises(SchemaError, match=r"'x' \(257\); pass bins"):
+        way({"x": list(range(257)), "y": ["a"] * 257})
+    assert way({"x": list(range(256)), "y": ["a"] * 256}).cardinalities == (256, 1)
+    assert way({"x": list(range(257)), "y": ["a"] * 257}, bins=4).cardinalities == (4, 1)
+
+
+def test_text_may_have_any_number_of_states(way: Callable[..., Table]) -> None:
+    table = way({"name": [f"n{i}" for i in range(300)], "y": [1] * 300})
+    assert table.cardinalities == (300, 1)
+    assert table.column("name").dtype == np.uint16
+
+
+# ------------------------------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.csv", None, "there is no such file"),
+        ("none.parquet", None, "there is no such file"),
+        ("empty.csv", b"", "is empty"),
+        ("empty.parquet", b"", "is empty"),
+        ("table.xlsx", b"x", r"told by its ending, one of \.csv"),
+        ("table.parquet.gz", b"x", "told by its ending"),
+        ("ragged.csv", b"a,b\n1,2\n1\n", "line 3"),
+        ("latin.csv", "a,b\nü,2\n".encode("latin-1"), "line 2"),
+        ("short.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000)[:40], "short.csv.gz"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(FileFormatError, match=message) as refused:
+        read_table(tmp_path / name)
+    assert name in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_folder_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="is a directory"):
+        read_table(tmp_path)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_name_that_is_no_unicode(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9" + ending.encode())
+    path.write_text("a\n1\n2\n")
+    with pytest.raises(FileFormatError, match="rename the file") as refused:
+        read_table(path)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n", "there is no row"),
+        ("a,a\n1,2\n", "'a'"),
+        ("a,\n1,2\n", "name"),
+        ("a,b\n1,\n2,NA\n", "'b' has only missing cells|missing cells in 'b'"),
+    ],
+)
+def test_tables_without_a_sense(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    with pytest.raises(FishernetError, match=message):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"missing": "ignore"}, "'error', 'drop', 'state', 'keep'"),
+        ({"unknown": "ignore"}, "'error', 'missing'"),
+        ({"binning": "width"}, "'quantile', 'equal-width'"),
+        ({"bins": 0}, "bins"),
+        ({"bins": {"nothing": 3}}, "'nothing'"),
+        ({"bins": {"b": 3}}, "'x'"),
+        ({"schema": [Variable("a", [1]), Variable("a", [2])]}, "more than once"),
+        ({"weights": "b"}, "a weight must be a count"),
+    ],
+)
+def test_options_that_make_no_sense(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,x\n2,y\n")
+    with pytest.raises(FishernetError, match=message):
+        read_table(path, **options)
+
+
+def test_a_table_read_anew_by_its_own_variables(tmp_path: Path) -> None:
+    """The cut points are remembered: new numbers fall into the old bins."""
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "\n".join(str(i / 7) for i in range(400)) + "\n")
+    table = read_table(path, bins=5)
+    new = tmp_path / "new.csv"
+    new.write_text("x\n-1000\n0\n30\n1000\n")
+    assert read_table(new, schema=table.variables).column("x").tolist() == [0, 0, 2, 4]
+
+
+def test_the_library_reads_what_it_ships() -> None:
+    assert fn.datasets.load("nursery").n_rows == 12_960
+    assert fn.datasets.load("letter", bins=4, binning="equal-width").cardinalities == (*[4] * 16, 26)

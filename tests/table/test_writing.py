@@ -1,0 +1,137 @@
+"""What is written is read back, or refused, or warned of."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fishernet.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.table import Table, Variable, read_table, write_table
+from fishernet.table.writing import FORMATS, replacing
+from tests.table.hostile import exact, hostile_tables, labels
+
+TEXT = ["csv", "tsv", "csv.gz", "tsv.gz"]
+BINARY = ["parquet", "arrow", "feather"]
+
+
+@given(hostile_tables(), st.sampled_from(BINARY))
+def test_binary_files_keep_everything(tmp_path_factory: pytest.TempPathFactory, table: Table, ending: str) -> None:
+    path = tmp_path_factory.mktemp("binary") / f"t.{ending}"
+    with contextlib.suppress(SchemaError):  # states that look the same as text, and names that are taken
+        write_table(table, path, weights="the weights")
+        assert exact(read_table(path, missing="keep")) == exact(table)
+
+
+@given(hostile_tables(), st.sampled_from(TEXT))
+def test_text_files_are_exact_with_a_schema(
+    tmp_path_factory: pytest.TempPathFactory, table: Table, ending: str
+) -> None:
+    path = tmp_path_factory.mktemp("text") / f"t.{ending}"
+    weights = None if table.weights is None else "the weights"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FishernetWarning)
+        try:
+            write_table(table, path, weights="the weights")
+        except SchemaError:
+            assert os.listdir(path.parent) == []  # noqa: PTH208
+            return
+    again = read_table(path, schema=table.variables, missing="keep", weights=weights)
+    if all(variable.cuts is None for variable in table.variables):
+        assert exact(again) == exact(table)
+
+
+@given(hostile_tables(missing=False))
+def test_text_files_without_a_schema_keep_labels_or_warn(
+    tmp_path_factory: pytest.TempPathFactory, table: Table
+) -> None:
+    path = tmp_path_factory.mktemp("plain") / "t.csv"
+    if not table.n_rows or table.weights is not None:
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FishernetWarning)
+        try:
+            write_table(table, path)
+        except SchemaError:
+            return
+    if not caught:
+        assert labels(read_table(path)) == labels(table)
+
+
+def test_a_warning_names_the_columns_that_change(tmp_path: Path) -> None:
+    table = Table([Variable("x", ["1", "2"]), Variable("y", ["a", "b"])], Table.from_codes([[0, 1], [1, 0]]).codes)
+    with pytest.warns(FishernetWarning, match="labels of column 'x' will have another type"):
+        write_table(table, tmp_path / "t.csv")
+
+
+def test_capital_truth_values_stay_text(tmp_path: Path) -> None:
+    """TRUE and FALSE are R's words, and labels of many networks: they come back as they were, without a warning."""
+    table = Table([Variable("x", ["FALSE", "TRUE"])], Table.from_codes([[0], [1]]).codes)
+    write_table(table, tmp_path / "t.csv")
+    assert exact(read_table(tmp_path / "t.csv")) == exact(table)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "parquet", "arrow"])
+def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    path = tmp_path / f"t.{ending}"
+    path.write_bytes(b"old")
+
+    def fail(table: Table, file: Any, weights: str) -> None:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(FORMATS, f".{ending.removesuffix('.gz')}", fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_table(Table.from_codes([[0], [1]]), path)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == [path.name]  # noqa: PTH208
+
+
+def test_an_existing_file_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_table(Table.from_codes([[0], [1]]), path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    write_table(Table.from_codes([[0], [1]]), tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text() == "v0\n0\n1\n"
+
+
+def test_a_device_is_written_to_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").symlink_to("/dev/null")
+    write_table(Table.from_codes([[0], [1]]), tmp_path / "t.csv")
+    assert not Path("/dev/null").is_file()
+    assert list(tmp_path.iterdir()) == [tmp_path / "t.csv"]
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t", "t.parquet.gz"])
+def test_endings_that_are_not_known(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FileFormatError, match="by the path's ending"):
+        write_table(Table.from_codes([[0], [1]]), tmp_path / name)
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="cannot be written"):
+        write_table(Table.from_codes([[0], [1]]), tmp_path / "none" / "t.csv")
+    with pytest.raises(FileFormatError, match="cannot be written"), replacing(tmp_path):
+        pass
+
+
+def test_tables_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="without columns"):
+        write_table(Table([], []), tmp_path / "t.csv")
+    weighted = Table.from_codes([[0], [1]], weights=[1, 2])
+    with pytest.raises(SchemaError, match="different name"):
+        write_table(weighted, tmp_path / "t.csv", weights="v0")
