@@ -1,0 +1,41 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fishernet.cli.main import fishernet
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_the_example_prints_what_the_readme_says() -> None:
+    code, output = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.DOTALL).groups()  # type: ignore[union-attr]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {})
+    assert printed.getvalue() == output
+
+
+def commands() -> list[str]:
+    shown = re.findall(
+        r"^fishernet (learn|score|predict|sample|convert)( .*?)(?:\s+#.*)?$", README.read_text(), re.MULTILINE
+    )
+    assert len(shown) == 5
+    return [command + rest for command, rest in shown]
+
+
+@pytest.mark.parametrize("line", commands())
+def test_the_commands_exist_with_these_options(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stop at the files, which are not there, and not at an option."""
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(fishernet, shlex.split(line))
+    assert result.exit_code == 1, result.output
+    assert "no such file" in result.output
