@@ -17,9 +17,11 @@ using View = std::span<const std::int32_t>;
 constexpr std::int64_t block_rows = 8192;
 constexpr std::int64_t chunk_rows = 7 * block_rows;  // below 2^16: a 16-bit counter cannot overflow within one
 constexpr std::int64_t most_plane_cells = 24;        // beyond these, lanes row by row are faster than planes
+static_assert(most_plane_cells <= most_narrow_states);  // so a base with so few cells has planes for all its columns
 constexpr std::int64_t most_lane_cells = std::int64_t{1} << 22;
 constexpr std::int64_t most_numbered = std::int64_t{1} << 20;
 constexpr std::int64_t most_single_cells = std::int64_t{1} << 24;
+constexpr std::int64_t few_single_cells = std::int64_t{1} << 16;
 
 // The number of cells of a set, or `limit + 1` when it is larger than the limit.
 std::int64_t cells_within(const Columns& table, View set, std::int64_t limit) {
@@ -188,7 +190,9 @@ std::int64_t number_configurations(const Columns& table, View set, std::vector<s
 // Counts of cells (configuration of the parents, child, candidate), for tables that are too large to be laid out.
 class Tally {
 public:
-    Tally(std::int64_t cells) : dense_(cells <= most_single_cells ? static_cast<std::size_t>(cells) : 0) {}
+    Tally(std::int64_t cells, std::int64_t n_rows)
+        : dense_(cells <= std::clamp(4 * n_rows, few_single_cells, most_single_cells) ? static_cast<std::size_t>(cells)
+                                                                                      : 0) {}
 
     void add(std::uint64_t cell, std::int64_t weight) {
         if (!dense_.empty()) dense_[cell] += weight;
@@ -213,9 +217,11 @@ std::pair<std::int64_t, std::int64_t> single_terms(const Columns& table, const L
     const Column none{};
     const Column& x = table.columns[child];
     const Column& c = candidate < 0 ? none : table.columns[candidate];
-    const auto clipped = [](std::int64_t a, std::int64_t b) { return a > most_single_cells / b ? most_single_cells + 1 : a * b; };
+    const auto clipped = [](std::int64_t a, std::int64_t b) {
+        return a > most_single_cells / b ? most_single_cells + 1 : a * b;
+    };
     const std::int64_t without = clipped(n_parents, c.cardinality);
-    Tally joint(clipped(without, x.cardinality)), marginal(without);
+    Tally joint(clipped(without, x.cardinality), table.n_rows), marginal(without, table.n_rows);
     for (std::int64_t row = 0; row < table.n_rows; ++row) {
         if (row % block_rows == 0) patience.ask();
         const std::int64_t weight = table.weights ? table.weights[row] : 1;
@@ -233,7 +239,6 @@ bool counts_in_lanes(const Columns& table, const Packed& packed, const Run& run)
     const auto narrow = [&](std::int32_t v) { return packed.first_lane[v] >= 0; };
     if (!std::all_of(run.candidates.begin(), run.candidates.end(), narrow)) return false;
     const std::int64_t cells = cells_within(table, run.base, most_lane_cells);
-    if (cells <= most_plane_cells && !std::all_of(run.base.begin(), run.base.end(), narrow)) return false;
     return cells * packed.lanes() <= std::max(most_lane_cells, 8 * table.n_rows);
 }
 

@@ -36,7 +36,8 @@ std::int32_t one_more(View larger, View smaller) {
 
 LogTerms::LogTerms(std::int64_t total) {
     const double n = static_cast<double>(std::max<std::int64_t>(total, 1));
-    shift_ = std::min(50, 60 - static_cast<int>(std::ceil(std::log2(n * std::log(n) + 2))));
+    // all terms together are at most n log n; with 2^53 rows or fewer that leaves room
+    shift_ = std::clamp(60 - static_cast<int>(std::ceil(std::log2(n * std::log(n) + 2))), 0, 50);
     table_.resize(static_cast<std::size_t>(std::min<std::int64_t>(total, 65535) + 1));
     for (std::size_t i = 0; i < table_.size(); ++i) table_[i] = exact(static_cast<std::int64_t>(i));
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "../counting.hpp"
 #include "../kernels.hpp"
@@ -12,6 +13,8 @@
 
 namespace fishernet::bind {
 namespace {
+
+constexpr std::int64_t most_rows = std::int64_t{1} << 53;  // as many as a double counts one by one
 
 using Codes = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -29,29 +32,35 @@ Column checked_column(const Codes& array, std::int64_t cardinality) {
     return column;
 }
 
+std::int64_t checked_total(const In<std::int64_t>& weights) {
+    std::int64_t total = 0;
+    for (const auto w : view(weights)) {
+        if (w < 0) refuse("a weight is negative");
+        if (w > most_rows - total) refuse("the weights' sum is too large");
+        total += w;
+    }
+    return total;
+}
+
 void make_columns(BoundColumns* self, nb::list arrays, const In<std::int64_t>& cardinalities, std::int64_t n_rows,
                   std::optional<In<std::int64_t>> weights) {
     if (arrays.size() != cardinalities.size()) refuse("as many cardinalities as columns are needed");
-    if (n_rows < 0) refuse("the number of rows is negative");
-    new (self) BoundColumns;
-    self->arrays = nb::make_tuple(arrays, weights);
-    self->columns.n_rows = n_rows;
-    self->columns.total = n_rows;
+    if (n_rows < 0 || n_rows > most_rows) refuse("the number of rows is out of range");
+    if (weights && static_cast<std::int64_t>(weights->size()) != n_rows) refuse("weights differ in length");
+    std::vector<Column> columns;
     for (std::size_t i = 0; i < cardinalities.size(); ++i) {
         const auto array = nb::cast<Codes>(arrays[i], false);
         if (static_cast<std::int64_t>(array.size()) != n_rows) refuse("columns differ in length");
-        self->columns.columns.push_back(checked_column(array, cardinalities.data()[i]));
+        columns.push_back(checked_column(array, cardinalities.data()[i]));
     }
-    if (!weights) return;
-    if (static_cast<std::int64_t>(weights->size()) != n_rows) refuse("weights differ in length");
-    self->columns.weights = weights->data();
-    self->columns.total = 0;
-    for (std::int64_t i = 0; i < n_rows; ++i) {
-        if (weights->data()[i] < 0) refuse("a weight is negative");
-        if (__builtin_add_overflow(self->columns.total, weights->data()[i], &self->columns.total)) {
-            refuse("the weights' sum is too large");
-        }
-    }
+    const std::int64_t total = weights ? checked_total(*weights) : n_rows;
+    nb::object kept = nb::make_tuple(arrays, weights);
+    new (self) BoundColumns;  // nothing throws from here on
+    self->arrays = std::move(kept);
+    self->columns.columns = std::move(columns);
+    self->columns.n_rows = n_rows;
+    self->columns.weights = weights ? weights->data() : nullptr;
+    self->columns.total = total;
 }
 
 std::vector<std::vector<std::int32_t>> checked_sets(const In<std::int64_t>& offsets, const In<std::int32_t>& members,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 from collections.abc import Callable
@@ -218,6 +219,9 @@ def test_text_may_have_any_number_of_states(way: Callable[..., Table]) -> None:
         ("table.xlsx", b"x", r"told by its ending, one of \.csv"),
         ("table.parquet.gz", b"x", "told by its ending"),
         ("ragged.csv", b"a,b\n1,2\n1\n", "line 3"),
+        ("semicolons.csv", b"a;b;c\n1;2;3\n", "separated by ';'"),
+        ("tabs.csv", b"a\tb\n1\t2\n", "a .csv file takes commas, a .tsv file tabs"),
+        ("commas.tsv", b"a,b\n1,2\n", "separated by ','"),
         ("latin.csv", "a,b\nü,2\n".encode("latin-1"), "line 2"),
         ("short.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000)[:40], "short.csv.gz"),
     ],
@@ -229,6 +233,13 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
         read_table(tmp_path / name)
     assert name in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_one_column_may_hold_other_delimiters(tmp_path: Path) -> None:
+    for content in ('"a;b"\n"1;2"\n', "a\n1;2\n", "a;b\n1\n", "a;b\n"):
+        (tmp_path / "t.csv").write_text(content)
+        with contextlib.suppress(SchemaError):  # the last one has no rows
+            assert len(read_table(tmp_path / "t.csv").variables) == 1
 
 
 def test_a_folder_is_no_table(tmp_path: Path) -> None:

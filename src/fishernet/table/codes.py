@@ -97,8 +97,8 @@ def checked_weights(weights: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64
     if array.size and array.min() < 0:
         row = int(np.flatnonzero(array < 0)[0])
         raise SchemaError(f"weights must not be negative; row {row} has {array[row]}")
-    if array.size and float(array.sum(dtype=np.float64)) >= 2.0**62:
-        raise SchemaError("weights sum to 2**62 or more, too large to be counted")
+    if array.size and float(array.sum(dtype=np.float64)) >= 2.0**53:
+        raise SchemaError("weights sum to 2**53 or more, too many rows to be counted one by one")
     kept = np.ascontiguousarray(array, dtype=np.int64).view()
     kept.flags.writeable = False
     return kept

@@ -22,6 +22,7 @@ from fishernet.table.encoding.cells import Cells
 from fishernet.table.encoding.encode import looked_up
 from fishernet.table.encoding.labels import as_text, label_array, typed
 from fishernet.table.encoding.options import NA_VALUES
+from fishernet.table.sources.delimited import DELIMITERS
 from fishernet.table.table import Table
 from fishernet.table.variable import State, Variable, listed
 
@@ -164,10 +165,10 @@ def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> 
     if "" in names or len(set(names)) < len(names):
         raise SchemaError(f"a text file needs a different name for each column, and none empty; got {listed(names)}")
     _warn_of_types(table)
-    header = delimiter.join(_cell(name, delimiter) for name in names)
+    header = delimiter.join(_cell(name) for name in names)
     file.write(f"{header}\n".encode())
     gap = "NA" if len(names) == 1 else ""
-    texts = [pa.array([*(_cell(state, delimiter) for state in v.states), gap]) for v in table.variables]
+    texts = [pa.array([*(_cell(state) for state in v.states), gap]) for v in table.variables]
     for start in range(0, table.n_rows, ROWS):
         rows = slice(start, start + ROWS)
         columns = [text.take(pa.array(codes[rows])) for text, codes in zip(texts, table.codes, strict=True)]
@@ -180,14 +181,15 @@ def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> 
         file.write(text.slice(0, int(end)))
 
 
-def _cell(state: State, delimiter: str) -> str:
+def _cell(state: State) -> str:
     """Return a state as a cell; text is quoted where it could be taken for something else."""
     text = as_text(state)
     try:
         text.encode()
     except UnicodeEncodeError:
         raise SchemaError(f"{text!r} is no valid Unicode text and cannot be written") from None
-    special = delimiter in text or '"' in text or "\ufeff" in text or text != text.strip() or len(text.splitlines()) > 1
+    cut = any(other in text for other in DELIMITERS)
+    special = cut or '"' in text or "\ufeff" in text or text != text.strip() or len(text.splitlines()) > 1
     if special or (isinstance(state, str) and (text in NA_VALUES or typed([text]).tolist() != [text])):
         doubled = text.replace('"', '""')
         return f'"{doubled}"'

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import mmap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,9 +20,10 @@ from fishernet.errors import FileFormatError
 from fishernet.table.encoding.cells import Columns
 from fishernet.table.encoding.options import Options
 from fishernet.table.sources.arrow import cells_of
-from fishernet.table.sources.textfile import TextFile, explain, opens_quote, records, unclosed_quote
+from fishernet.table.sources.textfile import Record, TextFile, explain, opens_quote, records, unclosed_quote
 
 TEXT = pa.dictionary(pa.int32(), pa.utf8())
+DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
 BLOCKS = (1 << 22, 1 << 26, 2**31 - 1)  # bytes; a row must fit into one, so larger ones are tried when it does not
 
 
@@ -94,13 +95,34 @@ def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Co
 
 def _header(file: TextFile, delimiter: str) -> list[str]:
     try:
-        for record in records(file, delimiter):
+        rows = records(file, delimiter)
+        for record in rows:
+            _refuse_other_delimiter(file, delimiter, record, rows)
             return record.cells
     except UnicodeDecodeError:
         raise explain(file, delimiter, 0, "no header") from None
     except csv.Error as error:
         raise FileFormatError(file.path, f"the header cannot be read ({error})", line=1) from None
     raise FileFormatError(file.path, "is empty; a table needs a header")
+
+
+def _refuse_other_delimiter(file: TextFile, delimiter: str, header: Record, rows: Iterator[Record]) -> None:
+    """Raise when the header and the first row are one cell each, and another delimiter cuts them evenly."""
+    if len(header.cells) != 1 or '"' in header.text:
+        return
+    try:
+        first = next(rows, None)
+    except (UnicodeDecodeError, csv.Error):  # said better by what reads the rows
+        return
+    if first is None or len(first.cells) != 1 or '"' in first.text:
+        return
+    for other in DELIMITERS:
+        if other != delimiter and header.text.count(other) == first.text.count(other) > 0:
+            raise FileFormatError(
+                file.path,
+                f"the cells seem to be separated by {other!r}; a .csv file takes commas, a .tsv file tabs",
+                line=1,
+            )
 
 
 def _holds_quotes(file: TextFile) -> bool:
