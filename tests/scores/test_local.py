@@ -69,6 +69,15 @@ def test_borders_of_blocks_and_chunks(n_rows: int) -> None:
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_rows", [500, 60_000])
+def test_more_lanes_than_a_few_groups(n_rows: int) -> None:
+    table = random_table(n_rows, n_rows, [30, 2, 32, 31, 5, 29, 3, 30, 20])
+    families = Families.from_pairs([pair for pair in all_families(9, 2) if pair[0] in (0, 1, 4, 8)])
+    by_core = local_scores(as_source(table), families, Bic())
+    by_protocol = local_scores(Remote(table), families, Bic())
+    np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
+
+
 def test_wide_columns_and_very_large_families() -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, [300, 40, 33, 32, 90, 7], size=(3000, 6))
