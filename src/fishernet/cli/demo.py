@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from functools import partial
 
@@ -19,6 +20,7 @@ TABLES = {
     "letter": partial(load, "letter", bins=4, binning="equal-width"),
 }
 SHARE, SEED = 0.5, 0
+WIDTH = 110  # of a line of arcs
 
 
 @click.command(hidden=True)
@@ -35,6 +37,10 @@ def demo(as_json: bool) -> None:
         return
     write_lines(["A Bayesian network learned from one half of the rows, and how well it predicts the other half:", ""])
     write_lines(aligned(_cells(tables), right=True))
+    for name, facts in tables.items():
+        arcs = ", ".join(f"{parent}\0->\0{child}" for parent, child in facts["arcs"])  # an arc stays on one line
+        lines = textwrap.wrap(f"{name}: {arcs}", WIDTH, break_on_hyphens=False, break_long_words=False)
+        write_lines(["", *(line.replace("\0", " ") for line in lines)])
     write_lines(["", "Next: fishernet learn YOUR.csv -o model.json    (fishernet --help lists all commands)"])
 
 
@@ -54,7 +60,7 @@ def learn_half(read: Callable[[], Table]) -> Facts:
         "rows": table.n_rows,
         "training_rows": training.n_rows,
         "variables": len(table.variables),
-        "arcs": found.dag.n_edges,
+        "arcs": [list(edge) for edge in found.dag.edges],
         "bic": found.score,
         "local_scores": found.n_scores,
         "held_out_log_likelihood_per_row": likelihood.per_row,
@@ -70,7 +76,7 @@ def _cells(tables: dict[str, Facts]) -> list[list[str]]:
         ["rows", *(f"{facts['rows']:,}" for facts in columns)],
         ["rows learned from", *(f"{facts['training_rows']:,}" for facts in columns)],
         ["variables", *(f"{facts['variables']:,}" for facts in columns)],
-        ["arcs", *(f"{facts['arcs']:,}" for facts in columns)],
+        ["arcs", *(f"{len(facts['arcs']):,}" for facts in columns)],
         ["distinct local scores", *(f"{facts['local_scores']:,}" for facts in columns)],
         ["BIC (nats)", *(number(facts["bic"]) for facts in columns)],
         ["held-out log-likelihood a row", *(number(facts["held_out_log_likelihood_per_row"]) for facts in columns)],
