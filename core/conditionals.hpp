@@ -24,12 +24,12 @@ struct FlatConditional {
 void find_groups(const Columns& table, const FlatConditional& conditional, std::int64_t begin, std::int64_t n,
                  std::int64_t* groups);
 
-// terms[row * n_conditionals + i] = values[i][group, state of the child]; or, with sum, total[row] of them all in order.
+// out[row * n_conditionals + i] = values[i][group, state of the child]; or, with sum, out[row] is their sum in order.
 void look_up(const Columns& table, std::span<const FlatConditional> conditionals,
              std::span<const double* const> values, bool sum, double* out, StopCheck check);
 
 // Log-probabilities, up to a constant a row, of each state of the target given all other columns:
-// out[row * states + k] = sum over the target's own conditional and its children's. The target's own column is not read.
+// out[row * states + k] = sum over the target's own conditional and its children's. The target's column is not read.
 void target_scores(const Columns& table, std::span<const FlatConditional> conditionals,
                    std::span<const double* const> values, std::int32_t target, std::int32_t states, double* out,
                    StopCheck check);

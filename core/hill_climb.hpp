@@ -1,4 +1,4 @@
-// The state of a greedy search over directed acyclic graphs: add, remove or reverse one arc at a time (P2, Algorithm 7).
+// The state of a greedy search over directed acyclic graphs: add, remove or reverse one arc (P2, Algorithm 7).
 //
 // The search never sees data. It says which families it wants scored, takes the scores and makes the best step. For
 // every child and every other variable it keeps what toggling that one parent would change; reversing an arc is two

@@ -183,7 +183,8 @@ void add_rows(u16* histogram, const u32* ids, const u32* masks, i64 stride, i64 
         for (int g = 0; g < groups; ++g) add_lanes(two + g * group_lanes, masks[g * stride + half + i]);
     }
     if (n % 2 == 0) return;
-    for (int g = 0; g < groups; ++g) add_lanes(histogram + ids[n - 1] * width + g * group_lanes, masks[g * stride + n - 1]);
+    u16* last = histogram + ids[n - 1] * width;
+    for (int g = 0; g < groups; ++g) add_lanes(last + g * group_lanes, masks[g * stride + n - 1]);
 }
 
 void add_masks(u16* histogram, const u32* ids, const u32* masks, i64 stride, i64 n, int groups) {

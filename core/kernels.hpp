@@ -27,7 +27,8 @@ struct Kernels {
     // masks[i] gets the bit first + codes[i], where that is from 0 to 31.
     void (*add_bits)(std::uint32_t* masks, const void* codes, int width, std::int64_t n, std::int32_t first);
 
-    // For every row i and every bit l of its masks: histogram[ids[i]][l] += 1. Mask g of row i is masks[g * stride + i].
+    // For every row i and every bit l of its masks: histogram[ids[i]][l] += 1. Mask g of row i is
+    // masks[g * stride + i].
     void (*add_masks)(std::uint16_t* histogram, const std::uint32_t* ids, const std::uint32_t* masks,
                       std::int64_t stride, std::int64_t n, int groups);
 

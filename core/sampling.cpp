@@ -82,7 +82,9 @@ void sample_forward(std::span<const FlatConditional> conditionals, std::span<con
                                       static_cast<std::uint32_t>(c.strides[p]));
             }
             if (!c.map.empty()) {
-                for (std::int64_t row = 0; row < size; ++row) groups[row] = static_cast<std::uint32_t>(c.map[groups[row]]);
+                for (std::int64_t row = 0; row < size; ++row) {
+                    groups[row] = static_cast<std::uint32_t>(c.map[groups[row]]);
+                }
             }
             kernels().choose(draws.data(), groups.data(), limits[i].data(), static_cast<std::uint32_t>(c.states - 1),
                              size, states.data());

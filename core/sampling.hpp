@@ -10,7 +10,7 @@
 
 namespace fishernet {
 
-// Cumulative probabilities of each group in 32 bits: state = number of thresholds that are <= a draw from 0 to 2^32 - 2.
+// Cumulative probabilities of each group in 32 bits: state = number of thresholds <= a draw from 0 to 2^32 - 2.
 // Each is off by at most 2^-32; a state is drawn if and only if its probability is positive.
 std::vector<std::uint32_t> thresholds(const double* probabilities, std::int64_t n_groups, std::int32_t states);
 
@@ -20,8 +20,8 @@ struct Output {
     int width = 1;
 };
 
-// Draws n rows. `order` lists the conditionals, parents first; columns are by variable. Row i of the result is a function
-// of (key, i) alone.
+// Draws n rows. `order` lists the conditionals, parents first; columns are by variable. Row i of the result is a
+// function of (key, i) alone.
 void sample_forward(std::span<const FlatConditional> conditionals, std::span<const std::int32_t> order,
                     std::span<const std::vector<std::uint32_t>> limits, std::span<const Output> columns, std::int64_t n,
                     std::uint64_t key, StopCheck check);

@@ -171,13 +171,14 @@ nb::list sample(const Conditionals& self, const std::vector<Values>& probabiliti
 
 void bind_conditionals(nb::module_& m) {
     nb::class_<Conditionals>(m, "Conditionals")
-        .def("__init__", &make_conditionals, nb::arg("cardinalities"))
-        .def("add", &add, nb::arg("child"), nb::arg("parents"), nb::arg("n_groups"),
-             nb::arg("group_of").none() = nb::none())
-        .def("look_up", &look_up_values, nb::arg("table"), nb::arg("values"), nb::arg("total"))
-        .def("target_values", &target_values, nb::arg("table"), nb::arg("values"), nb::arg("target"))
+        .def("__init__", &make_conditionals, nb::arg("cardinalities").noconvert())
+        .def("add", &add, nb::arg("child"), nb::arg("parents").noconvert(), nb::arg("n_groups"),
+             nb::arg("group_of").none().noconvert() = nb::none())
+        .def("look_up", &look_up_values, nb::arg("table"), nb::arg("values").noconvert(), nb::arg("total"))
+        .def("target_values", &target_values, nb::arg("table"), nb::arg("values").noconvert(), nb::arg("target"))
         .def("groups", &groups, nb::arg("table"), nb::arg("position"))
-        .def("sample", &sample, nb::arg("probabilities"), nb::arg("order"), nb::arg("n"), nb::arg("key"));
+        .def("sample", &sample, nb::arg("probabilities").noconvert(), nb::arg("order").noconvert(), nb::arg("n"),
+             nb::arg("key"));
 }
 
 }  // namespace fishernet::bind

@@ -104,11 +104,12 @@ nb::list count(const BoundColumns& table, const In<std::int64_t>& offsets, const
 
 void bind_counts(nb::module_& m) {
     nb::class_<BoundColumns>(m, "Columns")
-        .def("__init__", &make_columns, nb::arg("codes"), nb::arg("cardinalities"), nb::arg("n_rows"),
-             nb::arg("weights").none() = nb::none())
+        .def("__init__", &make_columns, nb::arg("codes"), nb::arg("cardinalities").noconvert(), nb::arg("n_rows"),
+             nb::arg("weights").none().noconvert() = nb::none())
         .def_prop_ro("n_rows", [](const BoundColumns& self) { return self.columns.n_rows; })
         .def_prop_ro("total", [](const BoundColumns& self) { return self.columns.total; });
-    m.def("count", &count, nb::arg("table"), nb::arg("offsets"), nb::arg("members"), nb::arg("most_dense"));
+    m.def("count", &count, nb::arg("table"), nb::arg("offsets").noconvert(), nb::arg("members").noconvert(),
+          nb::arg("most_dense"));
 }
 
 }  // namespace fishernet::bind

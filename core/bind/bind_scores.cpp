@@ -35,7 +35,8 @@ void bind_scores(nb::module_& m) {
     nb::class_<SetTerms>(m, "SetTerms")
         .def("__init__", &make_terms, nb::arg("table"), nb::keep_alive<1, 2>())
         .def_prop_ro("n_families", &SetTerms::n_families)
-        .def("family_scores", &family_scores, nb::arg("children"), nb::arg("offsets"), nb::arg("parents"),
+        .def("family_scores", &family_scores, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("parents").noconvert(),
              nb::arg("penalty"));
 
     nb::class_<FamilyCache>(m, "FamilyCache")
@@ -44,7 +45,7 @@ void bind_scores(nb::module_& m) {
         .def("missing", [](FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                            const In<std::int32_t>& parents) {
             return to_python(self.missing(checked_families(children, offsets, parents, any_variable)));
-        }, nb::arg("children"), nb::arg("offsets"), nb::arg("parents"))
+        }, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert())
         .def("store", [](FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                          const In<std::int32_t>& parents, const In<std::int64_t>& positions,
                          const In<double>& scores) {
@@ -56,14 +57,15 @@ void bind_scores(nb::module_& m) {
                 refuse("a position is out of range");
             }
             self.store(families, at, view(scores));
-        }, nb::arg("children"), nb::arg("offsets"), nb::arg("parents"), nb::arg("positions"), nb::arg("scores"))
+        }, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert(),
+             nb::arg("positions").noconvert(), nb::arg("scores").noconvert())
         .def("scores", [](FamilyCache& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                           const In<std::int32_t>& parents) {
             const Families families = checked_families(children, offsets, parents, any_variable);
             std::vector<double> scores(families.size());
             if (!self.fill(families, scores)) refuse("a family was never stored");
             return to_python(std::move(scores));
-        }, nb::arg("children"), nb::arg("offsets"), nb::arg("parents"));
+        }, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
 }
 
 }  // namespace fishernet::bind

@@ -56,10 +56,10 @@ std::vector<std::tuple<int, std::int32_t, std::int32_t, double>> steps(const Hil
 
 void bind_search(nb::module_& m) {
     nb::class_<HillClimb>(m, "HillClimb")
-        .def("__init__", &make_search, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden"),
-             nb::arg("required"))
+        .def("__init__", &make_search, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
+             nb::arg("required").noconvert())
         .def("wanted", &wanted)
-        .def("tell", &tell, nb::arg("scores"))
+        .def("tell", &tell, nb::arg("scores").noconvert())
         .def_prop_ro("parents", &HillClimb::parents)
         .def_prop_ro("score", &HillClimb::score)
         .def_prop_ro("n_steps", [](const HillClimb& self) { return self.steps().size(); })

@@ -1,0 +1,110 @@
+"""The core checks what it is given: whatever does not fit is an error and never a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fishernet import _core
+
+CODES = [np.array([0, 1, 1], np.uint8), np.array([2, 0, 1], np.uint8)]
+CARDINALITIES = np.array([2, 3], np.int64)
+
+
+def i32(*values: int) -> Any:
+    return np.array(values, np.int32)
+
+
+def i64(*values: int) -> Any:
+    return np.array(values, np.int64)
+
+
+def columns(**changed: Any) -> _core.Columns:
+    arguments: dict[str, Any] = {"codes": CODES, "cardinalities": CARDINALITIES, "n_rows": 3, **changed}
+    return _core.Columns(**arguments)
+
+
+def terms() -> _core.SetTerms:
+    return _core.SetTerms(columns())
+
+
+def search(**changed: Any) -> _core.HillClimb:
+    no = np.zeros((2, 2), bool)
+    arguments: dict[str, Any] = {"start": [[], []], "max_parents": 2, "forbidden": no, "required": no, **changed}
+    return _core.HillClimb(**arguments)
+
+
+def model() -> _core.Conditionals:
+    conditionals = _core.Conditionals(CARDINALITIES)
+    conditionals.add(0, i32(), 1)
+    conditionals.add(1, i32(0), 2)
+    return conditionals
+
+
+TABLES: Any = [np.array([[0.5, 0.5]]), np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])]
+WRONG: list[tuple[str, Callable[[], Any]]] = [
+    ("a code beyond", lambda: columns(cardinalities=i64(2, 1))),
+    ("signed codes", lambda: columns(codes=[np.array([0, 1, 1]), CODES[1]])),
+    ("two axes", lambda: columns(codes=[np.zeros((3, 1), np.uint8), CODES[1]])),
+    ("no array", lambda: columns(codes=[[0, 1, 1], CODES[1]])),
+    ("columns differ", lambda: columns(codes=[CODES[0], CODES[1][:2]])),
+    ("too few rows said", lambda: columns(n_rows=2)),
+    ("negative rows", lambda: columns(n_rows=-1)),
+    ("no cardinality", lambda: columns(cardinalities=i64(2))),
+    ("cardinality zero", lambda: columns(cardinalities=i64(0, 3))),
+    ("weights of another length", lambda: columns(weights=i64(1, 1))),
+    ("a negative weight", lambda: columns(weights=i64(1, -1, 1))),
+    ("weights without end", lambda: columns(weights=i64(2**62, 2**62, 2**62))),
+    ("a set out of range", lambda: _core.count(columns(), i64(0, 1), i32(2), 100)),
+    ("a set that falls", lambda: _core.count(columns(), i64(0, 2), i32(1, 0), 100)),
+    ("offsets that fall", lambda: _core.count(columns(), i64(0, 2, 1, 2), i32(0, 1), 100)),
+    ("offsets too long", lambda: _core.count(columns(), i64(0, 3), i32(0, 1), 100)),
+    ("no offsets", lambda: _core.count(columns(), i64(), i32(), 100)),
+    ("missing cells scored", lambda: _core.SetTerms(columns(cardinalities=i64(2, 2)))),
+    ("a child out of range", lambda: terms().family_scores(i32(2), i64(0, 0), i32(), 0.0)),
+    ("a parent out of range", lambda: terms().family_scores(i32(0), i64(0, 1), i32(-1), 0.0)),
+    ("a child among its parents", lambda: terms().family_scores(i32(0), i64(0, 1), i32(0), 0.0)),
+    ("family offsets", lambda: terms().family_scores(i32(0), i64(0, 2), i32(1), 0.0)),
+    ("doubles for integers", lambda: terms().family_scores(np.array([0.0]), i64(0, 0), i32(), 0.0)),
+    ("a score never stored", lambda: _core.FamilyCache().scores(i32(0), i64(0, 0), i32())),
+    ("a position out of range", lambda: _core.FamilyCache().store(i32(0), i64(0, 0), i32(), i64(1), np.zeros(1))),
+    ("a start out of range", lambda: search(start=[[5], []])),
+    ("a start of itself", lambda: search(start=[[0], []])),
+    ("a matrix of another size", lambda: search(forbidden=np.zeros((3, 3), bool))),
+    ("too few scores told", lambda: search().tell(np.zeros(1))),
+    ("a conditional of nobody", lambda: model().add(2, i32(), 1)),
+    ("a parent of nobody", lambda: model().add(0, i32(7), 1)),
+    ("groups that do not fit", lambda: model().add(1, i32(0), 5)),
+    ("a map out of the groups", lambda: model().add(1, i32(0), 2, i32(0, 2))),
+    ("a map too short", lambda: model().add(1, i32(0), 2, i32(0))),
+    ("too many configurations", lambda: _core.Conditionals(i64(*[1000] * 12)).add(0, i32(*range(1, 12)), 1)),
+    ("values of another shape", lambda: model().look_up(columns(), [TABLES[0], TABLES[0]], True)),
+    ("too few values", lambda: model().look_up(columns(), TABLES[:1], True)),
+    ("a table of other columns", lambda: _core.Conditionals(i64(2)).look_up(columns(), [], True)),
+    ("a column of another cardinality", lambda: model().look_up(columns(cardinalities=i64(2, 4)), TABLES, True)),
+    ("a target of nobody", lambda: model().target_values(columns(), TABLES, 2)),
+    ("a conditional that is not there", lambda: model().groups(columns(), 2)),
+    ("children before parents", lambda: model().sample(TABLES, i32(1, 0), 5, 1)),
+    ("a variable twice", lambda: model().sample(TABLES, i32(0, 0), 5, 1)),
+    ("a negative sample", lambda: model().sample(TABLES, i32(0, 1), -1, 1)),
+    ("no threads", lambda: _core.set_threads(0)),
+]
+
+
+@pytest.mark.parametrize(("what", "call"), WRONG, ids=[what for what, _ in WRONG])
+def test_what_does_not_fit_is_refused(what: str, call: Callable[[], Any]) -> None:
+    with pytest.raises((ValueError, TypeError, RuntimeError)):
+        call()
+
+
+def test_what_fits_is_taken() -> None:
+    assert columns().total == 3
+    assert columns(weights=i64(5, 0, 1)).total == 6
+    assert terms().family_scores(i32(0, 1), i64(0, 0, 1), i32(0), 0.0).shape == (2,)
+    assert model().look_up(columns(), TABLES, True).tolist() == [1.0, 1.5, 0.5]
+    assert [len(column) for column in model().sample(TABLES, i32(0, 1), 5, 1)] == [5, 5]
+    empty = columns(codes=[], cardinalities=i64(), n_rows=7)
+    assert _core.count(empty, i64(0, 0), i32(), 1)[0][0].tolist() == [7]
