@@ -4,13 +4,6 @@
 #include "kernels.hpp"
 
 namespace fishernet {
-
-extern const Kernels kernels_portable;
-#if defined(FISHERNET_X86)
-extern const Kernels kernels_avx2;
-extern const Kernels kernels_avx512;
-#endif
-
 namespace {
 
 // FISHERNET_ISA=portable or avx2 holds the choice down, for tests and for comparison.

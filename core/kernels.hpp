@@ -55,6 +55,12 @@ struct Kernels {
     const char* name;
 };
 
-const Kernels& kernels();
+const Kernels& kernels();  // the best this machine has
+
+extern const Kernels kernels_portable;
+#if defined(FISHERNET_X86)
+extern const Kernels kernels_avx2;
+extern const Kernels kernels_avx512;
+#endif
 
 }  // namespace fishernet

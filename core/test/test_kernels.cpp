@@ -9,14 +9,6 @@
 #include "check.hpp"
 #include "data.hpp"
 
-namespace fishernet {
-extern const Kernels kernels_portable;
-#if defined(FISHERNET_X86)
-extern const Kernels kernels_avx2;
-extern const Kernels kernels_avx512;
-#endif
-}  // namespace fishernet
-
 using namespace fishernet;
 
 namespace {
