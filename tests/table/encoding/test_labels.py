@@ -59,8 +59,7 @@ numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 )
 def test_labels_are_given_the_type_that_all_of_them_have(given: list[str], expected: list[State]) -> None:
     found = typed(given).tolist()
-    assert found == expected
-    assert [type(label) for label in found] == [type(label) for label in expected]
+    assert [(type(label), repr(label)) for label in found] == [(type(label), repr(label)) for label in expected]
 
 
 @given(st.lists(st.integers(), min_size=1, unique=True))

@@ -46,7 +46,7 @@ def test_other_types_of_label() -> None:
 @pytest.mark.parametrize(
     "array",
     [
-        pa.array([1, 2]).cast(pa.date32()) if hasattr(pa, "never") else pa.array([1, 2], pa.date32()),
+        pa.array([1, 2], pa.date32()),
         pa.array([1, 2], pa.timestamp("s")),
         pa.array([[1], [2]]),
         pa.array([{"a": 1}, {"a": 2}]),
@@ -118,10 +118,8 @@ def test_a_frame_holds_the_labels_and_declares_the_states(table: Table) -> None:
     frame.validate(full=True)
     assert {name: frame[name].to_pylist() for name in table.names} == labels(table)
     for variable in table.variables:
-        array = frame[variable.name].combine_chunks()
-        dictionary = array.dictionary if table.n_rows else frame.field(variable.name).type
         assert pa.types.is_dictionary(frame.field(variable.name).type)
-        assert dictionary.to_pylist() == list(variable.states) if table.n_rows else True
+        assert frame[variable.name].chunk(0).dictionary.to_pylist() == list(variable.states)
 
 
 @given(hostile_tables())
@@ -129,9 +127,8 @@ def test_without_metadata_the_dictionary_speaks(table: Table) -> None:
     frame = table.to_frame().replace_schema_metadata(None)
     bare = pa.table({name: frame[name] for name in table.names})
     found = Table.from_frame(bare, missing="keep")
-    if table.n_rows:
-        assert [v.states for v in found.variables] == [v.states for v in table.variables]
-        assert labels(found) == labels(table)
+    assert [v.states for v in found.variables] == [v.states for v in table.variables]
+    assert labels(found) == labels(table)
 
 
 MIXED = Variable("x", [1, "a", 2.5])
@@ -266,7 +263,7 @@ def test_a_renamed_or_filtered_column_keeps_its_variable() -> None:
 @given(hostile_tables(), st.data())
 def test_columns_may_be_chosen_and_ordered_anew(table: Table, data: st.DataObject) -> None:
     order = data.draw(st.permutations(table.names))
-    assert (
-        Table.from_frame(table.to_frame().select(order), missing="keep") == table.select(order)[:]
-        or table.weights is not None
-    )
+    weights = [] if table.weights is None else ["weights"]
+    frame = table.to_frame().select([*weights, *order]) if "weights" not in table.names else table.to_frame()
+    found = Table.from_frame(frame, missing="keep")
+    assert exact(found.select(table.names)) == exact(table)

@@ -85,7 +85,7 @@ def test_a_name_that_begins_another(write: Callable[[pa.Table], Path]) -> None:
     assert read_table(path, schema=[Variable("a", [1, 2])]).names == ("a",)
 
 
-def test_no_rows_and_doubled_names(write: Callable[[pa.Table], Path]) -> None:
+def test_no_rows(write: Callable[[pa.Table], Path]) -> None:
     with pytest.raises(SchemaError, match="there is no row, so the states of column 't' are unknown"):
         read_table(write(FRAME.drop_columns("when")[:0]))
     assert read_table(write(FRAME[:0]), schema=[Variable("t", ["a"])]).n_rows == 0

@@ -88,7 +88,7 @@ def test_declared_states_are_kept_in_their_order() -> None:
 
 
 def test_categories_may_be_numbers_or_truth_values_or_mixed() -> None:
-    for categories in ([3, 1, 2], [2.5, 0.5], [True, False], [1, "a"], ["NA", "?", ""]):
+    for categories in ([3, 1, 2], [2.5, 0.5], [True, False], [1, "a"], ["a", True], ["NA", "?", ""]):
         cells = [categories[1], None, categories[0]]
         frame = pd.DataFrame({"x": pd.Categorical(cells, categories=categories)})
         table = Table.from_frame(frame, missing="keep")

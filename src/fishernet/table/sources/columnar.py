@@ -36,7 +36,7 @@ def parquet_columns(path: Path, options: Options) -> Columns:
         names = chosen_names(schema, options)
         texts = [name for name in names if _is_text(schema.field(name).type)]
         with pq.ParquetFile(path, read_dictionary=texts) as file:  # dictionaries are read faster than text
-            table = file.read(columns=names).select(names)
+            table = file.read(columns=names)
         return _checked(table, options, frozenset(texts))
     except (pa.ArrowException, OSError) as error:
         raise _broken(path, "Parquet", error) from None
