@@ -1,14 +1,18 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "float_kernels.hpp"
 #include "kernels.hpp"
 
 namespace fishernet {
 namespace {
 
-// FISHERNET_ISA=portable or avx2 holds the choice down, for tests and for comparison.
-const Kernels& choose() {
 #if defined(FISHERNET_X86)
+
+enum class Isa { portable, avx2, avx512 };
+
+// FISHERNET_ISA=portable or avx2 holds the choice down, for tests and for comparison.
+Isa choose() {
     const char* most = std::getenv("FISHERNET_ISA");
     const auto allowed = [most](const char* name) { return most == nullptr || std::strcmp(most, name) == 0; };
     __builtin_cpu_init();
@@ -16,17 +20,31 @@ const Kernels& choose() {
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512vpopcntdq");
-    if (avx512 && allowed("avx512")) return kernels_avx512;
-    if (avx2 && (allowed("avx2") || allowed("avx512"))) return kernels_avx2;
-#endif
-    return kernels_portable;
+    if (avx512 && allowed("avx512")) return Isa::avx512;
+    if (avx2 && (allowed("avx2") || allowed("avx512"))) return Isa::avx2;
+    return Isa::portable;
+}
+
+template <class Table>
+const Table& best(const Table& avx512, const Table& avx2, const Table& portable) {
+    static const Isa isa = choose();
+    return isa == Isa::avx512 ? avx512 : isa == Isa::avx2 ? avx2 : portable;
 }
 
 }  // namespace
 
-const Kernels& kernels() {
-    static const Kernels& chosen = choose();
-    return chosen;
-}
+const Kernels& kernels() { return best(kernels_avx512, kernels_avx2, kernels_portable); }
+
+const FloatKernels& float_kernels() { return best(float_kernels_avx512, float_kernels_avx2, float_kernels_portable); }
+
+#else
+
+}  // namespace
+
+const Kernels& kernels() { return kernels_portable; }
+
+const FloatKernels& float_kernels() { return float_kernels_portable; }
+
+#endif
 
 }  // namespace fishernet

@@ -84,5 +84,6 @@ void bind_counts(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_conditionals(nb::module_& m);
+void bind_inference(nb::module_& m);
 
 }  // namespace fishernet::bind

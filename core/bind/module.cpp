@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
     fishernet::bind::bind_scores(m);
     fishernet::bind::bind_search(m);
     fishernet::bind::bind_conditionals(m);
+    fishernet::bind::bind_inference(m);
 }

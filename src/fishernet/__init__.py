@@ -11,7 +11,7 @@ has small real tables and networks to try it on. Errors are one tree under `Fish
 True
 """
 
-from fishernet import counts, datasets, errors, files, graphs, learn, models, scores, table
+from fishernet import counts, datasets, errors, files, graphs, infer, learn, models, scores, table
 from fishernet.errors import (
     ConvergenceError,
     CycleError,
@@ -54,6 +54,7 @@ __all__ = [
     "files",
     "graphs",
     "hamming",
+    "infer",
     "learn",
     "load",
     "local_score",

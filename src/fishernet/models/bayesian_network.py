@@ -13,6 +13,7 @@ from fishernet.errors import SchemaError, ZeroProbabilityError
 from fishernet.graphs import Dag
 from fishernet.models.conditional import Conditional, Probabilities
 from fishernet.models.describe import describe_network
+from fishernet.models.factors import conditional_factors, parent_marginals, sum_by_group
 from fishernet.models.fisher import information_blocks, scores_of_rows
 from fishernet.models.full_table import FullTable
 from fishernet.models.incoming import as_model_table, without_target
@@ -61,7 +62,7 @@ class BayesianNetwork:
     array([-1.7148, -3.912 ])
     """
 
-    __slots__ = ("__weakref__", "_conditionals", "_dag", "_logs", "_n_rows", "_native", "_variables")
+    __slots__ = ("__weakref__", "_conditionals", "_dag", "_logs", "_n_rows", "_native", "_product", "_variables")
 
     def __init__(
         self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
@@ -82,6 +83,7 @@ class BayesianNetwork:
         self._dag = Dag([variable.name for variable in variables], [c.parents for c in conditionals])
         self._n_rows = None if n_rows is None else int(n_rows)
         self._native: _core.Conditionals | None = None
+        self._product: _core.Factors | None = None
         self._logs: list[Probabilities] | None = None
 
     @classmethod
@@ -221,7 +223,7 @@ class BayesianNetwork:
             When a cell is missing.
         """
         rows = as_model_table(table, self._variables, complete_for="log_prob")
-        return self._flat.look_up(rows.native, self._log_tables, True)
+        return self.flat.look_up(rows.native, self._log_tables, True)
 
     def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the log-probability of each cell given its parents; a low term tells why a row is odd.
@@ -232,7 +234,7 @@ class BayesianNetwork:
             In nats; the sum over a row is its `log_prob`.
         """
         rows = as_model_table(table, self._variables, complete_for="log_prob_terms")
-        return self._flat.look_up(rows.native, self._log_tables, False)
+        return self.flat.look_up(rows.native, self._log_tables, False)
 
     def sample(self, n: int, *, seed: Seed = None) -> Table:
         """Draw rows: every variable after its parents (P2, Algorithm 8).
@@ -253,7 +255,7 @@ class BayesianNetwork:
             raise SchemaError(f"the number of rows must be an integer from 0 to 2**40, got {n!r}")
         order = np.array(self._dag.order, dtype=np.int32)
         probabilities = [c.probabilities for c in self._conditionals]
-        columns = self._flat.sample(probabilities, order, int(n), stream_key(seed))
+        columns = self.flat.sample(probabilities, order, int(n), stream_key(seed))
         return Table(self._variables, columns, n_rows=int(n))
 
     def predict_proba(self, table: Table | npt.ArrayLike, target: str) -> npt.NDArray[np.float64]:
@@ -280,7 +282,8 @@ class BayesianNetwork:
         """
         position = positions(self.names, [target])[0]
         rows = without_target(table, self._variables, position)
-        values = self._flat.target_values(rows.native, self._log_tables, position)
+        rows.require_complete("predict_proba")
+        values = self.flat.target_values(rows.native, self._log_tables, position)
         top = values.max(axis=1, keepdims=True, initial=-np.inf)
         if np.isneginf(top).any():
             row = int(np.argmax(np.isneginf(top)))
@@ -325,15 +328,17 @@ class BayesianNetwork:
         ZeroProbabilityError
             When a group that occurs has a state of probability zero.
         StateSpaceError
-            When the probabilities of a group need a table of more than 2**26 cells.
+            When the probabilities of a group need tables of more than 2**26 cells.
         """
-        return information_blocks(self._variables, self._dag, self._conditionals)
+        of_parents = parent_marginals(self.factors, [variable.cardinality for variable in self._variables])
+        of_groups = [sum_by_group(c, p) for c, p in zip(self._conditionals, of_parents, strict=True)]
+        return information_blocks(self._conditionals, of_groups)
 
     # ---------------------------------------------------------------------------------------------- for the core
 
     @property
-    def _flat(self) -> _core.Conditionals:
-        """The conditionals as the core runs them; made once."""
+    def flat(self) -> _core.Conditionals:
+        """The conditionals as the core looks them up; made once."""
         if self._native is None:
             native = _core.Conditionals(np.array([v.cardinality for v in self._variables], dtype=np.int64))
             for conditional in self._conditionals:
@@ -341,6 +346,13 @@ class BayesianNetwork:
                 native.add(conditional.child, parents, conditional.probabilities.shape[0], groups)
             self._native = native
         return self._native
+
+    @property
+    def factors(self) -> _core.Factors:
+        """The conditionals as factors, which inference multiplies; made once."""
+        if self._product is None:
+            self._product = conditional_factors(self._variables, self._conditionals)
+        return self._product
 
     @property
     def _log_tables(self) -> list[Probabilities]:

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.errors import StateSpaceError, ZeroProbabilityError
-from fishernet.graphs import Dag
-from fishernet.models.ancestral import group_probabilities
-from fishernet.models.conditional import Conditional, describe_group
-from fishernet.table import Table, Variable
+from fishernet.models.conditional import Conditional, Probabilities, describe_group
+from fishernet.table import Table
 
 MOST_SCORES = 2**31
 
@@ -61,12 +59,11 @@ def zero_probability(conditional: Conditional, group: int, state: int, who: str)
 
 
 def information_blocks(
-    variables: Sequence[Variable], dag: Dag, conditionals: Sequence[Conditional]
+    conditionals: Sequence[Conditional], group_probabilities: Sequence[Probabilities]
 ) -> list[npt.NDArray[np.float64]]:
     """Return the blocks of the information, one (groups, r - 1, r - 1) array a variable (Eq. 9)."""
     blocks: list[npt.NDArray[np.float64]] = []
-    for conditional in conditionals:
-        p = group_probabilities(variables, dag, conditionals, conditional.child)
+    for conditional, p in zip(conditionals, group_probabilities, strict=True):
         theta = conditional.probabilities
         zero: npt.NDArray[Any] = np.argwhere((theta == 0) & (p[:, None] > 0))
         if len(zero):

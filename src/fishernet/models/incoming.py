@@ -29,7 +29,10 @@ def as_model_table(table: Table | npt.ArrayLike, variables: Sequence[Variable], 
 
 
 def without_target(table: Table | npt.ArrayLike, variables: Sequence[Variable], target: int) -> Table:
-    """Return data as a table of a model's variables in which the target's column means nothing."""
+    """Return data as a table of a model's variables in which the target's column means nothing.
+
+    Other cells may be missing.
+    """
     if isinstance(table, Table):
         others = [variable for position, variable in enumerate(variables) if position != target]
         rows = table.conform(others)
@@ -39,7 +42,6 @@ def without_target(table: Table | npt.ArrayLike, variables: Sequence[Variable], 
             codes[:, target] = 0
         whole = Table.from_codes(codes, variables)
         rows = whole.select([variable.name for position, variable in enumerate(variables) if position != target])
-    rows.require_complete("predict_proba")
     columns = list(rows.codes)
     columns.insert(target, np.zeros(rows.n_rows, dtype=code_dtype(variables[target].cardinality)))
     return Table(variables, columns, n_rows=rows.n_rows)

@@ -1,0 +1,62 @@
+#include "float_kernels.hpp"
+
+#define FISHERNET_JOIN_(a, b) a##b
+#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
+
+namespace fishernet {
+namespace {
+
+void multiply(double* __restrict values, const double* __restrict by, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) values[i] *= by[i];
+}
+
+void scale(double* values, double by, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) values[i] *= by;
+}
+
+void gather(double* __restrict into, const double* __restrict from, const std::int32_t* __restrict offsets,
+            std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) into[i] = from[offsets[i]];
+}
+
+void multiply_gathered(double* __restrict values, const double* __restrict by, const std::int32_t* __restrict offsets,
+                       std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) values[i] *= by[offsets[i]];
+}
+
+void add(double* __restrict into, const double* __restrict from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) into[i] += from[i];
+}
+
+double sum(const double* values, std::int64_t n) {
+    constexpr int strands = 8;
+    double sums[strands] = {};
+    std::int64_t i = 0;
+    for (; i + strands <= n; i += strands) {
+        for (int s = 0; s < strands; ++s) sums[s] += values[i + s];
+    }
+    for (; i < n; ++i) sums[i % strands] += values[i];
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+void add_matches(double* __restrict sums, const std::uint32_t* __restrict groups, const std::uint32_t* __restrict cells,
+                 std::uint32_t group, std::uint32_t cell, double other, double same, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double of_group = groups[i] == group ? other : 0.0;
+        sums[i] += cells[i] == cell ? same : of_group;
+    }
+}
+
+void add_looked_up(double* __restrict sums, const double* __restrict values, const std::uint32_t* __restrict cells,
+                   std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) sums[i] += values[cells[i]];
+}
+
+}  // namespace
+
+extern const FloatKernels FISHERNET_JOIN(float_kernels_, FISHERNET_ISA);
+const FloatKernels FISHERNET_JOIN(float_kernels_, FISHERNET_ISA) = {
+    &multiply, &scale, &gather, &multiply_gathered, &add, &sum, &add_matches, &add_looked_up,
+};
+
+}  // namespace fishernet

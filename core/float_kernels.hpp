@@ -1,0 +1,44 @@
+// The innermost loops on doubles; like kernels.hpp compiled once for every instruction set. Sums are made in the same
+// order everywhere, so that all give the same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace fishernet {
+
+struct FloatKernels {
+    // values[i] *= by[i]
+    void (*multiply)(double* values, const double* by, std::int64_t n);
+
+    // values[i] *= by
+    void (*scale)(double* values, double by, std::int64_t n);
+
+    // into[i] = from[offsets[i]]
+    void (*gather)(double* into, const double* from, const std::int32_t* offsets, std::int64_t n);
+
+    // values[i] *= by[offsets[i]]
+    void (*multiply_gathered)(double* values, const double* by, const std::int32_t* offsets, std::int64_t n);
+
+    // into[i] += from[i]
+    void (*add)(double* into, const double* from, std::int64_t n);
+
+    // The sum of n values, in eight strands.
+    double (*sum)(const double* values, std::int64_t n);
+
+    // sums[i] += cells[i] == cell ? same : groups[i] == group ? other : 0
+    void (*add_matches)(double* sums, const std::uint32_t* groups, const std::uint32_t* cells, std::uint32_t group,
+                        std::uint32_t cell, double other, double same, std::int64_t n);
+
+    // sums[i] += values[cells[i]]
+    void (*add_looked_up)(double* sums, const double* values, const std::uint32_t* cells, std::int64_t n);
+};
+
+const FloatKernels& float_kernels();  // the best this machine has
+
+extern const FloatKernels float_kernels_portable;
+#if defined(FISHERNET_X86)
+extern const FloatKernels float_kernels_avx2;
+extern const FloatKernels float_kernels_avx512;
+#endif
+
+}  // namespace fishernet

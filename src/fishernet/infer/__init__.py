@@ -1,0 +1,27 @@
+"""Exact inference in Bayesian networks: what is probable, given what is known.
+
+`marginal`, `family_marginals`, `log_evidence` and `most_probable` answer one question each, by the cheapest exact plan.
+`JunctionTree` keeps a plan for many questions to one network. `predict_proba` fills in what a table lacks,
+`group_probabilities` gives what the Fisher kernel divides by, and `intervene` sets a variable from outside.
+
+What is known comes as ``given``, a mapping from names to states, and as ``likelihood``, a mapping from names to one
+number a state (soft evidence: how well each state explains what was seen).
+"""
+
+from fishernet.infer.explain import most_probable
+from fishernet.infer.groups import group_probabilities
+from fishernet.infer.interventions import intervene
+from fishernet.infer.junction_tree import JunctionTree
+from fishernet.infer.marginals import family_marginals, log_evidence, marginal
+from fishernet.infer.predict import predict_proba
+
+__all__ = [
+    "JunctionTree",
+    "family_marginals",
+    "group_probabilities",
+    "intervene",
+    "log_evidence",
+    "marginal",
+    "most_probable",
+    "predict_proba",
+]

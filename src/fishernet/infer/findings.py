@@ -1,0 +1,143 @@
+"""What is known of a case: states of some variables, and how likely states of others make what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.errors import FishernetError, SchemaError, UnknownStateError, ZeroProbabilityError
+from fishernet.models import BayesianNetwork
+from fishernet.table import Variable
+from fishernet.table.variable import State, listed, positions
+
+Given = Mapping[str, State] | None
+Likelihood = Mapping[str, npt.ArrayLike] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is known, as the core takes it."""
+
+    observed: list[int]
+    """Positions of the variables whose states are known."""
+    states: npt.NDArray[np.int32]
+    """Their codes, among one number a variable; the others' are 0."""
+    soft: list[int]
+    """Positions of the variables with a likelihood."""
+    likelihoods: list[npt.NDArray[np.float64]]
+    """The likelihoods, one number a state."""
+
+    @classmethod
+    def of(cls, variables: Sequence[Variable], given: Given, likelihood: Likelihood) -> Findings:
+        """Check what a user knows against a model's variables.
+
+        Raises
+        ------
+        SchemaError
+            When a name is not a variable's, or a likelihood is not one non-negative number a state.
+        UnknownStateError
+            When a state is not one of the variable's.
+        """
+        names = [variable.name for variable in variables]
+        given = _as_mapping(given, "given")
+        likelihood = _as_mapping(likelihood, "likelihood")
+        observed = list(positions(names, given))
+        states = np.zeros(len(names), dtype=np.int32)
+        for position, state in zip(observed, given.values(), strict=True):
+            states[position] = code_of(variables[position], state)
+        soft = list(positions(names, likelihood))
+        arrays = [
+            _checked_likelihood(variables[position], values)
+            for position, values in zip(soft, likelihood.values(), strict=True)
+        ]
+        return cls(observed, states, soft, arrays)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is known."""
+        return not self.observed and not self.soft
+
+
+def network_of(model: object) -> BayesianNetwork:
+    """Return a model that exact inference can take.
+
+    Raises
+    ------
+    SchemaError
+        When it is none.
+    """
+    if not isinstance(model, BayesianNetwork):
+        raise SchemaError(f"exact inference needs a BayesianNetwork, not {type(model).__name__}")
+    return model
+
+
+def code_of(variable: Variable, state: object) -> int:
+    """Return the code of a state.
+
+    Raises
+    ------
+    UnknownStateError
+        When the variable does not have it.
+    """
+    try:
+        code = variable.code(cast(State, state))
+    except TypeError:  # not hashable, so no state
+        code = None
+    if code is None:
+        raise UnknownStateError(
+            f"variable {variable.name!r} has no state {state!r}; it has {listed(variable.states)}",
+            variable=variable.name,
+            label=state,
+        )
+    return code
+
+
+def impossible(given: Given) -> ZeroProbabilityError:
+    """Return the error for findings of probability zero."""
+    what = ", ".join(f"{name} = {state!r}" for name, state in (given or {}).items())
+    return ZeroProbabilityError(
+        f"what is given has probability 0 in this network{f' ({what})' if what else ''}; "
+        "drop a part of it, or fit the network with smoothing > 0",
+        variable=next(iter(given or {}), ""),
+        configuration=dict(given or {}),
+    )
+
+
+def checked_limit(max_table: object) -> int:
+    """Return a limit of cells.
+
+    Raises
+    ------
+    FishernetError
+        When it is not a positive integer.
+    """
+    if isinstance(max_table, bool) or not isinstance(max_table, int | np.integer) or max_table < 1:
+        raise FishernetError(f"max_table must be a positive integer (a number of cells), got {max_table!r}")
+    return int(max_table)
+
+
+def _as_mapping(value: Any, what: str) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise SchemaError(f"{what} must be a mapping from names of variables, not {type(value).__name__}")
+    return value
+
+
+def _checked_likelihood(variable: Variable, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    numbers = np.array(values, dtype=np.float64)
+    if numbers.shape != (variable.cardinality,):
+        raise SchemaError(
+            f"the likelihood of {variable.name!r} has shape {numbers.shape}; one number a state is needed, "
+            f"({variable.cardinality},)"
+        )
+    if not np.isfinite(numbers).all() or (numbers < 0).any() or not (numbers > 0).any():
+        raise SchemaError(
+            f"the likelihood of {variable.name!r} must be finite and not negative, with a positive number among them; "
+            f"got {numbers.tolist()}"
+        )
+    return numbers

@@ -1,0 +1,180 @@
+"""A junction tree: one plan for many questions to one network.
+
+The graph is moralized (parents of a child are joined), triangulated, and its maximal cliques are joined into a tree
+with the running intersection property [1]_. Two passes of messages make every clique's table the joint distribution of
+its variables and what is known. The tree without findings is calibrated once. Findings shrink the graph, so each
+set of them gets a tree of its own; the last one is kept.
+
+References
+----------
+.. [1] S. L. Lauritzen and D. J. Spiegelhalter, "Local computations with probabilities on graphical structures and
+   their application to expert systems", J. R. Stat. Soc. B 50 (1988).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.infer.findings import Findings, Given, Likelihood, checked_limit, impossible, network_of
+from fishernet.infer.marginals import joint_of_query, with_observed_axes
+from fishernet.models import BayesianNetwork
+from fishernet.models.factors import MAX_TABLE, check_held
+from fishernet.table.variable import check_names, positions
+
+Array = npt.NDArray[np.float64]
+
+
+class JunctionTree:
+    """A junction tree of a Bayesian network.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    max_table : int
+        How many cells (8 bytes each) its tables may have together.
+
+    Raises
+    ------
+    StateSpaceError
+        When they would have more; nothing has been allocated then. `fishernet.infer.family_marginals` may still find
+        a cheaper way.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> tree = fn.infer.JunctionTree(fn.datasets.load("asia"))
+    >>> tree.width
+    2
+    >>> tree.marginal(["lung"], given={"smoke": "yes"}).round(2)
+    array([0.1, 0.9])
+    >>> round(tree.log_evidence({"smoke": "yes"}), 4)
+    -0.6931
+    """
+
+    def __init__(self, net: BayesianNetwork, *, max_table: int = MAX_TABLE) -> None:
+        self._net = network_of(net)
+        self._limit = checked_limit(max_table)
+        self._tree = self._plan(Findings.of(net.variables, None, None))
+        self._calibrated: tuple[tuple[object, ...], list[Array], float] | None = None
+
+    @property
+    def net(self) -> BayesianNetwork:
+        """The network."""
+        return self._net
+
+    @property
+    def width(self) -> int:
+        """The number of variables of the largest clique, less one."""
+        return self._tree.width
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells of all cliques' tables together."""
+        return int(self._tree.cells)
+
+    @property
+    def cliques(self) -> tuple[tuple[str, ...], ...]:
+        """The names of each clique's variables; a clique comes after its neighbour towards the root."""
+        names = self._net.names
+        return tuple(tuple(names[v] for v in clique) for clique in self._tree.cliques())
+
+    def __repr__(self) -> str:
+        return f"JunctionTree({len(self.cliques)} cliques, width {self.width}, {self.n_cells:,} cells)"
+
+    def marginal(self, names: Iterable[str], *, given: Given = None, likelihood: Likelihood = None) -> Array:
+        """Return the joint probabilities of some variables, given what is known.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Need not lie in one clique.
+        given : mapping from name to state, optional
+        likelihood : mapping from name to (r,) array, optional
+
+        Returns
+        -------
+        array, one axis a name
+            Sums to 1.
+
+        Raises
+        ------
+        SchemaError, UnknownStateError
+            When a name or a state is not the network's.
+        ZeroProbabilityError
+            When what is given has probability 0.
+        StateSpaceError
+            When a table would be too large.
+        """
+        asked = list(names)
+        check_names(asked)
+        where = positions(self._net.names, asked)
+        findings = Findings.of(self._net.variables, given, likelihood)
+        free = [v for v in where if v not in findings.observed]
+        for position, conditional in enumerate(self._net.conditionals):
+            family = [v for v in (*conditional.parents, position) if v not in findings.observed]
+            if set(free) <= set(family):
+                table = self._families(findings, given)[position]
+                return with_observed_axes(self._net, where, findings, _onto(table, family, free))
+        return joint_of_query(self._net, where, findings, given, self._limit)
+
+    def family_marginals(self, *, given: Given = None, likelihood: Likelihood = None) -> list[Array]:
+        """Return the joint probabilities of every variable and its parents, by one calibration.
+
+        Returns
+        -------
+        list of arrays, one a variable
+            One axis a parent, in the order of its conditional, and the variable's own axis last.
+        """
+        findings = Findings.of(self._net.variables, given, likelihood)
+        tables = self._families(findings, given)
+        families = [(*c.parents, c.child) for c in self._net.conditionals]
+        return [
+            with_observed_axes(self._net, family, findings, table)
+            for family, table in zip(families, tables, strict=True)
+        ]
+
+    def log_evidence(self, given: Given = None, *, likelihood: Likelihood = None) -> float:
+        """Return the log-probability of what is known, in nats; -inf when it is impossible.
+
+        With soft evidence: the logarithm of the expected product of the likelihoods where the rest is as given.
+        """
+        return self._calibrate(Findings.of(self._net.variables, given, likelihood))[1]
+
+    def _plan(self, findings: Findings) -> _core.Inference:
+        families = [[v for v in (*c.parents, c.child) if v not in findings.observed] for c in self._net.conditionals]
+        plan = _core.Inference(self._net.factors, findings.observed, findings.soft, families, False)
+        check_held(plan.cells_held, self._limit, "the junction tree's tables")
+        return plan
+
+    def _calibrate(self, findings: Findings) -> tuple[list[Array], float]:
+        key = (
+            *zip(findings.observed, findings.states[findings.observed].tolist(), strict=True),
+            *((v, tuple(numbers.tolist())) for v, numbers in zip(findings.soft, findings.likelihoods, strict=True)),
+        )
+        if self._calibrated is None or self._calibrated[0] != key:
+            plan = self._tree if findings.empty else self._plan(findings)
+            self._calibrated = (key, *plan.run(findings.states, findings.likelihoods))
+        return self._calibrated[1:]
+
+    def _families(self, findings: Findings, given: Given) -> list[Array]:
+        """Return the tables of all families over their unobserved variables."""
+        tables, log_evidence = self._calibrate(findings)
+        if np.isneginf(log_evidence):
+            raise impossible(given)
+        shaped = []
+        for conditional, table in zip(self._net.conditionals, tables, strict=True):
+            family = [v for v in (*conditional.parents, conditional.child) if v not in findings.observed]
+            shaped.append(table.reshape([self._net.variables[v].cardinality for v in family]))
+        return shaped
+
+
+def _onto(table: Array, axes: list[int], wanted: list[int]) -> Array:
+    """Sum a table over all axes but the wanted ones, which come in their order."""
+    others = tuple(axis for axis, v in enumerate(axes) if v not in wanted)
+    kept = [v for v in axes if v in wanted]
+    summed: Array = table.sum(axis=others)
+    return summed.transpose([kept.index(v) for v in wanted])

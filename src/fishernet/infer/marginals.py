@@ -1,0 +1,177 @@
+"""Marginals by the cheapest exact plan for one question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.infer.findings import Findings, Given, Likelihood, checked_limit, impossible, network_of
+from fishernet.models import BayesianNetwork
+from fishernet.models.factors import MAX_TABLE, check_held, parent_marginals
+from fishernet.table.variable import check_names, positions
+
+Array = npt.NDArray[np.float64]
+
+
+def marginal(
+    model: BayesianNetwork,
+    names: Iterable[str],
+    *,
+    given: Given = None,
+    likelihood: Likelihood = None,
+    max_table: int = MAX_TABLE,
+) -> Array:
+    """Return the joint probabilities of some variables, given what is known; exact.
+
+    Only the ancestors of what is asked and of what is known are looked at.
+
+    Parameters
+    ----------
+    model : BayesianNetwork
+    names : iterable of str
+        The variables, each once.
+    given : mapping from name to state, optional
+        What is known. A variable that is also asked for has all its mass at its state.
+    likelihood : mapping from name to (r,) array, optional
+        Soft evidence: how well each state explains what was seen of the variable; only ratios matter.
+    max_table : int
+        How many cells (8 bytes each) the largest table may have.
+
+    Returns
+    -------
+    array, one axis a name, in their order
+        Sums to 1.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError
+        When a name or a state is not the network's.
+    ZeroProbabilityError
+        When what is given has probability 0.
+    StateSpaceError
+        When a table would be too large; nothing has been allocated then.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> fn.infer.marginal(asia, ["lung"], given={"xray": "yes"}).round(4)
+    array([0.4887, 0.5113])
+    >>> fn.infer.marginal(asia, ["lung", "bronc"], likelihood={"dysp": [2, 1]}).shape
+    (2, 2)
+    """
+    net = network_of(model)
+    limit = checked_limit(max_table)
+    asked = [names] if isinstance(names, str) else list(names)
+    check_names(asked)
+    findings = Findings.of(net.variables, given, likelihood)
+    return joint_of_query(net, positions(net.names, asked), findings, given, limit)
+
+
+def family_marginals(
+    net: BayesianNetwork, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+) -> list[Array]:
+    """Return the joint probabilities of every variable and its parents, by the cheapest exact plan.
+
+    That is one junction tree, some trees of parts of the graph, or one elimination a family: where a network has
+    many barren descendants, the last can be thousands of times cheaper than the first.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    given : mapping from name to state, optional
+    likelihood : mapping from name to (r,) array, optional
+    max_table : int
+        How many cells (8 bytes each) the tables of a plan may have together.
+
+    Returns
+    -------
+    list of arrays, one a variable
+        One axis a parent, in the order of its conditional, and the variable's own axis last; each sums to 1.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError, ZeroProbabilityError, StateSpaceError
+        As `marginal`.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> fn.infer.family_marginals(asia)[asia.names.index("xray")].round(4)
+    array([[0.0635, 0.0013],
+           [0.0468, 0.8884]])
+    """
+    net = network_of(net)
+    limit = checked_limit(max_table)
+    findings = Findings.of(net.variables, given, likelihood)
+    cardinalities = [variable.cardinality for variable in net.variables]
+    if findings.empty:
+        tables = parent_marginals(net.factors, cardinalities, max_table=limit)
+        return [
+            p.reshape([*(cardinalities[v] for v in c.parents), 1]) * c.table()
+            for c, p in zip(net.conditionals, tables, strict=True)
+        ]
+    plan = _core.FamilyPlan(net.factors, findings.observed, findings.soft, "auto")
+    check_held(plan.cells_held, limit, "the tables for the marginals of the families")
+    tables = plan.run(findings.states, findings.likelihoods)
+    if not tables:
+        raise impossible(given)
+    families = [(*c.parents, c.child) for c in net.conditionals]
+    return [with_observed_axes(net, family, findings, table) for family, table in zip(families, tables, strict=True)]
+
+
+def log_evidence(
+    net: BayesianNetwork, given: Given = None, *, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+) -> float:
+    """Return the log-probability of what is known.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    given : mapping from name to state, optional
+    likelihood : mapping from name to (r,) array, optional
+    max_table : int
+        How many cells (8 bytes each) the largest table may have.
+
+    Returns
+    -------
+    float
+        In nats; -inf when it is impossible. With soft evidence: the logarithm of the expected product of the
+        likelihoods where the rest is as given.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> round(fn.infer.log_evidence(asia, {"smoke": "yes", "bronc": "no"}), 6)
+    -1.609438
+    """
+    net = network_of(net)
+    findings = Findings.of(net.variables, given, likelihood)
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], False)
+    check_held(plan.cells_held, checked_limit(max_table), "a table of the elimination")
+    return plan.run(findings.states, findings.likelihoods)[1]
+
+
+def joint_of_query(net: BayesianNetwork, where: Sequence[int], findings: Findings, given: Given, limit: int) -> Array:
+    """Return the joint of some variables, given what is known, by one elimination."""
+    free = [v for v in where if v not in findings.observed]
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [free], False)
+    check_held(plan.cells_held, limit, "a table of the elimination")
+    tables, log_probability = plan.run(findings.states, findings.likelihoods)
+    if np.isneginf(log_probability):
+        raise impossible(given)
+    return with_observed_axes(net, where, findings, tables[0])
+
+
+def with_observed_axes(net: BayesianNetwork, where: Sequence[int], findings: Findings, table: Array) -> Array:
+    """Give the observed among some variables their axes in a table of the others, all mass at the state observed."""
+    cardinalities = [net.variables[v].cardinality for v in where]
+    whole = np.zeros(cardinalities)
+    index = tuple(int(findings.states[v]) if v in findings.observed else slice(None) for v in where)
+    whole[index] = table.reshape([r for r, v in zip(cardinalities, where, strict=True) if v not in findings.observed])
+    return whole
