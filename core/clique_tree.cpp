@@ -56,6 +56,33 @@ double table_cells(const Scope& variables, std::span<const std::int64_t> cardina
     return cells;
 }
 
+bool holds(const Scope& clique, const Scope& scope) {
+    return std::all_of(scope.begin(), scope.end(),
+                       [&](std::int32_t v) { return std::find(clique.begin(), clique.end(), v) != clique.end(); });
+}
+
+// The smallest clique that holds a scope, among the first eliminated of its variables' and all that lie around it.
+std::int32_t find_smallest(const Loose& loose, const Scope& scope, std::span<const std::int64_t> cardinalities) {
+    if (scope.empty()) return -1;
+    const auto first = *std::min_element(scope.begin(), scope.end(), [&](std::int32_t a, std::int32_t b) {
+        return loose.place[a] < loose.place[b];
+    });
+    std::int32_t best = loose.holder[first];
+    std::vector<std::int32_t> met{best};
+    std::vector<std::int32_t> from{-1};
+    for (std::size_t i = 0; i < met.size(); ++i) {
+        for (const auto next : loose.joined[met[i]]) {
+            if (next == from[i] || !holds(loose.cliques[next], scope)) continue;
+            met.push_back(next);
+            from.push_back(met[i]);
+            if (table_cells(loose.cliques[next], cardinalities) < table_cells(loose.cliques[best], cardinalities)) {
+                best = next;
+            }
+        }
+    }
+    return best;
+}
+
 // Puts the variables shared with the parent first, in the parent's order.
 void order_variables(Clique& clique, const Clique* parent) {
     Scope ordered;
@@ -83,12 +110,7 @@ CliqueTree make_tree(const Elimination& elimination, std::span<const std::int64_
     Loose loose = join_cliques(elimination, cardinalities.size());
     const std::size_t n = loose.cliques.size();
     std::vector<std::int32_t> held;  // before the cliques get their places in the tree
-    for (const auto& scope : scopes) {
-        const auto first = std::min_element(scope.begin(), scope.end(), [&](std::int32_t a, std::int32_t b) {
-            return loose.place[a] < loose.place[b];
-        });
-        held.push_back(first == scope.end() ? -1 : loose.holder[*first]);
-    }
+    for (const auto& scope : scopes) held.push_back(find_smallest(loose, scope, cardinalities));
     std::vector<std::int32_t> roots(n);
     for (std::size_t i = 0; i < n; ++i) roots[i] = static_cast<std::int32_t>(i);
     std::stable_sort(roots.begin(), roots.end(), [&](std::int32_t a, std::int32_t b) {

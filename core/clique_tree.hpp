@@ -19,7 +19,7 @@ struct Clique {
 
 struct CliqueTree {
     std::vector<Clique> cliques;             // parents before children
-    std::vector<std::int32_t> scope_cliques;  // for every scope, a clique that holds it
+    std::vector<std::int32_t> scope_cliques;  // for every scope, the smallest clique that holds it; -1: it is empty
 
     // What its tables would need.
     double cells = 0;
@@ -27,7 +27,8 @@ struct CliqueTree {
     std::int32_t width = 0;  // the number of variables of the largest clique, less one
 };
 
-// The maximal cliques of an elimination, joined. The clique of scope `root` becomes a root; -1: the largest of each part.
+// The maximal cliques of an elimination, joined. The clique of scope `root` becomes a root; -1: the largest of each
+// part.
 CliqueTree make_tree(const Elimination& elimination, std::span<const std::int64_t> cardinalities,
                      std::span<const Scope> scopes, std::int64_t root);
 

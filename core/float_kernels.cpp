@@ -39,11 +39,34 @@ double sum(const double* values, std::int64_t n) {
     return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-void add_matches(double* __restrict sums, const std::uint32_t* __restrict groups, const std::uint32_t* __restrict cells,
-                 std::uint32_t group, std::uint32_t cell, double other, double same, std::int64_t n) {
+void multiply_runs(double* __restrict values, const double* __restrict by, const std::int32_t* __restrict offsets,
+                   std::int32_t run, bool steady, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += run) {
+        if (steady) {
+            scale(values + i, by[offsets[i]], run);
+        } else {
+            multiply(values + i, by + offsets[i], run);
+        }
+    }
+}
+
+void add_runs(double* __restrict into, const double* __restrict from, const std::int32_t* __restrict offsets,
+              std::int32_t run, bool steady, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += run) {
+        if (steady) {
+            into[offsets[i]] += sum(from + i, run);
+        } else {
+            add(into + offsets[i], from + i, run);
+        }
+    }
+}
+
+void add_matches(double* __restrict sums, const std::uint32_t* __restrict cells, std::uint32_t start,
+                 std::uint32_t states, std::uint32_t state, double other, double same, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {
-        const double of_group = groups[i] == group ? other : 0.0;
-        sums[i] += cells[i] == cell ? same : of_group;
+        const std::uint32_t within = cells[i] - start;  // wraps far beyond the states below the start
+        const double of_group = within < states ? other : 0.0;
+        sums[i] += within == state ? same : of_group;
     }
 }
 
@@ -56,7 +79,7 @@ void add_looked_up(double* __restrict sums, const double* __restrict values, con
 
 extern const FloatKernels FISHERNET_JOIN(float_kernels_, FISHERNET_ISA);
 const FloatKernels FISHERNET_JOIN(float_kernels_, FISHERNET_ISA) = {
-    &multiply, &scale, &gather, &multiply_gathered, &add, &sum, &add_matches, &add_looked_up,
+    &multiply, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &sum, &add_matches, &add_looked_up,
 };
 
 }  // namespace fishernet

@@ -19,15 +19,23 @@ struct FloatKernels {
     // values[i] *= by[offsets[i]]
     void (*multiply_gathered)(double* values, const double* by, const std::int32_t* offsets, std::int64_t n);
 
+    // The same, where the offsets come in runs of one value (steady) or of values that follow one another.
+    void (*multiply_runs)(double* values, const double* by, const std::int32_t* offsets, std::int32_t run, bool steady,
+                          std::int64_t n);
+
+    // into[offsets[i]] += from[i], in runs as above.
+    void (*add_runs)(double* into, const double* from, const std::int32_t* offsets, std::int32_t run, bool steady,
+                     std::int64_t n);
+
     // into[i] += from[i]
     void (*add)(double* into, const double* from, std::int64_t n);
 
     // The sum of n values, in eight strands.
     double (*sum)(const double* values, std::int64_t n);
 
-    // sums[i] += cells[i] == cell ? same : groups[i] == group ? other : 0
-    void (*add_matches)(double* sums, const std::uint32_t* groups, const std::uint32_t* cells, std::uint32_t group,
-                        std::uint32_t cell, double other, double same, std::int64_t n);
+    // sums[i] += d < states ? (d == state ? same : other) : 0, where d = cells[i] - start
+    void (*add_matches)(double* sums, const std::uint32_t* cells, std::uint32_t start, std::uint32_t states,
+                        std::uint32_t state, double other, double same, std::int64_t n);
 
     // sums[i] += values[cells[i]]
     void (*add_looked_up)(double* sums, const double* values, const std::uint32_t* cells, std::int64_t n);

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <memory>
 
+#include "buffer.hpp"
 #include "float_kernels.hpp"
 #include "inference.hpp"
 #include "pool.hpp"
@@ -41,8 +41,7 @@ public:
     Propagation(const Inference& plan, const Findings& findings, StopCheck check, bool parallel, bool watched)
         : plan_(plan), check_(check), patience_(parallel ? check : nullptr), parallel_(parallel), watched_(watched),
           states_(findings.states) {
-        for (const auto likelihood : findings.likelihoods) likelihoods_.push_back(likelihood);
-        if constexpr (Domain::logarithmic) take_logs_of_likelihoods();
+        for (std::size_t s = 0; s < findings.likelihoods.size(); ++s) take_likelihood(findings.likelihoods[s], s);
         for (const auto& piece : plan.pieces_) values_.push_back(values_of(piece));
         tables_.resize(plan.rooms_.size());
         messages_.resize(plan.rooms_.size());
@@ -65,7 +64,7 @@ public:
             answer.log_evidence += Domain::logarithmic ? messages_[c][0] : std::log(messages_[c][0]);
         }
         if (answer.log_evidence == no_chance) return true;
-        std::int64_t exponents = 0;
+        std::int64_t exponents = likelihood_exponents_;
         for (const auto e : exponents_) exponents += e;
         answer.log_evidence += static_cast<double>(exponents) * std::log(2.0);
         answer.marginals.resize(plan_.targets_.size());
@@ -115,19 +114,24 @@ private:
 
     // ------------------------------------------------------------------------------------------- what goes in
 
-    void take_logs_of_likelihoods() {
-        std::size_t which = 0;
-        for (auto& likelihood : likelihoods_) {
-            Table logs;
-            for (std::int64_t k = 0; k < cardinality_of_soft(which); ++k) logs.push_back(std::log(likelihood[k]));
-            log_likelihoods_.push_back(std::move(logs));
-            likelihood = log_likelihoods_.back().data();
-            ++which;
+    // Logarithms, or numbers of which the largest is from 1/2 to 1.
+    void take_likelihood(const double* values, std::size_t which) {
+        const std::span<const double> given(values, static_cast<std::size_t>(plan_.soft_sizes_[which]));
+        Table taken(given.begin(), given.end());
+        if constexpr (Domain::logarithmic) {
+            for (auto& value : taken) value = std::log(value);
+        } else {
+            int exponent = 0;
+            std::frexp(*std::max_element(given.begin(), given.end()), &exponent);
+            for (auto& value : taken) value = std::ldexp(value, -exponent);
+            likelihood_exponents_ += exponent;
+            lowest_likelihoods_.push_back(lowest(given) - exponent);
         }
+        likelihoods_.push_back(std::move(taken));
     }
 
     const double* values_of(const Piece& piece) const {
-        const double* values = piece.factor < 0 ? likelihoods_[static_cast<std::size_t>(piece.soft)]
+        const double* values = piece.factor < 0 ? likelihoods_[static_cast<std::size_t>(piece.soft)].data()
                                : Domain::logarithmic
                                    ? plan_.model_.logs(static_cast<std::size_t>(piece.factor))
                                    : plan_.model_.factors[static_cast<std::size_t>(piece.factor)].values;
@@ -135,16 +139,11 @@ private:
         return values;
     }
 
-    std::int64_t cardinality_of_soft(std::size_t which) const { return plan_.soft_sizes_[which]; }
-
-    // Base 2 logarithm of the smallest positive value of a piece, or less.
-    double lowest_of(const Piece& piece, const double* values) const {
-        if (piece.factor >= 0) {
-            const auto& factor = plan_.model_.factors[static_cast<std::size_t>(piece.factor)];
-            return std::min(0.0, factor.lowest) - std::max(0.0, factor.highest);
-        }
-        return std::min(0.0, lowest({values, static_cast<std::size_t>(
-                                                 cardinality_of_soft(static_cast<std::size_t>(piece.soft)))}));
+    // Base 2 logarithm of the smallest positive value of a piece in units of its largest, or less.
+    double lowest_of(const Piece& piece) const {
+        if (piece.factor < 0) return lowest_likelihoods_[static_cast<std::size_t>(piece.soft)];
+        const auto& factor = plan_.model_.factors[static_cast<std::size_t>(piece.factor)];
+        return std::min(0.0, factor.lowest) - std::max(0.0, factor.highest);
     }
 
     static double lowest(std::span<const double> values) {
@@ -197,12 +196,12 @@ private:
         return depth;
     }
 
-    // How many parts a table is cut into, each with its own sums of `out_cells`; a matter of sizes alone, so that the
-    // sums do not depend on the threads.
+    // How many parts a table is cut into, each with its own sums of `out_cells` (0: they need none); a matter of sizes
+    // alone, so that the sums do not depend on the threads.
     static std::int64_t count_chunks(const Shape& shape, std::int64_t out_cells) {
         if (shape.cells() < large_table) return 1;
         std::int64_t chunks = std::min<std::int64_t>(16, shape.cells() / (large_table / 2));
-        while (chunks > 1 && chunks * out_cells > shape.cells() / 2) chunks /= 2;
+        while (chunks > 1 && chunks * out_cells > shape.cells() / 8) chunks /= 2;
         return std::min(chunks, shape.blocks);
     }
 
@@ -234,7 +233,7 @@ private:
         double low = 0;
         for (const auto p : room.pieces) {
             inputs.push_back(values_[static_cast<std::size_t>(p)]);
-            if (watched_) low += lowest_of(plan_.pieces_[static_cast<std::size_t>(p)], inputs.back());
+            if (watched_) low += lowest_of(plan_.pieces_[static_cast<std::size_t>(p)]);
         }
         for (const auto child : clique.children) {
             if (!possible_[static_cast<std::size_t>(child)]) {
@@ -246,7 +245,7 @@ private:
         }
         if (watched_ && low < -960) return false;
         const bool keep = Domain::keeps_tables || plan_.calibrates() || !room.targets.empty();
-        if (keep) tables_[c].reset(new double[static_cast<std::size_t>(room.shape.cells())]);
+        if (keep) tables_[c] = make_buffer(static_cast<std::size_t>(room.shape.cells()));
         auto& message = messages_[c];
         if constexpr (Domain::logarithmic) {
             fill_table(c, inputs, parallel);
@@ -286,10 +285,8 @@ private:
                 }
             } else if constexpr (Domain::logarithmic) {
                 for (std::int64_t k = 0; k < n; ++k) block[k] += from[place(operand, k)];
-            } else if (operand.kind == Operand::Kind::contiguous) {
-                kernels.multiply(block, from, n);
             } else {
-                kernels.multiply_gathered(block, from, operand.offsets.data(), n);
+                multiply_block(block, n, operand, from);
             }
         }
         if (!begun) {
@@ -314,14 +311,29 @@ private:
             case Operand::Kind::constant: *into += kernels.sum(block, n); return;
             case Operand::Kind::contiguous: kernels.add(into, block, n); return;
             case Operand::Kind::scattered:
-                for (std::int64_t i = 0; i < n; ++i) into[operand.offsets[static_cast<std::size_t>(i)]] += block[i];
+                kernels.add_runs(into, block, operand.offsets.data(), operand.run, operand.steady, n);
+        }
+    }
+
+    // block[i] *= the cell of `by` that the operand says.
+    static void multiply_block(double* block, std::int64_t n, const Operand& operand, const double* by) {
+        constexpr std::int32_t worth_a_loop = 8;  // shorter runs are multiplied faster by gathering
+        const auto& kernels = float_kernels();
+        if (operand.kind == Operand::Kind::constant) {
+            kernels.scale(block, *by, n);
+        } else if (operand.kind == Operand::Kind::contiguous) {
+            kernels.multiply(block, by, n);
+        } else if (operand.run >= worth_a_loop) {
+            kernels.multiply_runs(block, by, operand.offsets.data(), operand.run, operand.steady, n);
+        } else {
+            kernels.multiply_gathered(block, by, operand.offsets.data(), n);
         }
     }
 
     void fill_table(std::size_t c, const std::vector<const double*>& inputs, bool parallel) {
         const auto& room = plan_.rooms_[c];
         const auto operands = pointers(room);
-        const auto chunks = count_chunks(room.shape, 1);
+        const auto chunks = count_chunks(room.shape, 0);
         for_chunks(chunks, room.shape.blocks, parallel, [&](std::int64_t, std::int64_t first, std::int64_t last) {
             Odometer at(room.shape, operands, first);
             for (auto b = first; b < last; ++b, at.next()) {
@@ -349,17 +361,27 @@ private:
         const auto& room = plan_.rooms_[c];
         const auto operands = pointers(room);
         const auto n = room.shape.block;
-        return sum_chunks(room.shape, room.separator_cells, parallel,
-                          [&](double* sums, std::int64_t first, std::int64_t last) {
-                              thread_local Table scratch;
-                              if (!keep) scratch.resize(static_cast<std::size_t>(n));
-                              Odometer at(room.shape, operands, first);
-                              for (auto b = first; b < last; ++b, at.next()) {
-                                  double* block = keep ? tables_[c].get() + b * n : scratch.data();
-                                  fill_block(block, n, room, inputs, at);
-                                  sum_block(block, n, room.upward.front(), sums + at.position(inputs.size()));
-                              }
-                          });
+        const auto work = [&](double* sums, std::int64_t first, std::int64_t last) {
+            thread_local Table scratch;
+            if (!keep) scratch.resize(static_cast<std::size_t>(n));
+            Odometer at(room.shape, operands, first);
+            for (auto b = first; b < last; ++b, at.next()) {
+                double* block = keep ? tables_[c].get() + b * n : scratch.data();
+                fill_block(block, n, room, inputs, at);
+                sum_block(block, n, room.upward.front(), sums + at.position(inputs.size()));
+            }
+        };
+        // The separator varies slowest: parts of whole separator cells write to different sums.
+        const std::int64_t rest = room.shape.cells() / room.separator_cells;
+        const std::int64_t whole = std::max<std::int64_t>(1, rest / n);  // blocks that share a separator cell
+        const std::int64_t units = room.shape.blocks / whole;
+        if (units < 8) return sum_chunks(room.shape, room.separator_cells, parallel, work);
+        Table sums(static_cast<std::size_t>(room.separator_cells), 0.0);
+        for_chunks(std::min(count_chunks(room.shape, 0), units), units, parallel,
+                   [&](std::int64_t, std::int64_t first, std::int64_t last) {
+                       work(sums.data(), first * whole, last * whole);
+                   });
+        return sums;
     }
 
     // Brings the largest number of a message to between 1/2 and 1, by a power of two: that is exact.
@@ -397,7 +419,8 @@ private:
                 if constexpr (Domain::logarithmic) {
                     fresh[i] = old[i] == no_chance ? no_chance : fresh[i] - old[i];
                 } else {
-                    fresh[i] = old[i] > 0 ? fresh[i] / old[i] : 0;
+                    // the quotient is what the rest of the tree says, and the table still has the scale of the message
+                    fresh[i] = old[i] > 0 ? std::ldexp(fresh[i] / old[i], -static_cast<int>(exponents_[c])) : 0;
                 }
             }
             absorb(c, fresh, parallel);
@@ -410,7 +433,7 @@ private:
         const auto& operand = room.upward.front();
         const Operand* operands[] = {&operand};
         const auto n = room.shape.block;
-        for_chunks(count_chunks(room.shape, 1), room.shape.blocks, parallel,
+        for_chunks(count_chunks(room.shape, 0), room.shape.blocks, parallel,
                    [&](std::int64_t, std::int64_t first, std::int64_t last) {
                        Odometer at(room.shape, operands, first);
                        for (auto b = first; b < last; ++b, at.next()) {
@@ -418,12 +441,8 @@ private:
                            const double* by = message.data() + at.position(0);
                            if constexpr (Domain::logarithmic) {
                                for (std::int64_t i = 0; i < n; ++i) block[i] += by[place(operand, i)];
-                           } else if (operand.kind == Operand::Kind::constant) {
-                               float_kernels().scale(block, *by, n);
-                           } else if (operand.kind == Operand::Kind::contiguous) {
-                               float_kernels().multiply(block, by, n);
                            } else {
-                               float_kernels().multiply_gathered(block, by, operand.offsets.data(), n);
+                               multiply_block(block, n, operand, by);
                            }
                        }
                    });
@@ -489,10 +508,11 @@ private:
     bool parallel_;
     bool watched_;
     std::span<const std::int32_t> states_;
-    std::vector<const double*> likelihoods_;
-    std::vector<Table> log_likelihoods_;
+    std::vector<Table> likelihoods_;
+    std::vector<double> lowest_likelihoods_;  // log2 of the smallest positive number in units of the largest
+    std::int64_t likelihood_exponents_ = 0;   // what was taken out of them, base 2
     std::vector<const double*> values_;       // of the pieces
-    std::vector<std::unique_ptr<double[]>> tables_;  // of the cliques; every cell is written before it is read
+    std::vector<Buffer> tables_;  // of the cliques; every cell is written before it is read
     std::vector<Table> messages_;             // to the parents
     std::vector<std::int64_t> exponents_;     // what was taken out of the messages, base 2
     std::vector<double> lowest_;              // of the messages: log2 of the smallest positive number

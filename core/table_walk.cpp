@@ -36,6 +36,7 @@ Operand::Operand(const Shape& shape, std::span<const std::int64_t> axis_strides)
     if (constant) return;
     kind = contiguous ? Kind::contiguous : Kind::scattered;
     if (contiguous) return;
+    find_run(shape, axis_strides);
     offsets.reserve(static_cast<std::size_t>(shape.block));
     offsets.push_back(0);
     for (std::size_t axis = shape.sizes.size(); axis-- > shape.outer;) {  // the cells so far, once for every state
@@ -44,6 +45,16 @@ Operand::Operand(const Shape& shape, std::span<const std::int64_t> axis_strides)
             const auto shift = static_cast<std::int32_t>(state * axis_strides[axis]);
             for (std::size_t i = 0; i < so_far; ++i) offsets.push_back(offsets[i] + shift);
         }
+    }
+}
+
+// The trailing axes that the table does not have, or else those along which its cells follow one another.
+void Operand::find_run(const Shape& shape, std::span<const std::int64_t> axis_strides) {
+    for (std::size_t axis = shape.sizes.size(); axis-- > shape.outer;) {
+        if (shape.sizes[axis] == 1) continue;
+        if (run == 1) steady = axis_strides[axis] == 0;
+        if (axis_strides[axis] != (steady ? 0 : run)) return;
+        run *= static_cast<std::int32_t>(shape.sizes[axis]);
     }
 }
 

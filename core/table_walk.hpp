@@ -27,8 +27,13 @@ struct Operand {
     Operand(const Shape& shape, std::span<const std::int64_t> axis_strides);
 
     Kind kind = Kind::constant;
-    std::vector<std::int32_t> offsets;   // of scattered ones
+    std::vector<std::int32_t> offsets;   // of scattered ones, for every cell of a block
+    std::int32_t run = 1;                // of scattered ones: so many cells have one offset, or offsets that follow
+    bool steady = false;                 // one another; one offset
     std::vector<std::int64_t> strides;   // along the outer axes
+
+private:
+    void find_run(const Shape& shape, std::span<const std::int64_t> axis_strides);
 };
 
 // Goes from block to block and keeps the positions of some operands.

@@ -85,5 +85,7 @@ void bind_scores(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_conditionals(nb::module_& m);
 void bind_inference(nb::module_& m);
+void bind_kernels(nb::module_& m);
+void bind_select(nb::module_& m);
 
 }  // namespace fishernet::bind

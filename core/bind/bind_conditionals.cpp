@@ -7,6 +7,7 @@
 #include "../conditionals.hpp"
 #include "../sampling.hpp"
 #include "arrays.hpp"
+#include "cells.hpp"
 #include "table.hpp"
 
 namespace fishernet::bind {
@@ -124,6 +125,15 @@ Out<std::int64_t> groups(const Conditionals& self, const BoundColumns& table, st
     return to_python(std::move(out));
 }
 
+BoundCells* cells(const Conditionals& self, const BoundColumns& table) {
+    check_table(self, table);
+    std::int64_t n_cells = 0;
+    for (const auto& c : self.list) n_cells += c.n_groups * c.states;
+    if (n_cells >= std::int64_t{1} << 32) refuse("the conditionals have too many cells");
+    const nb::gil_scoped_release release;
+    return new BoundCells{find_cell_rows(table.columns, self.list, check_signals)};
+}
+
 template <class Code>
 nb::object new_column(std::int64_t n, Output& output) {
     auto* kept = new Code[static_cast<std::size_t>(n)];
@@ -177,6 +187,7 @@ void bind_conditionals(nb::module_& m) {
         .def("look_up", &look_up_values, nb::arg("table"), nb::arg("values").noconvert(), nb::arg("total"))
         .def("target_values", &target_values, nb::arg("table"), nb::arg("values").noconvert(), nb::arg("target"))
         .def("groups", &groups, nb::arg("table"), nb::arg("position"))
+        .def("cells", &cells, nb::arg("table"))
         .def("sample", &sample, nb::arg("probabilities").noconvert(), nb::arg("order").noconvert(), nb::arg("n"),
              nb::arg("key"));
 }

@@ -11,7 +11,21 @@ has small real tables and networks to try it on. Errors are one tree under `Fish
 True
 """
 
-from fishernet import counts, datasets, errors, files, graphs, infer, learn, models, scores, table
+from fishernet import (
+    compare,
+    counts,
+    datasets,
+    errors,
+    files,
+    graphs,
+    infer,
+    kernels,
+    learn,
+    models,
+    scores,
+    select,
+    table,
+)
 from fishernet.errors import (
     ConvergenceError,
     CycleError,
@@ -48,6 +62,7 @@ __all__ = [
     "UnknownStateError",
     "Variable",
     "ZeroProbabilityError",
+    "compare",
     "counts",
     "datasets",
     "errors",
@@ -55,6 +70,7 @@ __all__ = [
     "graphs",
     "hamming",
     "infer",
+    "kernels",
     "learn",
     "load",
     "local_score",
@@ -64,6 +80,7 @@ __all__ = [
     "save",
     "score",
     "scores",
+    "select",
     "set_threads",
     "shd",
     "table",

@@ -50,6 +50,17 @@ def generator(seed: Seed) -> np.random.Generator:
     return np.random.default_rng(number)
 
 
+def fixed_seed(seed: Seed) -> int:
+    """Return an int that repeats what a seed gives: itself, or one drawn from fresh entropy or from the generator.
+
+    Results that depend on chance keep it.
+    """
+    if seed is None or isinstance(seed, np.random.Generator):
+        return int(generator(seed).integers(0, 2**63))
+    generator(seed)  # refuses what is none
+    return operator.index(seed)
+
+
 def stream_key(seed: Seed) -> int:
     """Draw the 64-bit key from which all randomness of one call comes."""
     return int(generator(seed).integers(0, 2**64, dtype=np.uint64))

@@ -22,7 +22,7 @@ def most_probable(
     given : mapping from name to state, optional
     likelihood : mapping from name to (r,) array, optional
     max_table : int
-        How many cells (8 bytes each) the tables may have together.
+        How many cells (8 bytes each) the tables held at once may have.
 
     Returns
     -------

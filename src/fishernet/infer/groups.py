@@ -39,7 +39,7 @@ def group_probabilities(
     seed : None, int or numpy.random.Generator
         For the sampling.
     max_table : int
-        How many cells (8 bytes each) the tables of an exact plan may have together.
+        How many cells (8 bytes each) the tables of an exact plan held at once may have.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -38,7 +39,7 @@ def marginal(
     likelihood : mapping from name to (r,) array, optional
         Soft evidence: how well each state explains what was seen of the variable; only ratios matter.
     max_table : int
-        How many cells (8 bytes each) the largest table may have.
+        How many cells (8 bytes each) the tables held at once may have.
 
     Returns
     -------
@@ -85,7 +86,7 @@ def family_marginals(
     given : mapping from name to state, optional
     likelihood : mapping from name to (r,) array, optional
     max_table : int
-        How many cells (8 bytes each) the tables of a plan may have together.
+        How many cells (8 bytes each) the tables held at once may have.
 
     Returns
     -------
@@ -109,7 +110,10 @@ def family_marginals(
     limit = checked_limit(max_table)
     findings = Findings.of(net.variables, given, likelihood)
     cardinalities = [variable.cardinality for variable in net.variables]
+    families = [(*c.parents, c.child) for c in net.conditionals]
     if findings.empty:
+        largest = max((math.prod(cardinalities[v] for v in family) for family in families), default=0)
+        check_held(largest, limit, "the marginal of a family")
         tables = parent_marginals(net.factors, cardinalities, max_table=limit)
         return [
             p.reshape([*(cardinalities[v] for v in c.parents), 1]) * c.table()
@@ -135,7 +139,7 @@ def log_evidence(
     given : mapping from name to state, optional
     likelihood : mapping from name to (r,) array, optional
     max_table : int
-        How many cells (8 bytes each) the largest table may have.
+        How many cells (8 bytes each) the tables held at once may have.
 
     Returns
     -------

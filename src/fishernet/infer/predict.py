@@ -34,7 +34,7 @@ def predict_proba(
     target : str
         The variable to predict.
     max_table : int
-        How many cells (8 bytes each) the largest table may have.
+        How many cells (8 bytes each) the tables held at once may have.
 
     Returns
     -------

@@ -115,16 +115,19 @@ class BayesianNetwork:
             When the parents close a cycle.
         """
         names = [variable.name for variable in variables]
-        positions(names, [*parents, *tables])
+        where = {name: position for position, name in enumerate(names)}
+        of_names: dict[str, tuple[str, ...]] = {}
+        for name, of in parents.items():
+            if isinstance(of, str):
+                raise SchemaError(f"the parents of {name!r} must be a sequence of names, not one str ({of!r})")
+            of_names[name] = tuple(of)
+        positions(names, [*of_names, *tables, *(parent for of in of_names.values() for parent in of)])
         lacking = [name for name in names if name not in tables]
         if lacking:
             raise SchemaError(f"no table for {listed(lacking)}")
         conditionals = []
         for child, variable in enumerate(variables):
-            of = parents.get(variable.name, ())
-            if isinstance(of, str):
-                raise SchemaError(f"the parents of {variable.name!r} must be a sequence of names, not one str ({of!r})")
-            family = positions(names, of)
+            family = tuple(where[name] for name in of_names.get(variable.name, ()))
             check_names([names[p] for p in (*family, child)])
             shape = tuple(variables[v].cardinality for v in (*family, child))
             table = np.asarray(tables[variable.name], dtype=np.float64)

@@ -62,5 +62,5 @@ def sum_by_group(conditional: Conditional, of_parents: Probabilities) -> Probabi
     group_of = conditional.flat()[1]
     if group_of is None:
         return of_parents
-    shares: Probabilities = np.bincount(group_of, weights=of_parents, minlength=conditional.probabilities.shape[0])
-    return shares
+    n_groups = conditional.probabilities.shape[0]
+    return np.bincount(group_of, weights=of_parents, minlength=n_groups).astype(np.float64)

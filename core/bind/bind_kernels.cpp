@@ -1,0 +1,82 @@
+#include "../buffer.hpp"
+#include "../gram.hpp"
+#include "arrays.hpp"
+#include "cells.hpp"
+
+namespace fishernet::bind {
+namespace {
+
+// Gives a buffer to Python.
+nb::capsule owner_of(Buffer& values) {
+    nb::capsule owner(values.get(), [](void* p) noexcept { FreeBuffer()(static_cast<double*>(p)); });
+    values.release();
+    return owner;
+}
+
+void check_pair(const CellRows& x, const CellRows& y) {
+    if (x.firsts != y.firsts || x.states != y.states) refuse("the rows are not of the same conditionals");
+}
+
+// (x rows, y rows): sums over the conditionals of `same` where the cells are equal, `other` where the groups are.
+Out2<double> bound_gram(const BoundCells& x, const BoundCells& y, const In<double>& other, const In<double>& same) {
+    check_pair(x.rows, y.rows);
+    const PairTerms terms{check_cell_values(x.rows, other), check_cell_values(x.rows, same)};
+    const auto n = static_cast<std::size_t>(x.rows.n_rows);
+    const auto m = static_cast<std::size_t>(y.rows.n_rows);
+    Buffer values = make_buffer(n * m);
+    {
+        const nb::gil_scoped_release release;
+        gram(x.rows, y.rows, terms, values.get(), check_signals);
+    }
+    double* cells = values.get();
+    return Out2<double>(cells, {n, m}, owner_of(values));
+}
+
+// (conditionals, x rows, y rows): the terms of those sums.
+nb::ndarray<nb::numpy, double, nb::ndim<3>, nb::c_contig> bound_terms(const BoundCells& x, const BoundCells& y,
+                                                                      const In<double>& other, const In<double>& same) {
+    check_pair(x.rows, y.rows);
+    const PairTerms terms{check_cell_values(x.rows, other), check_cell_values(x.rows, same)};
+    const auto n = static_cast<std::size_t>(x.rows.n_rows);
+    const auto m = static_cast<std::size_t>(y.rows.n_rows);
+    Buffer values = make_buffer(x.rows.n_conditionals() * n * m);
+    {
+        const nb::gil_scoped_release release;
+        gram_terms(x.rows, y.rows, terms, values.get(), check_signals);
+    }
+    double* cells = values.get();
+    return {cells, {x.rows.n_conditionals(), n, m}, owner_of(values)};
+}
+
+// The number of rows (or the sum of their weights) in every cell.
+Out<double> counts(const BoundCells& self, const nb::object& weights) {
+    const auto& rows = self.rows;
+    std::vector<double> out(static_cast<std::size_t>(rows.n_cells()), 0.0);
+    In<std::int64_t> of_rows;
+    if (!weights.is_none()) {
+        of_rows = nb::cast<In<std::int64_t>>(weights);
+        if (static_cast<std::int64_t>(of_rows.size()) != rows.n_rows) refuse("every row needs a weight");
+    }
+    const bool weighted = !weights.is_none();
+    for (std::size_t c = 0; c < rows.n_conditionals(); ++c) {
+        const auto* cells = rows.of(c);
+        for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+            out[cells[i]] += weighted ? static_cast<double>(of_rows.data()[i]) : 1.0;
+        }
+    }
+    return to_python(std::move(out));
+}
+
+}  // namespace
+
+void bind_kernels(nb::module_& m) {
+    nb::class_<BoundCells>(m, "Cells")
+        .def("counts", &counts, nb::arg("weights").none())
+        .def_prop_ro("n_rows", [](const BoundCells& self) { return self.rows.n_rows; })
+        .def_prop_ro("n_cells", [](const BoundCells& self) { return self.rows.n_cells(); });
+    m.def("gram", &bound_gram, nb::arg("x"), nb::arg("y"), nb::arg("other").noconvert(), nb::arg("same").noconvert());
+    m.def("gram_terms", &bound_terms, nb::arg("x"), nb::arg("y"), nb::arg("other").noconvert(),
+          nb::arg("same").noconvert());
+}
+
+}  // namespace fishernet::bind

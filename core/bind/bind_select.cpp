@@ -1,0 +1,105 @@
+#include <nanobind/stl/vector.h>
+
+#include "../chi_square.hpp"
+#include "../swap_search.hpp"
+#include "arrays.hpp"
+#include "cells.hpp"
+
+namespace fishernet::bind {
+namespace {
+
+struct BoundSearch {
+    const BoundCells* rows;  // kept alive by Python
+    SwapSearch search;
+};
+
+void check_rows(const CellRows& rows, const In<std::int64_t>& kind_of, double total, std::int64_t k) {
+    for (const auto kind : view(kind_of)) {
+        if (kind < 0 || kind >= rows.n_rows) refuse("a row equals no distinct row");
+    }
+    if (!(total > 0)) refuse("the rows weigh nothing");
+    if (k < 1 || k > static_cast<std::int64_t>(kind_of.size())) refuse("k is out of range");
+    if (kind_of.size() >= std::size_t{1} << 31) refuse("too many rows");
+}
+
+BoundSearch* search_distance(const BoundCells& distinct, const In<std::int64_t>& kind_of, const In<double>& counts,
+                             double total, std::int64_t k, const In<double>& inverse_theta,
+                             const In<double>& inverse_group) {
+    const auto& rows = distinct.rows;
+    check_rows(rows, kind_of, total, k);
+    const auto theta = check_cell_values(rows, inverse_theta);
+    const auto group = check_cell_values(rows, inverse_group);
+    auto criterion = squared_distance({rows, check_cell_values(rows, counts), total, k}, {theta.begin(), theta.end()},
+                                      {group.begin(), group.end()});
+    return new BoundSearch{&distinct, {rows, view(kind_of), std::move(criterion), k}};
+}
+
+BoundSearch* search_chi_square(const BoundCells& distinct, const In<std::int64_t>& kind_of, const In<double>& counts,
+                               double total, std::int64_t k) {
+    const auto& rows = distinct.rows;
+    check_rows(rows, kind_of, total, k);
+    auto criterion = chi_square_tails({rows, check_cell_values(rows, counts), total, k});
+    return new BoundSearch{&distinct, {rows, view(kind_of), std::move(criterion), k}};
+}
+
+void draw_start(BoundSearch& self, std::uint64_t key, std::int64_t n_starts) {
+    if (n_starts < 1 || n_starts >= std::int64_t{1} << 31) refuse("the number of starts is out of range");
+    const nb::gil_scoped_release release;
+    self.search.draw_start(key, n_starts, check_signals);
+}
+
+void set_start(BoundSearch& self, const In<std::int64_t>& rows) {
+    std::vector<bool> met(static_cast<std::size_t>(self.search.n_rows()), false);
+    if (static_cast<std::int64_t>(rows.size()) != self.search.k()) refuse("a start must have k rows");
+    for (const auto row : view(rows)) {
+        if (row < 0 || row >= self.search.n_rows() || met[static_cast<std::size_t>(row)]) {
+            refuse("a row of the start is out of range or comes twice");
+        }
+        met[static_cast<std::size_t>(row)] = true;
+    }
+    self.search.set_start(view(rows));
+}
+
+std::int64_t visit(BoundSearch& self, std::int64_t first, std::int64_t last) {
+    if (self.search.rows().empty()) refuse("the search has no start");
+    if (first < 0 || last < first || last > self.search.k()) refuse("a position is out of range");
+    const nb::gil_scoped_release release;
+    return self.search.visit(first, last, check_signals);
+}
+
+Out<std::int64_t> subset(std::int64_t n, std::int64_t k, std::uint64_t key, std::uint32_t task) {
+    if (n < 0 || n >= std::int64_t{1} << 31 || k < 0 || k > n) refuse("k or n is out of range");
+    return to_python(draw_subset(n, k, key, task));
+}
+
+Out<double> log_tails(const In<double>& statistics, const In<std::int64_t>& degrees_of_freedom) {
+    if (statistics.size() != degrees_of_freedom.size()) refuse("every statistic needs its degrees of freedom");
+    std::vector<double> out;
+    for (std::size_t i = 0; i < statistics.size(); ++i) {
+        out.push_back(ChiSquareTail(degrees_of_freedom.data()[i]).log_probability(statistics.data()[i]));
+    }
+    return to_python(std::move(out));
+}
+
+}  // namespace
+
+void bind_select(nb::module_& m) {
+    nb::class_<BoundSearch>(m, "SwapSearch")
+        .def("draw_start", &draw_start, nb::arg("key"), nb::arg("n_starts"))
+        .def("set_start", &set_start, nb::arg("rows").noconvert())
+        .def("visit", &visit, nb::arg("first"), nb::arg("last"))
+        .def_prop_ro("trace", [](const BoundSearch& self) { return to_python(std::vector(self.search.trace())); },
+                     nb::rv_policy::move)
+        .def_prop_ro("rows", [](const BoundSearch& self) { return to_python(std::vector(self.search.rows())); },
+                     nb::rv_policy::move);
+    m.def("search_distance", &search_distance, nb::arg("distinct"), nb::arg("kind_of").noconvert(),
+          nb::arg("counts").noconvert(), nb::arg("total"), nb::arg("k"), nb::arg("inverse_theta").noconvert(),
+          nb::arg("inverse_group").noconvert(), nb::keep_alive<0, 1>());
+    m.def("search_chi_square", &search_chi_square, nb::arg("distinct"), nb::arg("kind_of").noconvert(),
+          nb::arg("counts").noconvert(), nb::arg("total"), nb::arg("k"), nb::keep_alive<0, 1>());
+    m.def("draw_subset", &subset, nb::arg("n"), nb::arg("k"), nb::arg("key"), nb::arg("task"));
+    m.def("log_chi_square_tails", &log_tails, nb::arg("statistics").noconvert(),
+          nb::arg("degrees_of_freedom").noconvert());
+}
+
+}  // namespace fishernet::bind

@@ -1,0 +1,5 @@
+"""How two tables differ."""
+
+from fishernet.compare.mmd import mmd
+
+__all__ = ["mmd"]

@@ -1,0 +1,208 @@
+"""The Fisher kernel of a Bayesian network (P1, Theorem 1).
+
+The kernel of two rows is the inner product of their scores under the inverse of the Fisher information,
+``K(x, y) = s(x)' I^-1 s(y)``. For a Bayesian network it is a sum over the variables: variable i adds nothing where the
+parents' configurations differ, and ``([x_i = y_i] / theta_ijk - 1) / P(j)`` where both are j. It is the inner product
+of the features::
+
+    phi_ijk(x) = [parents of i in x are j] ([x_i = k] - theta_ijk) / sqrt(P(j) theta_ijk)
+
+(a group of configurations in place of j where a conditional merges some). The mean feature under the network is 0, and
+the expected ``K(x, x)`` is the number of free parameters. It does not depend on which of several equivalent graphs
+carries the distribution (P1, Theorem 4).
+
+The kernel sees a table through the counts of its families alone: two tables with equal counts of every variable with
+its parents are at distance 0, however different their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.errors import SchemaError
+from fishernet.infer import group_probabilities as infer_group_probabilities
+from fishernet.kernels.kernel import Algebra, Features, Matrix
+from fishernet.kernels.metrics import METRICS, Metric
+from fishernet.models import BayesianNetwork
+from fishernet.models.incoming import as_model_table
+from fishernet.random import Seed
+from fishernet.table import Table
+
+Rows = Table | npt.ArrayLike
+
+
+class FisherKernel(Algebra):
+    """The Fisher kernel of a Bayesian network.
+
+    Parameters
+    ----------
+    model : BayesianNetwork
+    metric : {"invariant", "practical", "empirical"}
+        The matrix between the scores: the inverse of the network's Fisher information [1]_, none (the dot product),
+        or the pseudo-inverse of the scores' second moments over `reference`.
+    reference : Table, optional
+        The rows for "empirical".
+    group_probabilities : str or list of arrays
+        The probabilities of the groups of the parents' configurations, one array a variable; or how
+        `fishernet.infer.group_probabilities` shall find them.
+    seed : None, int or numpy.random.Generator
+        Where they are sampled.
+
+    Raises
+    ------
+    SchemaError
+        When the model is no Bayesian network, or an option does not fit.
+
+    References
+    ----------
+    .. [1] P1, Definition 1 and Theorem 1.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> k = fn.kernels.FisherKernel(asia)
+    >>> rows = asia.sample(1000, seed=1)
+    >>> k(rows[:3]).shape
+    (3, 3)
+    >>> phi = k.features(rows[:3])
+    >>> bool(abs(phi @ phi.T - k(rows[:3])).max() < 1e-9)
+    True
+    """
+
+    def __init__(
+        self,
+        model: BayesianNetwork,
+        *,
+        metric: str = "invariant",
+        reference: Rows | None = None,
+        group_probabilities: str | Sequence[npt.ArrayLike] = "auto",
+        seed: Seed = None,
+    ) -> None:
+        if not isinstance(model, BayesianNetwork):
+            raise SchemaError(
+                f"a Fisher kernel needs a model with a likelihood and scores, a BayesianNetwork; got "
+                f"{type(model).__name__}"
+            )
+        if metric not in METRICS:
+            raise SchemaError(f"unknown metric {metric!r}; known are {', '.join(map(repr, METRICS))}")
+        if reference is not None and metric != "empirical":
+            raise SchemaError(f"reference rows are for the metric 'empirical'; {metric!r} takes none")
+        self._model = model
+        self._groups: tuple[Matrix, ...] | None = None
+        self._method, self._seed = "auto", seed
+        if isinstance(group_probabilities, str):
+            self._method = group_probabilities
+        else:
+            self._groups = tuple(_checked_probabilities(model, group_probabilities))
+        rows = None if reference is None else self._rows(reference)
+        self._metric: Metric = METRICS[metric](model, lambda: self.group_probabilities, rows)
+
+    @property
+    def model(self) -> BayesianNetwork:
+        """The network."""
+        return self._model
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric."""
+        return self._metric.name
+
+    @property
+    def rule(self) -> Metric:
+        """What computes the kernel, on tables of the network's variables."""
+        return self._metric
+
+    @property
+    def group_probabilities(self) -> tuple[Matrix, ...]:
+        """P(group of the parents' configurations), one (groups,) array a variable; found when first needed."""
+        if self._groups is None:
+            self._groups = tuple(infer_group_probabilities(self._model, method=self._method, seed=self._seed))
+        return self._groups
+
+    @property
+    def dimension(self) -> int:
+        """The number of features."""
+        return self._metric.dimension
+
+    def __call__(self, X: Rows, Y: Rows | None = None) -> Matrix:
+        """Return the kernel of all pairs of rows.
+
+        Parameters
+        ----------
+        X : Table of n rows, or (n, n_variables) array of codes
+        Y : Table of m rows, or (m, n_variables) array of codes, optional
+            Without it, Y is X.
+
+        Returns
+        -------
+        (n, m) float64
+
+        Raises
+        ------
+        SchemaError, UnknownStateError, MissingValueError
+            When a table does not fit the network.
+        ZeroProbabilityError
+            When a row has a state or a configuration of probability zero.
+        """
+        first = self._rows(X)
+        return self._metric.gram(first, first if Y is None else self._rows(Y))
+
+    def diag(self, X: Rows) -> Matrix:
+        """Return the kernel of each row with itself, (n,) float64: large for rows that are rare in some way."""
+        return self._metric.diag(self._rows(X))
+
+    def terms(self, X: Rows, Y: Rows | None = None) -> Matrix:
+        """Return what each variable adds to the kernel of each pair of rows, (n_variables, n, m) float64.
+
+        Raises
+        ------
+        FishernetError
+            Under the metric "empirical", which mixes the variables.
+        """
+        first = self._rows(X)
+        return self._metric.terms(first, first if Y is None else self._rows(Y))
+
+    def features(self, X: Rows) -> Features:
+        """Return the features of each row.
+
+        Returns
+        -------
+        (n, dimension) scipy.sparse.csr_array
+            ``k(X, Y) == F(X) @ F(Y).T``. Ordered by variable, group and state. Under the metric "empirical" a dense
+            array.
+        """
+        return self._metric.features(self._rows(X))
+
+    def mean_features(self, X: Rows) -> Matrix:
+        """Return the mean of the rows' features, (dimension,) float64, from counts; rows count by their weights.
+
+        Raises
+        ------
+        SchemaError
+            When there is no row of positive weight.
+        """
+        return self._metric.mean_features(self._rows(X))
+
+    def __repr__(self) -> str:
+        return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
+
+    def _rows(self, X: Rows) -> Table:
+        return as_model_table(X, self._model.variables, complete_for="a Fisher kernel")
+
+
+def _checked_probabilities(model: BayesianNetwork, given: Any) -> list[Matrix]:
+    arrays = [np.array(values, dtype=np.float64) for values in given]
+    if len(arrays) != len(model.variables):
+        raise SchemaError(f"{len(model.variables)} arrays of group probabilities are needed, got {len(arrays)}")
+    for variable, conditional, values in zip(model.variables, model.conditionals, arrays, strict=True):
+        n_groups = conditional.probabilities.shape[0]
+        if values.shape != (n_groups,):
+            raise SchemaError(f"the group probabilities of {variable.name!r} must be ({n_groups},), got {values.shape}")
+        if not np.isfinite(values).all() or (values < 0).any():
+            raise SchemaError(f"the group probabilities of {variable.name!r} must be finite and not negative")
+    return arrays

@@ -1,0 +1,22 @@
+"""Rows that stand for a table, and rows that are like a given one.
+
+`greedy_mmd` chooses the k rows whose mean feature under a kernel is nearest to that of the whole table (P1, Algorithm
+1); `greedy_chi_square` runs the same search on the fit of each column alone, and `random_subset` is the baseline of
+both. `similar` finds the rows most like a given one, with the variables that make them so.
+"""
+
+from fishernet.select.chi_square import chi_square_criterion
+from fishernet.select.greedy import greedy_chi_square, greedy_mmd
+from fishernet.select.random_subset import random_subset
+from fishernet.select.selection import Selection
+from fishernet.select.similar import Similar, similar
+
+__all__ = [
+    "Selection",
+    "Similar",
+    "chi_square_criterion",
+    "greedy_chi_square",
+    "greedy_mmd",
+    "random_subset",
+    "similar",
+]

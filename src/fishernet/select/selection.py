@@ -1,0 +1,96 @@
+"""Chosen rows, and how they stand for the table they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.kernels import Kernel
+from fishernet.table import Table
+
+BLOCK = 1024  # rows whose nearest chosen row is found at once
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Selection:
+    """Rows chosen to stand for a table.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> table = asia.sample(300, seed=1)
+    >>> chosen = fn.select.greedy_mmd(fn.kernels.FisherKernel(asia), table, 5, seed=1)
+    >>> stand_in = chosen.as_table()
+    >>> stand_in.n_rows, int(stand_in.weights.sum())
+    (5, 300)
+    """
+
+    indices: npt.NDArray[np.int64]
+    """(k,) positions of the chosen rows in the table; a row that replaced another has its place."""
+    distance: float
+    """The criterion: the squared MMD from the chosen rows to the table, or minus the sum of log p."""
+    trace: npt.NDArray[np.float64]
+    """The criterion of the start, then after every replacement."""
+    sweeps: int
+    """How often the chosen rows were gone through; in the last sweep nothing changed. 0: there was no search."""
+    criterion: str
+    """"mmd", "chi-square" or "random"."""
+    seed: int | None
+    """The seed that gives the same start again; None when the start was given."""
+    table: Table = field(repr=False)
+    """The table chosen from."""
+    kernel: Kernel | None = field(repr=False)
+    """The kernel of the criterion "mmd"."""
+
+    def nearest(self) -> npt.NDArray[np.int64]:
+        """Return, for each row of the table, the place in `indices` of the chosen row nearest to it, (n_rows,) int64.
+
+        Nearest under the kernel, or without one the row with most cells equal; ties go to the first place.
+        """
+        chosen = self.table[self.indices]
+        found = [np.zeros(0, dtype=np.int64)]
+        lengths = None if self.kernel is None else self.kernel.diag(chosen)
+        for first in range(0, self.table.n_rows, BLOCK):
+            rows = self.table[first : first + BLOCK]
+            if self.kernel is None or lengths is None:
+                nearest = np.argmin(_unequal_cells(rows, chosen), axis=1)
+            else:
+                nearest = np.argmin(lengths - 2 * self.kernel(rows, chosen), axis=1)
+            found.append(nearest.astype(np.int64))
+        return np.concatenate(found)
+
+    def as_table(self) -> Table:
+        """Return the chosen rows as a table, each weighted by the rows of the table that are nearest to it.
+
+        The weights add up to the number of rows of the table (or to the sum of its weights), so the result can be
+        learned from in its place.
+        """
+        chosen = self.table[self.indices]
+        weights = self.table.weights
+        counts = np.zeros(len(self.indices), dtype=np.int64)
+        np.add.at(counts, self.nearest(), 1 if weights is None else weights)
+        return Table(chosen.variables, chosen.codes, weights=counts, n_rows=chosen.n_rows)
+
+    def to_frame(self) -> pa.Table:
+        """Return the chosen rows as a pyarrow Table: their positions, then the columns of the table."""
+        rows = self.table[self.indices]
+        columns = Table(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
+        return columns.add_column(0, unused_name("row", columns.column_names), pa.array(self.indices))
+
+
+def unused_name(name: str, taken: list[str]) -> str:
+    """Return a name for a new column, with underscores behind it where it is taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _unequal_cells(rows: Table, chosen: Table) -> npt.NDArray[np.int64]:
+    counts = np.zeros((rows.n_rows, chosen.n_rows), dtype=np.int64)
+    for mine, theirs in zip(rows.codes, chosen.codes, strict=True):
+        counts += mine[:, None] != theirs
+    return counts

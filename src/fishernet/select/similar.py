@@ -1,0 +1,117 @@
+"""The rows most like a given one, and the variables that make them so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.errors import FishernetError, SchemaError
+from fishernet.kernels import FisherKernel
+from fishernet.select.selection import unused_name
+from fishernet.table import Table
+
+BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Similar:
+    """The rows most like a given one, the most like first."""
+
+    indices: npt.NDArray[np.int64]
+    """(n,) positions in the table."""
+    cosines: npt.NDArray[np.float64]
+    """(n,) cosines of the angles between their features and those of the given row, descending, from -1 to 1."""
+    by_variable: npt.NDArray[np.float64]
+    """(n, n_variables) what each variable adds to the cosine, in the order of `names`; a row sums to its cosine."""
+    names: tuple[str, ...]
+    """The names of the network's variables."""
+    table: Table = field(repr=False)
+    """The table looked through."""
+
+    def to_frame(self) -> pa.Table:
+        """Return the rows as a pyarrow Table: their positions and cosines, then the columns of the table."""
+        rows = self.table[self.indices]
+        columns = Table(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
+        columns = columns.add_column(0, unused_name("cosine", columns.column_names), pa.array(self.cosines))
+        return columns.add_column(0, unused_name("row", columns.column_names), pa.array(self.indices))
+
+
+def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10) -> Similar:
+    """Find the rows of a table that are most like a given one.
+
+    Likeness is the cosine ``K(x, y) / sqrt(K(x, x) K(y, y))``. The kernel itself would not do: it is large where
+    either row is rare, so that it can rank a rare other row above the given row itself.
+
+    Parameters
+    ----------
+    kernel : FisherKernel
+    table : Table
+    row : int or Table
+        A position in the table (negative ones count from its end), or a table of one row.
+    n : int
+        How many rows to return; all, when there are fewer.
+
+    Returns
+    -------
+    Similar
+        Ties go to the lowest position. A row of the table that was given by position is among the results.
+
+    Raises
+    ------
+    FishernetError
+        When the position is not in the table or n is not positive.
+    SchemaError
+        When the kernel is no Fisher kernel, or a table does not fit its network.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> table = asia.sample(500, seed=1)
+    >>> found = fn.select.similar(fn.kernels.FisherKernel(asia), table, 7, n=3)
+    >>> found.cosines.round(6)
+    array([1., 1., 1.])
+    """
+    if not isinstance(kernel, FisherKernel):
+        raise SchemaError(f"similar needs a FisherKernel, whose terms are the variables', not {type(kernel).__name__}")
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise FishernetError(f"the number of rows to find must be a positive integer, got {n!r}")
+    given = _given_row(table, row)
+    cosines = np.concatenate(
+        [np.zeros(0), *(_cosines(kernel, table[i : i + BLOCK], given) for i in range(0, table.n_rows, BLOCK))]
+    )
+    # rounding must not decide between rows that are equally alike, nor push a row behind itself
+    order = np.argsort(-cosines.round(12), kind="stable")[: int(n)].astype(np.int64)
+    found = table[order]
+    lengths = np.sqrt(kernel.diag(found) * kernel.diag(given))
+    terms = kernel.terms(found, given)[:, :, 0].T
+    return Similar(
+        indices=order,
+        cosines=cosines[order],
+        by_variable=np.divide(terms, lengths[:, None], out=np.zeros_like(terms), where=lengths[:, None] > 0),
+        names=kernel.model.names,
+        table=table,
+    )
+
+
+def _given_row(table: Table, row: int | Table) -> Table:
+    if isinstance(row, Table):
+        if row.n_rows != 1:
+            raise FishernetError(f"the given row must be a table of one row, got {row.n_rows} rows")
+        return row
+    if isinstance(row, bool) or not isinstance(row, int | np.integer):
+        raise FishernetError(f"row must be a position in the table or a table of one row, got {row!r}")
+    if not -table.n_rows <= row < table.n_rows:
+        raise FishernetError(f"row {row} is not in the table, which has {table.n_rows:,} rows")
+    position = int(row) % table.n_rows
+    return table[position : position + 1]
+
+
+def _cosines(kernel: FisherKernel, rows: Table, given: Table) -> npt.NDArray[np.float64]:
+    lengths = np.sqrt(kernel.diag(rows) * kernel.diag(given))
+    values = kernel(rows, given)[:, 0]
+    cosines = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
+    return np.clip(cosines, -1, 1)

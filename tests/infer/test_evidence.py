@@ -1,0 +1,387 @@
+"""What is given: labels and likelihoods, what is refused, and evidence on thousands of variables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.errors import FishernetError, SchemaError, StateSpaceError, UnknownStateError, ZeroProbabilityError
+from tests.networks import random_network
+from tests.reference import inference as reference
+from tests.reference.inference import Array, Query, long_network, queries
+
+Ask = Callable[..., Any]
+ASKED: Mapping[str, Ask] = {
+    "marginal": lambda net, **evidence: fn.infer.marginal(net, net.names[:1], **evidence),
+    "family_marginals": lambda net, **evidence: fn.infer.family_marginals(net, **evidence),
+    "most_probable": lambda net, **evidence: fn.infer.most_probable(net, **evidence),
+    "log_evidence": lambda net, **evidence: fn.infer.log_evidence(net, **evidence),
+    "tree.marginal": lambda net, **evidence: fn.infer.JunctionTree(net).marginal(net.names[:1], **evidence),
+    "tree.family_marginals": lambda net, **evidence: fn.infer.JunctionTree(net).family_marginals(**evidence),
+    "tree.log_evidence": lambda net, **evidence: fn.infer.JunctionTree(net).log_evidence(**evidence),
+}
+EVERY = pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
+DISTRIBUTIONS = ["marginal", "family_marginals", "tree.marginal", "tree.family_marginals"]
+LOGS = ["log_evidence", "tree.log_evidence"]
+
+
+def asked(names: list[str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("ask", [ASKED[name] for name in names], ids=names)
+
+
+def copies(n: int) -> fn.BayesianNetwork:
+    """x0 is fair, and every other variable is its copy."""
+    names = [f"x{i}" for i in range(n)]
+    tables: dict[str, Any] = {name: [[1, 0], [0, 1]] for name in names} | {"x0": [0.5, 0.5]}
+    parents = {name: ["x0"] for name in names[1:]}
+    return fn.BayesianNetwork.from_tables([fn.Variable(name, ["no", "yes"]) for name in names], parents, tables)
+
+
+# --------------------------------------------------------------------------------------------------------- log P(given)
+
+
+@given(queries())
+def test_log_evidence_is_that_of_the_joint(query: Query) -> None:
+    got = fn.infer.log_evidence(query.net, query.given, likelihood=query.likelihood)
+    assert type(got) is float
+    assert got == pytest.approx(reference.log_evidence(query.net, query.given, query.likelihood), rel=1e-10, abs=1e-10)
+
+
+@given(queries())
+def test_evidence_has_the_chain_rule(query: Query) -> None:
+    """log P(z, x) = log P(z) + log P(x | z)."""
+    net = query.net
+    state = fn.infer.most_probable(net, given=query.given)
+    for x, variable in zip(net.names, net.variables, strict=True):
+        p = fn.infer.marginal(net, [x], given=query.given)[variable.states.index(state[x])]
+        both = fn.infer.log_evidence(net, {**query.given, x: state[x]})
+        assert both == pytest.approx(fn.infer.log_evidence(net, query.given) + math.log(p), rel=1e-10, abs=1e-10)
+
+
+@asked(LOGS)
+def test_impossible_evidence_has_minus_infinity(ask: Ask) -> None:
+    assert ask(copies(2), given={"x0": "no", "x1": "yes"}) == -math.inf
+    assert ask(copies(2), given={"x0": "no"}, likelihood={"x1": [0, 1]}) == -math.inf
+
+
+@asked([*DISTRIBUTIONS, "most_probable"])
+def test_impossible_evidence_is_refused_where_it_would_be_divided_by(ask: Ask) -> None:
+    with pytest.raises(ZeroProbabilityError):
+        ask(copies(2), given={"x0": "no", "x1": "yes"})
+    with pytest.raises(ZeroProbabilityError):
+        ask(copies(2), likelihood={"x0": [1, 0], "x1": [0, 1]})
+    with pytest.raises(ZeroProbabilityError):
+        ask(copies(2), given={"x1": "no"}, likelihood={"x1": [0, 1]})
+
+
+@asked([*DISTRIBUTIONS, "most_probable"])
+def test_impossible_evidence_is_refused_whatever_is_asked(ask: Ask) -> None:
+    """The contradiction lies in a component that the first variable has nothing to do with."""
+    a, b = fn.Variable("a", [0, 1]), fn.Variable("b", [0, 1])
+    net = fn.BayesianNetwork.from_tables([a, b], {}, {"a": [0.5, 0.5], "b": [1, 0]})
+    with pytest.raises(ZeroProbabilityError):
+        ask(net, given={"b": 1})
+
+
+# ------------------------------------------------------------------------------------------------------------- labels
+
+
+@asked(LOGS)
+def test_states_are_given_by_label_not_by_code(ask: Ask) -> None:
+    net = fn.BayesianNetwork.from_tables([fn.Variable("x", [2, 0, 1])], {}, {"x": [0.5, 0.3, 0.2]})
+    got = [ask(net, given={"x": label}) for label in (2, 0, 1)]
+    assert got == pytest.approx([math.log(0.5), math.log(0.3), math.log(0.2)], rel=1e-14)
+
+
+@asked(DISTRIBUTIONS)
+def test_a_number_that_is_a_label_is_not_taken_for_a_code(ask: Ask) -> None:
+    net = fn.BayesianNetwork.from_tables([fn.Variable("x", [2, 0, 1])], {}, {"x": [0.5, 0.3, 0.2]})
+    for label, point in ((2, [1, 0, 0]), (0, [0, 1, 0]), (1, [0, 0, 1])):
+        np.testing.assert_array_equal(np.squeeze(ask(net, given={"x": label})), point)
+
+
+@EVERY
+def test_no_evidence_may_be_said_in_any_way(ask: Ask) -> None:
+    net = random_network(1, [2, 3, 2])
+    bare = ask(net)
+    ways: list[dict[str, Any]] = [{"given": {}}, {"given": None}, {"likelihood": {}}, {"likelihood": None}]
+    for nothing in ways:
+        assert_same(ask(net, **nothing), bare)
+
+
+@EVERY
+@pytest.mark.parametrize("option", ["given", "likelihood"])
+def test_an_unknown_name_is_named(ask: Ask, option: str) -> None:
+    evidence = {option: {"x0": "no", "nobody": "no"} if option == "given" else {"nobody": [1, 1]}}
+    with pytest.raises(SchemaError, match="'nobody'"):
+        ask(copies(2), **evidence)
+
+
+@EVERY
+@pytest.mark.parametrize("label", ["maybe", 0, None, ""])
+def test_an_unknown_label_is_named_with_its_column(ask: Ask, label: Any) -> None:
+    with pytest.raises(UnknownStateError, match="'x1'") as refused:
+        ask(copies(3), given={"x1": label})
+    assert repr(label) in str(refused.value)
+    assert (refused.value.variable, refused.value.label) == ("x1", label)
+
+
+# -------------------------------------------------------------------------------------------------------- likelihoods
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "values",
+    [[1.0], [1.0, 1.0, 1.0], [], 1.0, [[1.0, 1.0]], [1.0, -0.5], [1.0, math.nan], [1.0, math.inf], [0.0, 0.0]],
+    ids=repr,
+)
+def test_likelihoods_that_are_none_are_refused(ask: Ask, values: Any) -> None:
+    with pytest.raises(SchemaError, match="'x1'"):
+        ask(copies(3), likelihood={"x1": values})
+
+
+@given(queries())
+def test_one_state_alone_is_what_is_given(query: Query) -> None:
+    states = {v.name: v.states for v in query.net.variables}
+    points = {name: [float(s == label) for s in states[name]] for name, label in query.given.items()}
+    hard = fn.infer.marginal(query.net, query.names, given=query.given)
+    soft = fn.infer.marginal(query.net, query.names, likelihood=points)
+    np.testing.assert_allclose(soft, hard, rtol=1e-12, atol=1e-300)
+
+
+@given(queries(), st.sampled_from([1e-200, 0.5, 7.0, 1e200]))
+def test_a_factor_moves_log_evidence_and_nothing_else(query: Query, factor: float) -> None:
+    for name, values in query.likelihood.items():
+        scaled = {**query.likelihood, name: values * factor}
+        got = fn.infer.log_evidence(query.net, query.given, likelihood=scaled)
+        bare = fn.infer.log_evidence(query.net, query.given, likelihood=query.likelihood)
+        assert got == pytest.approx(bare + math.log(factor), rel=1e-12, abs=1e-10)
+        marginal = fn.infer.marginal(query.net, query.names, given=query.given, likelihood=scaled)
+        expected = fn.infer.marginal(query.net, query.names, **query.evidence)
+        np.testing.assert_allclose(marginal, expected, rtol=1e-10, atol=1e-300)
+
+
+@asked(LOGS)
+@pytest.mark.parametrize("value", [5e-324, 1e-300, 1.0, 1e308, 1.7e308])
+def test_likelihoods_of_any_size_neither_vanish_nor_overflow(ask: Ask, value: float) -> None:
+    """Forty equal likelihoods leave P(x) as it is: log P = 40 log value."""
+    net = copies(40)
+    got = ask(net, likelihood={name: [value, value] for name in net.names})
+    assert got == pytest.approx(40 * math.log(value), rel=1e-12, abs=1e-12)
+
+
+@asked(["marginal", "tree.marginal"])
+def test_likelihoods_of_all_sizes_at_once(ask: Ask) -> None:
+    """1e308 * 1e-308 on one side and 1e-308 * 1e308 on the other."""
+    got = ask(copies(3), likelihood={"x1": [1e308, 1e-308], "x2": [1e-308, 1e308]})
+    np.testing.assert_allclose(got, [0.5, 0.5], rtol=1e-12)
+
+
+@EVERY
+def test_what_is_given_is_not_changed(ask: Ask) -> None:
+    net = random_network(2, [2, 3])
+    evidence: dict[str, Any] = {"given": {"v0": "s1"}, "likelihood": {"v1": np.array([1.0, 2.0, 3.0])}}
+    ask(net, **evidence)
+    assert evidence["given"] == {"v0": "s1"}
+    assert evidence["likelihood"]["v1"].tolist() == [1.0, 2.0, 3.0]
+
+
+# ------------------------------------------------------------------------------------------------- limits and threads
+
+
+def test_a_table_beyond_the_limit_is_refused() -> None:
+    """What is known of c asks for the joint of a, b and c."""
+    variables = [fn.Variable(name, range(3)) for name in "abc"]
+    tables: dict[str, Any] = {"a": [0.2, 0.3, 0.5], "b": np.full((3, 3), 1 / 3), "c": np.full((3, 3, 3), 1 / 3)}
+    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"], "c": ["a", "b"]}, tables)
+    assert fn.infer.log_evidence(net, likelihood={"c": [1, 2, 3]}, max_table=27) == pytest.approx(math.log(2))
+    with pytest.raises(StateSpaceError) as refused:
+        fn.infer.log_evidence(net, likelihood={"c": [1, 2, 3]}, max_table=26)
+    assert (refused.value.cells, refused.value.limit) == (27, 26)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, "8", True, None])
+def test_the_limit_is_a_positive_integer(limit: Any) -> None:
+    with pytest.raises(FishernetError, match="max_table"):
+        fn.infer.log_evidence(random_network(0, [2]), max_table=limit)
+
+
+def assert_same(one: Any, other: Any) -> None:
+    """The same bits, whatever kind of answer it is."""
+    if isinstance(one, list):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other)
+    else:
+        assert one == other
+
+
+@EVERY
+def test_the_number_of_threads_changes_no_bit(ask: Ask) -> None:
+    net = fn.datasets.load("alarm")
+    evidence = {"given": {"HRBP": "HIGH", "PRESS": "LOW"}, "likelihood": {"CO": [0.2, 0.5, 1.0]}}
+    before = fn.set_threads(1)
+    try:
+        one = ask(net, **evidence)
+        fn.set_threads(3)
+        three = ask(net, **evidence)
+    finally:
+        fn.set_threads(before)
+    assert_same(one, three)
+
+
+# ------------------------------------------------------------------------------------------------------ many variables
+
+
+N = 5000
+CLUES = [f"x{i}" for i in range(N)]
+
+
+@cache
+def naive_bayes(place: int) -> fn.BayesianNetwork:
+    """A class, clues that are 1000 times likelier in the first, and at some place a proof that only the second has."""
+    children = [*CLUES[:place], "proof", *CLUES[place:]]
+    tables: dict[str, Any] = {name: [[0.1, 0.9], [1 - 0.0009, 0.0009]] for name in CLUES}
+    tables |= {"class": [0.5, 0.5], "proof": [[1, 0], [0.75, 0.25]]}
+    variables = [fn.Variable(name, ["no", "yes"]) for name in ["class", *children]]
+    return long_network(variables, {name: ["class"] for name in children}, tables)
+
+
+PLACES = pytest.mark.parametrize("place", [0, N], ids=["first", "last"])
+SEEN = dict.fromkeys(CLUES, "yes")
+PROVEN = {**SEEN, "proof": "yes"}
+
+
+@PLACES
+@asked(LOGS)
+def test_log_evidence_of_many_clues(ask: Ask, place: int) -> None:
+    both = math.log(0.5) + N * math.log(0.9)  # the second class adds 10**-15000 of it
+    assert ask(naive_bayes(place), given=SEEN) == pytest.approx(both, rel=1e-12)
+    second = math.log(0.5) + N * math.log(0.0009) + math.log(0.25)
+    assert ask(naive_bayes(place), given=PROVEN) == pytest.approx(second, rel=1e-12)
+
+
+@asked(DISTRIBUTIONS)
+def test_a_class_that_is_ruled_out_leaves_the_other(ask: Ask) -> None:
+    """The second class had 10**-15000 of the first one's probability; that it is positive must not be forgotten."""
+
+    def classes(answer: Any) -> Array:
+        return np.asarray(answer[0] if isinstance(answer, list) else answer)
+
+    np.testing.assert_allclose(classes(ask(naive_bayes(N), given=SEEN)), [1, 0], rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(classes(ask(naive_bayes(N), given=PROVEN)), [0, 1], rtol=1e-12)
+
+
+@PLACES
+def test_a_row_of_many_clues_is_predicted(place: int) -> None:
+    net = naive_bayes(place)
+    codes = np.ones((2, N + 2), dtype=int)
+    codes[1, 1 + place] = 2  # in the second row the proof is missing
+    got = fn.infer.predict_proba(net, fn.Table.from_codes(codes, net.variables), "class")
+    np.testing.assert_allclose(got, [[0, 1], [1, 0]], rtol=1e-12, atol=1e-300)
+
+
+@asked(["marginal", "tree.marginal"])
+def test_clues_that_cancel_leave_the_prior(ask: Ask) -> None:
+    """As many clues for the second class as for the first, each 1000 to 1, all of the one before the other."""
+    names = [f"x{i}" for i in range(4000)]
+    tables: dict[str, Any] = {name: [[0.1, 0.9], [0.9991, 0.0009]] for name in names[:2000]}
+    tables |= {name: [[0.9991, 0.0009], [0.1, 0.9]] for name in names[2000:]} | {"class": [0.3, 0.7]}
+    variables = [fn.Variable(name, [0, 1]) for name in ["class", *names]]
+    net = long_network(variables, {name: ["class"] for name in names}, tables)
+    np.testing.assert_allclose(ask(net, given=dict.fromkeys(names, 1)), [0.3, 0.7], rtol=1e-9)
+
+
+LENGTH = 20_000
+
+
+@cache
+def chain() -> fn.BayesianNetwork:
+    rng = np.random.default_rng(0)
+    names = [f"x{i}" for i in range(LENGTH)]
+    tables: dict[str, Any] = dict(zip(names, rng.dirichlet([1, 1], size=(LENGTH, 2)), strict=True))
+    tables["x0"] = [0.25, 0.75]
+    parents = {names[i]: [names[i - 1]] for i in range(1, LENGTH)}
+    return long_network([fn.Variable(name, [0, 1]) for name in names], parents, tables)
+
+
+@pytest.mark.slow
+@asked(LOGS)
+def test_evidence_everywhere_in_a_long_chain_is_log_prob(ask: Ask) -> None:
+    net = chain()
+    row = net.sample(1, seed=0)
+    states = {name: int(codes[0]) for name, codes in zip(net.names, row.codes, strict=True)}
+    assert ask(net, given=states) == pytest.approx(float(net.log_prob(row)[0]), rel=1e-12)
+
+
+@pytest.mark.slow
+@asked(LOGS)
+def test_no_evidence_in_a_long_chain_is_certain(ask: Ask) -> None:
+    assert ask(chain()) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.slow
+@asked(LOGS)
+def test_evidence_here_and_there_in_a_long_chain_is_a_product_of_matrices(ask: Ask) -> None:
+    net = chain()
+    row = net.sample(1, seed=1)
+    seen = {net.names[i]: int(row.codes[i][0]) for i in range(0, LENGTH, 3)}
+    message, total = np.ones(1), 0.0
+    for i, conditional in enumerate(net.conditionals):
+        message = message @ conditional.table().reshape(-1, 2)
+        if net.names[i] in seen:
+            message = message * (np.arange(2) == seen[net.names[i]])
+        total += math.log(message.sum())
+        message = message / message.sum()
+    assert ask(net, given=seen) == pytest.approx(total, rel=1e-12)
+
+
+@asked(["family_marginals", "tree.family_marginals"])
+@pytest.mark.parametrize("factor", [1.0, 1e-9, 1e9])
+def test_a_long_hidden_chain_is_forward_and_backward(ask: Ask, factor: float) -> None:
+    """Whatever all likelihoods are multiplied by: products of 2,000 leave the range of numbers on either side."""
+    n, rng = 2000, np.random.default_rng(1)
+    start, step, emit = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(3), size=3), rng.dirichlet(np.ones(4), size=3)
+    seen = emit[:, rng.integers(0, 4, size=n)].T
+    names = [f"h{t}" for t in range(n)]
+    tables: dict[str, Any] = dict.fromkeys(names, step) | {"h0": start}
+    parents = {names[t]: [names[t - 1]] for t in range(1, n)}
+    net = long_network([fn.Variable(name, range(3)) for name in names], parents, tables)
+    got = ask(net, likelihood={name: seen[t] * factor for t, name in enumerate(names)})
+
+    forward, backward = np.zeros((n, 3)), np.ones((n, 3))
+    for t in range(n):
+        forward[t] = (forward[t - 1] @ step if t else start) * seen[t]
+        forward[t] /= forward[t].sum()
+    for t in reversed(range(n - 1)):
+        backward[t] = step @ (seen[t + 1] * backward[t + 1])
+        backward[t] /= backward[t].sum()
+    for t in range(1, n):
+        pair = forward[t - 1][:, None] * step * (seen[t] * backward[t])
+        np.testing.assert_allclose(got[t], pair / pair.sum(), rtol=1e-9)
+
+
+@asked(["family_marginals", "tree.family_marginals"])
+def test_a_long_hidden_chain_with_every_symbol_seen(ask: Ask) -> None:
+    """The same with symbols as variables, 1,400 in all: two states that persist, and symbols in turn."""
+    n = 700
+    step, emit = np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    hidden, symbols = [f"h{t}" for t in range(n)], [f"o{t}" for t in range(n)]
+    tables: dict[str, Any] = dict.fromkeys(hidden, step) | dict.fromkeys(symbols, emit) | {"h0": [0.5, 0.5]}
+    parents = {hidden[t]: [hidden[t - 1]] for t in range(1, n)} | {symbols[t]: [hidden[t]] for t in range(n)}
+    net = long_network([fn.Variable(name, [0, 1]) for name in [*hidden, *symbols]], parents, tables)
+    families = ask(net, given={symbols[t]: t % 2 for t in range(n)})
+    for t in range(1, n):
+        assert families[t].sum() == pytest.approx(1, rel=1e-12)
+        before, after = families[t - 1].reshape(-1, 2).sum(axis=0), families[t].sum(axis=1)
+        np.testing.assert_allclose(after, before, rtol=1e-9)
