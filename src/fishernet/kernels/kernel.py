@@ -52,14 +52,14 @@ def has_features(kernel: Kernel) -> TypeGuard[FeatureKernel]:
 class Algebra:
     """Gives kernels ``+`` and ``*``."""
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: Any) -> Sum:
         """Return the sum of two kernels."""
         if not _is_kernel(self) or not _is_kernel(other):
             return NotImplemented
         parts = (*_parts_of(self), *_parts_of(other))
         return FeatureSum(parts) if all(has_features(part) for part in parts) else Sum(parts)
 
-    def __mul__(self, other: Any) -> Kernel:
+    def __mul__(self, other: Any) -> Product | Multiple:
         """Return the product of two kernels, or a non-negative multiple of one."""
         if not _is_kernel(self):
             return NotImplemented

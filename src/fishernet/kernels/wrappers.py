@@ -41,7 +41,7 @@ class Normalized(Algebra):
         """Return the cosines of all pairs, (n, m) float64."""
         of_x = _one_over_length(self.kernel.diag(X))
         of_y = of_x if Y is None else _one_over_length(self.kernel.diag(Y))
-        cosines: Matrix = self.kernel(X, Y) * of_x[:, None] * of_y
+        cosines: Matrix = self.kernel(X, Y) * (of_x[:, None] * of_y)  # the same product both ways: symmetric
         return cosines
 
     def diag(self, X: Any) -> Matrix:

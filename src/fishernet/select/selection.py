@@ -46,6 +46,10 @@ class Selection:
     kernel: Kernel | None = field(repr=False)
     """The kernel of the criterion "mmd"."""
 
+    def __post_init__(self) -> None:
+        for array in (self.indices, self.trace):
+            array.flags.writeable = False
+
     def nearest(self) -> npt.NDArray[np.int64]:
         """Return, for each row of the table, the place in `indices` of the chosen row nearest to it, (n_rows,) int64.
 
@@ -59,7 +63,9 @@ class Selection:
             if self.kernel is None or lengths is None:
                 nearest = np.argmin(_unequal_cells(rows, chosen), axis=1)
             else:
-                nearest = np.argmin(lengths - 2 * self.kernel(rows, chosen), axis=1)
+                far = lengths - 2 * self.kernel(rows, chosen)
+                rounding = 1e-12 * np.maximum(lengths.max(), np.abs(far).max(axis=1, keepdims=True))
+                nearest = np.argmax(far <= far.min(axis=1, keepdims=True) + rounding, axis=1)
             found.append(nearest.astype(np.int64))
         return np.concatenate(found)
 

@@ -42,8 +42,9 @@ class Similar:
 def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10) -> Similar:
     """Find the rows of a table that are most like a given one.
 
-    Likeness is the cosine ``K(x, y) / sqrt(K(x, x) K(y, y))``. The kernel itself would not do: it is large where
-    either row is rare, so that it can rank a rare other row above the given row itself.
+    Likeness is the cosine ``K(x, y) / sqrt(K(x, x) K(y, y))``. The kernel itself would not do: it grows with the
+    rarity of what two rows share and ignores how much else they have, so that a row that shares one rare state comes
+    before one that is alike in everything but a rare state of its own.
 
     Parameters
     ----------

@@ -30,7 +30,8 @@ class Invariant:
             np.repeat(_inverse(p)[:, None], t.shape[1], axis=1) for p, t in zip(groups, self._theta, strict=True)
         ]
         self._same = [
-            (1 / np.where(t > 0, t, 1) - 1) * p for t, p in zip(self._theta, self._inverse_group, strict=True)
+            (1 - t) * by_theta * by_group
+            for t, by_theta, by_group in zip(self._theta, self._inverse_theta, self._inverse_group, strict=True)
         ]
         self._other = [-p for p in self._inverse_group]
         self._impossible = [

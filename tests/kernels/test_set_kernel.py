@@ -1,0 +1,245 @@
+"""The kernel and the distance of whole tables (P1, section 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.errors import MissingValueError, SchemaError
+from tests.networks import random_network
+from tests.reference.fisher import (
+    WithoutFeatures,
+    family_counts,
+    on_threads,
+    repeated,
+    row_groups,
+    rows_of,
+    set_kernel,
+    set_kernel_of_counts,
+    squared_mmd,
+    theorem_1,
+    weights_of,
+)
+from tests.tables import random_table
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> tuple[fn.BayesianNetwork, fn.Table, fn.Table]:
+    """A positive network and two tables of its variables, weighted or not."""
+    cardinalities = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    net = random_network(draw(st.integers(0, 2**32)), cardinalities, sharp=2.0)
+    tables = [
+        random_table(draw(st.integers(0, 2**32)), draw(st.integers(1, 12)), cardinalities, weighted=draw(st.booleans()))
+        for _ in range(2)
+    ]
+    assume(all(sum(weights_of(t)) > 0 for t in tables))
+    return net, tables[0], tables[1]
+
+
+def literal(net: fn.BayesianNetwork) -> Any:
+    return lambda X, Y: theorem_1(net, rows_of(X), rows_of(Y)).sum(axis=0)
+
+
+def size_of(net: fn.BayesianNetwork, *tables: fn.Table) -> float:
+    """The largest K(x, x), which rounding is measured by."""
+    return 1 + max(float(fn.kernels.FisherKernel(net).diag(t).max()) for t in tables)
+
+
+# ------------------------------------------------------------------------------------------------------- definitions
+
+
+@settings(max_examples=60)
+@given(situations())
+def test_the_set_kernel_is_the_average_over_all_pairs(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
+    net, X, Y = case
+    got = fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y)
+    assert isinstance(got, float)
+    assert got == pytest.approx(set_kernel(literal(net), X, Y), rel=1e-10, abs=1e-12 * size_of(net, X, Y))
+
+
+@settings(max_examples=60)
+@given(situations())
+def test_the_set_kernel_is_the_formula_of_the_counts(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
+    net, X, Y = case
+    got = fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y)
+    assert got == pytest.approx(set_kernel_of_counts(net, X, Y), rel=1e-10, abs=1e-12 * size_of(net, X, Y))
+
+
+@settings(max_examples=60)
+@given(situations())
+def test_the_squared_distance_is_equation_10(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
+    net, X, Y = case
+    got = fn.kernels.squared_mmd(fn.kernels.FisherKernel(net), X, Y)
+    assert isinstance(got, float)
+    assert got == pytest.approx(squared_mmd(literal(net), X, Y), rel=1e-9, abs=1e-12 * size_of(net, X, Y))
+    assert got >= -1e-12 * size_of(net, X, Y)
+
+
+@settings(max_examples=40)
+@given(situations())
+def test_a_kernel_without_features_gives_the_same(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
+    net, X, Y = case
+    kernel = fn.kernels.FisherKernel(net)
+    plain = WithoutFeatures(kernel)
+    rounding = 1e-12 * size_of(net, X, Y)
+    for function in (fn.kernels.set_kernel, fn.kernels.squared_mmd):
+        assert function(plain, X, Y) == pytest.approx(function(kernel, X, Y), rel=1e-10, abs=rounding)
+
+
+@settings(max_examples=40)
+@given(situations())
+def test_a_weight_is_a_number_of_equal_rows(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
+    net, X, Y = case
+    rounding = 1e-12 * size_of(net, X, Y)
+    for kernel in (fn.kernels.FisherKernel(net), fn.kernels.Rbf(fn.kernels.FisherKernel(net), 2.0)):
+        for function in (fn.kernels.set_kernel, fn.kernels.squared_mmd):
+            expected = function(kernel, repeated(X), repeated(Y))
+            assert function(kernel, X, Y) == pytest.approx(expected, rel=1e-10, abs=rounding)
+
+
+@settings(max_examples=40)
+@given(situations())
+def test_mean_features_from_counts_are_the_mean_of_the_features(
+    case: tuple[fn.BayesianNetwork, fn.Table, fn.Table],
+) -> None:
+    net, X, _ = case
+    kernel = fn.kernels.FisherKernel(net)
+    share = np.array(weights_of(X)) / sum(weights_of(X))
+    mean = kernel.mean_features(X)
+    assert mean.shape == (kernel.dimension,)
+    rounding = 1e-13 * np.sqrt(size_of(net, X))
+    np.testing.assert_allclose(mean, kernel.features(X).T @ share, rtol=1e-10, atol=rounding)
+
+
+@settings(max_examples=40)
+@given(situations())
+def test_the_set_kernel_is_the_product_of_the_mean_features(
+    case: tuple[fn.BayesianNetwork, fn.Table, fn.Table],
+) -> None:
+    net, X, Y = case
+    kernel = fn.kernels.FisherKernel(net)
+    product = float(kernel.mean_features(X) @ kernel.mean_features(Y))
+    rounding = 1e-12 * size_of(net, X, Y)
+    assert fn.kernels.set_kernel(kernel, X, Y) == pytest.approx(product, rel=1e-10, abs=rounding)
+
+
+# -------------------------------------------------------------------------------------------------------------- facts
+
+
+def test_the_univariate_set_kernel() -> None:
+    """P1, 6.1: sum_k N_k M_k / (N M theta_k) - 1."""
+    a = fn.Variable("a", ["x", "y", "z"])
+    net = fn.BayesianNetwork.from_tables([a], {}, {"a": [0.5, 0.25, 0.25]})
+    X, Y = [[0], [0], [1], [2]], [[0], [1]]
+    expected = (2 / 4) * (1 / 2) / 0.5 + (1 / 4) * (1 / 2) / 0.25 - 1
+    assert fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y) == pytest.approx(expected, abs=1e-15)
+
+
+def test_tables_with_equal_family_counts_are_at_distance_zero_though_they_differ() -> None:
+    """In a chain a -> b -> c the model sees pairs only: who is with whom across b is nothing to it."""
+    variables = [fn.Variable(name, [0, 1]) for name in "abc"]
+    tables: dict[str, Any] = {"a": [0.3, 0.7], "b": [[0.6, 0.4], [0.2, 0.8]], "c": [[0.9, 0.1], [0.5, 0.5]]}
+    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"], "c": ["b"]}, tables)
+    X = fn.Table.from_codes([[0, 0, 0], [1, 0, 1], [0, 1, 1]], variables)
+    Y = fn.Table.from_codes([[0, 0, 1], [1, 0, 0], [0, 1, 1]], variables)
+    assert sorted(rows_of(X).tolist()) != sorted(rows_of(Y).tolist())
+    assert all(family_counts(c, X) == family_counts(c, Y) for c in net.conditionals)
+    kernel = fn.kernels.FisherKernel(net)
+    assert fn.kernels.squared_mmd(kernel, X, Y) == pytest.approx(0, abs=1e-14)
+    assert fn.kernels.squared_mmd(WithoutFeatures(kernel), X, Y) == pytest.approx(0, abs=1e-12)
+    other = fn.BayesianNetwork.from_tables(
+        variables, {"b": ["a"], "c": ["a"]}, {"a": [0.3, 0.7], "b": [[0.6, 0.4], [0.2, 0.8]], "c": [[0.9, 0.1]] * 2}
+    )
+    assert fn.kernels.squared_mmd(fn.kernels.FisherKernel(other), X, Y) > 0.1  # here a and c are a family
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_is_at_distance_zero_from_itself(seed: int) -> None:
+    net = random_network(seed, [2, 3, 4])
+    table = net.sample(500, seed=seed)
+    kernel = fn.kernels.FisherKernel(net)
+    order = np.random.default_rng(seed).permutation(500)
+    assert fn.kernels.squared_mmd(kernel, table, table) == pytest.approx(0, abs=1e-12)
+    assert fn.kernels.squared_mmd(kernel, table, table[order]) == pytest.approx(0, abs=1e-12)
+    assert fn.kernels.squared_mmd(WithoutFeatures(kernel), table, table) == pytest.approx(0, abs=1e-10)
+
+
+def test_two_tables_of_one_row_are_at_the_distance_of_the_rows() -> None:
+    net = random_network(2, [2, 3, 4])
+    kernel = fn.kernels.FisherKernel(net)
+    X, Y = net.sample(1, seed=1), net.sample(1, seed=2)
+    assert rows_of(X).tolist() != rows_of(Y).tolist()
+    expected = kernel.diag(X)[0] + kernel.diag(Y)[0] - 2 * kernel(X, Y)[0, 0]
+    assert fn.kernels.squared_mmd(kernel, X, Y) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_network_of_maximum_likelihood_puts_the_mean_at_zero(seed: int) -> None:
+    """The scores of the data a model was fitted to sum to 0."""
+    table = random_table(seed, 400, [2, 3, 2, 3], weighted=True)
+    dag = fn.Dag.from_edges(table.names, [("v0", "v1"), ("v1", "v2"), ("v1", "v3")])
+    net = fn.learn.parameters(dag, table, smoothing=0)
+    used = table[np.array(weights_of(table)) > 0]
+    kernel = fn.kernels.FisherKernel(net)
+    size = np.abs(kernel.features(used).data).max()
+    np.testing.assert_allclose(kernel.mean_features(used), 0, atol=1e-13 * size)
+    assert fn.kernels.set_kernel(kernel, used, used) == pytest.approx(0, abs=1e-12 * size)
+
+
+def test_large_tables_are_averaged_in_any_number_of_threads() -> None:
+    """More rows than any block, against the counts of the families; and the same bits on one thread as on two."""
+    net = random_network(5, [3, 4, 2, 5])
+    X, Y = net.sample(9000, seed=1), net.sample(5000, seed=2)
+    kernel = fn.kernels.FisherKernel(net)
+    size = size_of(net, X, Y)
+    got = fn.kernels.set_kernel(kernel, X, Y)
+    assert got == pytest.approx(set_kernel_of_counts(net, X, Y), rel=1e-9, abs=1e-13 * size)
+    one, two = (on_threads(n, lambda: fn.kernels.squared_mmd(kernel, X, Y)) for n in (1, 2))
+    assert one == two
+    plain = WithoutFeatures(kernel)
+    one, two = (on_threads(n, lambda: fn.kernels.squared_mmd(plain, X[:900], Y[:1300])) for n in (1, 2))
+    assert one == two
+    assert one == pytest.approx(fn.kernels.squared_mmd(kernel, X[:900], Y[:1300]), abs=1e-12 * size)
+
+
+def test_groups_that_are_empty_in_one_table_add_nothing() -> None:
+    """ERRATA P1.1: an empty x_ij contributes 0."""
+    net = random_network(1, [2, 3], sharp=2.0)
+    child = next(c for c in net.conditionals if c.parents)
+    rows = np.array([[a, b] for a in range(2) for b in range(3)])
+    groups = np.array(row_groups(child, rows))
+    X, Y = (fn.Table.from_codes(rows[groups == g], net.variables) for g in (0, 1))
+    terms = fn.kernels.FisherKernel(net).terms(X, Y)
+    np.testing.assert_array_equal(terms[child.child], 0)
+    expected = terms[1 - child.child].mean()
+    assert fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y) == pytest.approx(expected, rel=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------------------- refusals
+
+
+def test_an_empty_table_has_no_mean() -> None:
+    net = random_network(0, [2, 3])
+    some = net.sample(5, seed=0)
+    weightless = fn.Table(some.variables, some.codes, weights=[0] * 5)
+    fisher = fn.kernels.FisherKernel(net)
+    for kernel in (fisher, WithoutFeatures(fisher), fn.kernels.Rbf(fisher, 1.0)):
+        for function in (fn.kernels.set_kernel, fn.kernels.squared_mmd):
+            for empty in (some[:0], weightless):
+                for pair in ((empty, some), (some, empty)):
+                    with pytest.raises(SchemaError):
+                        function(kernel, *pair)
+
+
+def test_tables_that_do_not_fit_are_refused() -> None:
+    net = random_network(0, [2, 3])
+    kernel, some = fn.kernels.FisherKernel(net), net.sample(5, seed=0)
+    with pytest.raises(SchemaError, match="'v1'"):
+        fn.kernels.set_kernel(kernel, some, some.select(["v0"]))
+    with pytest.raises(MissingValueError):
+        fn.kernels.squared_mmd(kernel, some, fn.Table.from_codes([[2, 0]], net.variables))
