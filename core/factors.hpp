@@ -38,6 +38,7 @@ public:
     std::vector<bool> relevant(std::span<const std::int32_t> of) const;
 
     std::size_t size() const { return cardinalities.size(); }
+    bool has_conditional(std::int32_t variable) const { return !by_child_.empty() && by_child_[variable] >= 0; }
     const Factor& conditional(std::int32_t variable) const { return factors[by_child_[variable]]; }
 
     std::vector<std::int64_t> cardinalities;

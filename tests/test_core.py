@@ -44,6 +44,43 @@ def model() -> _core.Conditionals:
     return conditionals
 
 
+def factors() -> _core.Factors:
+    product = _core.Factors(CARDINALITIES)
+    product.add(i32(0), np.array([0.5, 0.5]), True)
+    product.add(i32(0, 1), np.array([0.2, 0.3, 0.5, 1.0, 0.0, 0.0]), True)
+    return product
+
+
+def inference(**changed: Any) -> _core.Inference:
+    arguments: dict[str, Any] = {"observed": [1], "soft": [], "targets": [[0]], "whole": False, **changed}
+    return _core.Inference(factors(), **arguments)
+
+
+def cells() -> _core.Cells:
+    return model().cells(columns())
+
+
+def none_of_parents() -> _core.Cells:
+    columns_alone = _core.Conditionals(CARDINALITIES)
+    columns_alone.add(0, i32(), 1)
+    return columns_alone.cells(columns())
+
+
+def distance(**changed: Any) -> _core.SwapSearch:
+    values = np.ones(8)
+    arguments: dict[str, Any] = {
+        "distinct": cells(),
+        "kind_of": i64(0, 1, 2),
+        "counts": values,
+        "total": 3.0,
+        "k": 2,
+        "inverse_theta": values,
+        "inverse_group": values,
+        **changed,
+    }
+    return _core.search_distance(**arguments)
+
+
 TABLES: Any = [np.array([[0.5, 0.5]]), np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])]
 WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a code beyond", lambda: columns(cardinalities=i64(2, 1))),
@@ -91,6 +128,46 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a variable twice", lambda: model().sample(TABLES, i32(0, 0), 5, 1)),
     ("a negative sample", lambda: model().sample(TABLES, i32(0, 1), -1, 1)),
     ("no threads", lambda: _core.set_threads(0)),
+    ("a factor of nobody", lambda: factors().add(i32(2), np.ones(2), False)),
+    ("a factor of one variable twice", lambda: factors().add(i32(0, 0), np.ones(4), False)),
+    ("a factor too short", lambda: factors().add(i32(0), np.ones(1), False)),
+    ("a negative factor", lambda: factors().add(i32(0), np.array([1.0, -1.0]), False)),
+    ("a factor without end", lambda: factors().add(i32(0), np.array([1.0, np.inf]), False)),
+    ("a second conditional", lambda: factors().add(i32(0), np.ones(2), True)),
+    ("a factor that is too large", lambda: _core.Factors(i64(*[2**16] * 3)).add(i32(0, 1, 2), np.ones(1), False)),
+    ("observed out of range", lambda: inference(observed=[2])),
+    ("observed twice", lambda: inference(observed=[1, 1])),
+    ("a soft one out of range", lambda: inference(soft=[-1])),
+    ("an observed target", lambda: inference(targets=[[1]])),
+    ("a target out of range", lambda: inference(targets=[[5]])),
+    ("too few states", lambda: inference().run(i32(0), [])),
+    ("a state out of range", lambda: inference().run(i32(0, 3), [])),
+    ("likelihoods that nobody waits for", lambda: inference().run(i32(0, 0), [np.ones(2)])),
+    ("no likelihood", lambda: inference(soft=[0]).run(i32(0, 0), [])),
+    ("a likelihood too long", lambda: inference(soft=[0]).run(i32(0, 0), [np.ones(3)])),
+    ("a negative likelihood", lambda: inference(soft=[0]).run(i32(0, 0), [np.array([1.0, -1.0])])),
+    ("rows of two targets", lambda: inference(targets=[[0], []]).run_rows(np.zeros((1, 2), np.int32))),
+    ("rows too short", lambda: inference().run_rows(np.zeros((1, 1), np.int32))),
+    ("a maximum of a part", lambda: inference(targets=[]).maximize(i32(0, 0), [])),
+    ("no such method", lambda: _core.FamilyPlan(factors(), [], [], "guess")),
+    ("families of potentials", lambda: _core.FamilyPlan(_core.Factors(CARDINALITIES), [], [], "auto")),
+    ("cells of other columns", lambda: model().cells(columns(cardinalities=i64(2, 4)))),
+    ("weights of other rows", lambda: cells().counts(i64(1))),
+    ("weights that are no integers", lambda: cells().counts(np.ones(3))),  # type: ignore[arg-type]
+    ("terms for other cells", lambda: _core.gram(cells(), cells(), np.ones(7), np.ones(8))),
+    ("rows of other conditionals", lambda: _core.gram(cells(), none_of_parents(), np.ones(8), np.ones(8))),
+    ("a row that equals none", lambda: distance(kind_of=i64(0, 1, 3))),
+    ("rows that weigh nothing", lambda: distance(total=0.0)),
+    ("no rows to choose", lambda: distance(k=0)),
+    ("more rows than there are", lambda: distance(k=4)),
+    ("counts of other cells", lambda: distance(counts=np.ones(7))),
+    ("a start too short", lambda: distance().set_start(i64(0))),
+    ("a row twice", lambda: distance().set_start(i64(0, 0))),
+    ("a row that is not there", lambda: distance().set_start(i64(0, 3))),
+    ("no starts", lambda: distance().draw_start(1, 0)),
+    ("a search without a start", lambda: distance().visit(0, 2)),
+    ("a subset of more than all", lambda: _core.draw_subset(3, 4, 1, 0)),
+    ("too few degrees of freedom", lambda: _core.log_chi_square_tails(np.ones(2), i64(1))),
 ]
 
 
@@ -106,5 +183,12 @@ def test_what_fits_is_taken() -> None:
     assert terms().family_scores(i32(0, 1), i64(0, 0, 1), i32(0), 0.0).shape == (2,)
     assert model().look_up(columns(), TABLES, True).tolist() == [1.0, 1.5, 0.5]
     assert [len(column) for column in model().sample(TABLES, i32(0, 1), 5, 1)] == [5, 5]
+    assert inference().run(i32(0, 1), [])[0][0].tolist() == [1.0, 0.0]
+    assert inference().run_rows(np.zeros((2, 2), np.int32)).shape == (2, 2)
+    assert inference(targets=[], whole=True).maximize(i32(0, 0), []).tolist() == [1, 0]
+    assert cells().counts(i64(1, 0, 4)).sum() == 10
+    search = distance()
+    search.draw_start(1, 3)
+    assert search.visit(0, 2) >= 0
     empty = columns(codes=[], cardinalities=i64(), n_rows=7)
     assert _core.count(empty, i64(0, 0), i32(), 1)[0][0].tolist() == [7]

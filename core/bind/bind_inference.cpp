@@ -55,12 +55,14 @@ void add(Factors& self, const In<std::int32_t>& scope, const In<double>& values,
     if (conditional) {
         if (scope.size() == 0) refuse("a conditional has a child");
         child = scope.data()[scope.size() - 1];
-        for (const auto& other : self.model.factors) {
-            if (other.child == child) refuse("a variable has two conditionals");
-        }
+        if (self.model.has_conditional(child)) refuse("a variable has two conditionals");
     }
     self.model.add({scope.data(), scope.data() + scope.size()}, values.data(), child);
     self.kept.push_back(values);
+}
+
+void check_held(double cells) {
+    if (cells >= 0x1p31) refuse("the tables would have more than 2^31 cells");  // offsets in them are 32 bits wide
 }
 
 void check_observed(const FactorModel& model, const Scope& observed, const Scope& soft) {
@@ -122,6 +124,7 @@ void make_inference(PlannedInference* self, const Factors& factors, const Scope&
 nb::tuple run(PlannedInference& self, const In<std::int32_t>& states, const std::vector<In<double>>& likelihoods) {
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
+    check_held(self.plan.cells_held());
     Answer answer;
     {
         const nb::gil_scoped_release release;
@@ -143,6 +146,7 @@ Out2<double> run_rows(PlannedInference& self, const In2<std::int32_t>& states) {
         self.findings({states.data() + row * static_cast<std::int64_t>(width), width}, {}, none);
     }
     if (self.plan.n_targets() != 1) refuse("rows need one target");
+    check_held(self.plan.cells_held());
     const auto cells = static_cast<std::size_t>(self.plan.target_size());
     std::vector<double> out(static_cast<std::size_t>(n) * cells, std::nan(""));
     {
@@ -167,6 +171,7 @@ Out<std::int32_t> maximize(PlannedInference& self, const In<std::int32_t>& state
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
     if (!self.plan.is_whole()) refuse("the most probable states need the whole model");
+    check_held(self.plan.cells_held());
     std::vector<std::int32_t> best;
     {
         const nb::gil_scoped_release release;
@@ -202,6 +207,7 @@ nb::list run_families(PlannedFamilies& self, const In<std::int32_t>& states,
                       const std::vector<In<double>>& likelihoods) {
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
+    check_held(self.plan.cells_held());
     std::vector<std::vector<double>> tables;
     {
         const nb::gil_scoped_release release;

@@ -1,3 +1,7 @@
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
 #include "../buffer.hpp"
 #include "../gram.hpp"
 #include "arrays.hpp"
@@ -49,19 +53,14 @@ nb::ndarray<nb::numpy, double, nb::ndim<3>, nb::c_contig> bound_terms(const Boun
 }
 
 // The number of rows (or the sum of their weights) in every cell.
-Out<double> counts(const BoundCells& self, const nb::object& weights) {
+Out<double> counts(const BoundCells& self, const std::optional<In<std::int64_t>>& weights) {
     const auto& rows = self.rows;
+    if (weights && static_cast<std::int64_t>(weights->size()) != rows.n_rows) refuse("every row needs a weight");
     std::vector<double> out(static_cast<std::size_t>(rows.n_cells()), 0.0);
-    In<std::int64_t> of_rows;
-    if (!weights.is_none()) {
-        of_rows = nb::cast<In<std::int64_t>>(weights);
-        if (static_cast<std::int64_t>(of_rows.size()) != rows.n_rows) refuse("every row needs a weight");
-    }
-    const bool weighted = !weights.is_none();
     for (std::size_t c = 0; c < rows.n_conditionals(); ++c) {
         const auto* cells = rows.of(c);
         for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-            out[cells[i]] += weighted ? static_cast<double>(of_rows.data()[i]) : 1.0;
+            out[cells[i]] += weights ? static_cast<double>(weights->data()[i]) : 1.0;
         }
     }
     return to_python(std::move(out));
@@ -71,7 +70,7 @@ Out<double> counts(const BoundCells& self, const nb::object& weights) {
 
 void bind_kernels(nb::module_& m) {
     nb::class_<BoundCells>(m, "Cells")
-        .def("counts", &counts, nb::arg("weights").none())
+        .def("counts", &counts, nb::arg("weights").none().noconvert())
         .def_prop_ro("n_rows", [](const BoundCells& self) { return self.rows.n_rows; })
         .def_prop_ro("n_cells", [](const BoundCells& self) { return self.rows.n_cells(); });
     m.def("gram", &bound_gram, nb::arg("x"), nb::arg("y"), nb::arg("other").noconvert(), nb::arg("same").noconvert());

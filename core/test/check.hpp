@@ -20,3 +20,5 @@ void test_set_terms();
 void test_hill_climb();
 void test_conditionals();
 void test_sampling();
+void test_inference();
+void test_selection();

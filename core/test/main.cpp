@@ -11,6 +11,8 @@ int main() {
     test_hill_climb();
     test_conditionals();
     test_sampling();
-    std::puts("core: 8 passed, 0 failed");
+    test_inference();
+    test_selection();
+    std::puts("core: 10 passed, 0 failed");
     return 0;
 }

@@ -15,6 +15,8 @@ from fishernet.table import Variable
 from fishernet.table.variable import State, listed, positions
 
 Given = Mapping[str, State] | None
+MOST_CELLS = 2**31 - 1  # what the core can number
+
 Likelihood = Mapping[str, npt.ArrayLike] | None
 
 
@@ -117,7 +119,7 @@ def checked_limit(max_table: object) -> int:
     """
     if isinstance(max_table, bool) or not isinstance(max_table, int | np.integer) or max_table < 1:
         raise FishernetError(f"max_table must be a positive integer (a number of cells), got {max_table!r}")
-    return int(max_table)
+    return min(int(max_table), MOST_CELLS)
 
 
 def _as_mapping(value: Any, what: str) -> Mapping[str, Any]:

@@ -1,0 +1,170 @@
+#include "../inference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../family_plan.hpp"
+#include "check.hpp"
+#include "data.hpp"
+
+using namespace fishernet;
+
+namespace {
+
+// A random network over variables 0 .. n - 1, parents before children.
+struct TestNetwork {
+    FactorModel model;
+    std::vector<std::vector<double>> tables;
+
+    TestNetwork(unsigned seed, const std::vector<std::int64_t>& cardinalities, std::size_t most_parents)
+        : model(cardinalities) {
+        std::mt19937 random(seed);
+        tables.reserve(cardinalities.size());
+        for (std::size_t v = 0; v < cardinalities.size(); ++v) {
+            Scope scope;
+            for (std::size_t p = 0; p < v && scope.size() < most_parents; ++p) {
+                if (random() % 2) scope.push_back(static_cast<std::int32_t>(v - 1 - p));
+            }
+            std::int64_t rows = 1;
+            for (const auto p : scope) rows *= cardinalities[static_cast<std::size_t>(p)];
+            scope.push_back(static_cast<std::int32_t>(v));
+            std::vector<double> table;
+            for (std::int64_t row = 0; row < rows; ++row) {
+                std::vector<double> numbers;
+                double sum = 0;
+                for (std::int64_t k = 0; k < cardinalities[v]; ++k) {
+                    numbers.push_back(1 + random() % 99);
+                    sum += numbers.back();
+                }
+                for (const auto x : numbers) table.push_back(x / sum);
+            }
+            tables.push_back(std::move(table));
+            model.add(scope, tables.back().data(), static_cast<std::int32_t>(v));
+        }
+    }
+
+    std::int64_t n_states() const {
+        std::int64_t n = 1;
+        for (const auto r : model.cardinalities) n *= r;
+        return n;
+    }
+
+    std::vector<std::int32_t> states(std::int64_t cell) const {
+        std::vector<std::int32_t> out(model.size());
+        for (std::size_t v = model.size(); v-- > 0; cell /= model.cardinalities[v]) {
+            out[v] = static_cast<std::int32_t>(cell % model.cardinalities[v]);
+        }
+        return out;
+    }
+
+    double probability(const std::vector<std::int32_t>& x) const {
+        double p = 1;
+        for (const auto& factor : model.factors) p *= factor.values[place(factor.scope, x)];
+        return p;
+    }
+
+    std::size_t place(const Scope& scope, const std::vector<std::int32_t>& x) const {
+        std::int64_t at = 0;
+        for (const auto v : scope) at = at * model.cardinalities[static_cast<std::size_t>(v)] + x[static_cast<std::size_t>(v)];
+        return static_cast<std::size_t>(at);
+    }
+};
+
+void check_against_enumeration(const TestNetwork& net, const Scope& observed, const std::vector<std::int32_t>& known,
+                               const Scope& soft, const std::vector<double>& likelihood) {
+    std::vector<Scope> targets;
+    for (const auto& factor : net.model.factors) {
+        Scope target;
+        for (const auto v : factor.scope) {
+            if (std::find(observed.begin(), observed.end(), v) == observed.end()) target.push_back(v);
+        }
+        std::reverse(target.begin(), target.end());
+        targets.push_back(std::move(target));
+    }
+    std::vector<std::vector<double>> expected;
+    for (const auto& target : targets) {
+        std::int64_t cells = 1;
+        for (const auto v : target) cells *= net.model.cardinalities[static_cast<std::size_t>(v)];
+        expected.emplace_back(static_cast<std::size_t>(cells), 0.0);
+    }
+    double total = 0;
+    double most = 0;
+    for (std::int64_t cell = 0; cell < net.n_states(); ++cell) {
+        const auto x = net.states(cell);
+        if (std::any_of(observed.begin(), observed.end(), [&](std::int32_t v) {
+                return x[static_cast<std::size_t>(v)] != known[static_cast<std::size_t>(v)];
+            })) {
+            continue;
+        }
+        double p = net.probability(x);
+        for (const auto v : soft) p *= likelihood[static_cast<std::size_t>(x[static_cast<std::size_t>(v)])];
+        total += p;
+        most = std::max(most, p);
+        for (std::size_t t = 0; t < targets.size(); ++t) expected[t][net.place(targets[t], x)] += p;
+    }
+    const std::vector<const double*> likelihoods(soft.size(), likelihood.data());
+    const Findings findings{known, likelihoods};
+    Inference whole(net.model, observed, soft, targets, false);
+    whole.prepare();
+    const Answer answer = whole.run(findings, nullptr);
+    CHECK(std::abs(answer.log_evidence - std::log(total)) < 1e-9);
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+        Inference single(net.model, observed, soft, {targets[t]}, false);
+        single.prepare();
+        const Answer alone = single.run(findings, nullptr);
+        for (std::size_t i = 0; i < expected[t].size(); ++i) {
+            CHECK(std::abs(answer.marginals[t][i] - expected[t][i] / total) < 1e-12);
+            CHECK(std::abs(alone.marginals[0][i] - expected[t][i] / total) < 1e-12);
+        }
+    }
+    Inference best(net.model, observed, soft, {}, true);
+    best.prepare();
+    const auto states = best.maximize(findings, nullptr);
+    double found = net.probability(states);
+    for (const auto v : soft) found *= likelihood[static_cast<std::size_t>(states[static_cast<std::size_t>(v)])];
+    CHECK(found > most * (1 - 1e-12));
+}
+
+void check_families(const TestNetwork& net) {
+    const std::vector<std::int32_t> states(net.model.size(), 0);
+    for (const auto method : {FamilyMethod::automatic, FamilyMethod::tree, FamilyMethod::elimination}) {
+        const auto found = FamilyPlan(net.model, {}, {}, method).run({states, {}}, nullptr);
+        for (std::size_t v = 0; v < net.model.size(); ++v) {
+            Scope parents = net.model.conditional(static_cast<std::int32_t>(v)).scope;
+            parents.pop_back();
+            std::vector<double> expected(found[v].size(), 0.0);
+            for (std::int64_t cell = 0; cell < net.n_states(); ++cell) {
+                const auto x = net.states(cell);
+                expected[net.place(parents, x)] += net.probability(x);
+            }
+            for (std::size_t i = 0; i < expected.size(); ++i) CHECK(std::abs(found[v][i] - expected[i]) < 1e-12);
+        }
+    }
+}
+
+// Tables of more than one block and more than one part.
+void check_large_tables() {
+    const TestNetwork net(5, {40, 30, 20, 17, 2}, 4);
+    const std::vector<std::int32_t> states(5, 0);
+    Inference plan(net.model, {}, {}, {{0, 1, 2, 3}, {3}, {4, 1}}, false);
+    plan.prepare();
+    const Answer two = plan.run({states, {}}, nullptr, true);
+    const Answer one = plan.run({states, {}}, nullptr, false);
+    CHECK(two.marginals == one.marginals);
+    std::vector<double> sums(17, 0.0);
+    for (std::size_t i = 0; i < two.marginals[0].size(); ++i) sums[i % 17] += two.marginals[0][i];
+    for (std::size_t k = 0; k < 17; ++k) CHECK(std::abs(sums[k] - two.marginals[1][k]) < 1e-12);
+}
+
+}  // namespace
+
+void test_inference() {
+    const std::vector<double> likelihood{0.25, 4.0, 1.0};
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        const TestNetwork net(seed, {2, 3, 1, 3, 2, 3}, 1 + seed % 3);
+        check_against_enumeration(net, {}, std::vector<std::int32_t>(6, 0), {}, likelihood);
+        check_against_enumeration(net, {5, 0}, {1, 0, 0, 0, 0, 2}, {3}, likelihood);
+        check_families(net);
+    }
+    check_large_tables();
+}
