@@ -34,4 +34,7 @@ struct CellRows {
 
 CellRows find_cell_rows(const Columns& table, std::span<const FlatConditional> conditionals, StopCheck check);
 
+// counts[cell] += the number of rows in it, or the sum of their weights.
+void count_cells(const CellRows& rows, const std::int64_t* weights, std::span<double> counts, StopCheck check);
+
 }  // namespace fishernet

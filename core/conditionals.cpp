@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "cells.hpp"
 #include "pool.hpp"
 
 namespace fishernet {
@@ -68,29 +67,14 @@ void for_blocks(const Columns& table, StopCheck check, const std::function<void(
 
 }  // namespace
 
+void find_cells(const Columns& table, const FlatConditional& conditional, std::int64_t begin, std::int64_t n,
+                std::uint32_t* cells) {
+    find_cells<std::uint32_t>(table, conditional, begin, n, 1, cells);
+}
+
 void find_groups(const Columns& table, const FlatConditional& conditional, std::int64_t begin, std::int64_t n,
                  std::int64_t* groups) {
     find_cells<std::int64_t>(table, conditional, begin, n, 0, groups);
-}
-
-CellRows find_cell_rows(const Columns& table, std::span<const FlatConditional> conditionals, StopCheck check) {
-    CellRows rows;
-    rows.n_rows = table.n_rows;
-    rows.firsts.push_back(0);
-    for (const auto& c : conditionals) {
-        rows.states.push_back(c.states);
-        rows.firsts.push_back(rows.firsts.back() + c.n_groups * c.states);
-    }
-    rows.cells.resize(conditionals.size() * static_cast<std::size_t>(table.n_rows));
-    for_blocks(table, check, [&](std::int64_t begin, std::int64_t n) {
-        std::vector<std::int64_t> cells(block_rows);
-        for (std::size_t c = 0; c < conditionals.size(); ++c) {
-            find_cells<std::int64_t>(table, conditionals[c], begin, n, 1, cells.data());
-            auto* to = rows.cells.data() + static_cast<std::int64_t>(c) * table.n_rows + begin;
-            for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<std::uint32_t>(cells[i] + rows.firsts[c]);
-        }
-    });
-    return rows;
 }
 
 void look_up(const Columns& table, std::span<const FlatConditional> conditionals,

@@ -24,6 +24,10 @@ struct FlatConditional {
 void find_groups(const Columns& table, const FlatConditional& conditional, std::int64_t begin, std::int64_t n,
                  std::int64_t* groups);
 
+// Group * states + state of the child, of every row; a conditional has fewer than 2^32 cells.
+void find_cells(const Columns& table, const FlatConditional& conditional, std::int64_t begin, std::int64_t n,
+                std::uint32_t* cells);
+
 // out[row * n_conditionals + i] = values[i][group, state of the child]; or, with sum, out[row] is their sum in order.
 void look_up(const Columns& table, std::span<const FlatConditional> conditionals,
              std::span<const double* const> values, bool sum, double* out, StopCheck check);

@@ -140,7 +140,8 @@ struct Candidate {
 
 }  // namespace
 
-Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, Greed greed) {
+Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, Greed greed,
+                      double most) {
     FillGraph graph(cardinalities, scopes);
     std::vector<std::int32_t> version(graph.size(), 0);
     std::priority_queue<Candidate> queue;
@@ -169,6 +170,10 @@ Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<con
         found.cells += cells;
         found.largest = std::max(found.largest, cells);
         found.cliques.push_back(std::move(clique));
+        if (cells > most) {
+            found.complete = false;
+            break;
+        }
         version[v] = -1;
         graph.remove(v, changed);
         for (const auto u : changed) {
@@ -180,13 +185,13 @@ Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<con
     return found;
 }
 
-Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes) {
+Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, double most) {
     constexpr double worth_a_try = 20000;  // cells that take longer than another elimination
-    Elimination best = eliminate(cardinalities, scopes, Greed::fill);
-    if (best.cells < worth_a_try) return best;
+    Elimination best = eliminate(cardinalities, scopes, Greed::fill, most);
+    if (best.complete && best.cells < worth_a_try) return best;
     for (const auto greed : {Greed::table, Greed::weighted_fill}) {
-        Elimination other = eliminate(cardinalities, scopes, greed);
-        if (other.cells < best.cells) best = std::move(other);
+        Elimination other = eliminate(cardinalities, scopes, greed, most);
+        if (other.complete && (!best.complete || other.cells < best.cells)) best = std::move(other);
     }
     return best;
 }

@@ -19,12 +19,14 @@ struct Elimination {
     std::vector<Scope> cliques;  // in the order of elimination; the vertex that goes is the first of its clique
     double cells = 0;            // of all cliques' tables together
     double largest = 0;
+    bool complete = true;        // false: it was given up when a table had more than the cells allowed
 };
 
-// Every scope is a clique of the graph.
-Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, Greed greed);
+// Every scope is a clique of the graph. It is given up at a clique of more than `most` cells.
+Elimination eliminate(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, Greed greed,
+                      double most);
 
 // The cheapest of what the greeds give; small tables are not worth a second try.
-Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes);
+Elimination eliminate_cheaply(std::span<const std::int64_t> cardinalities, std::span<const Scope> scopes, double most);
 
 }  // namespace fishernet

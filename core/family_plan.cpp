@@ -1,6 +1,7 @@
 #include "family_plan.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <optional>
 
@@ -55,8 +56,9 @@ Scope without(const Scope& scope, const Scope& observed) {
 
 }  // namespace
 
-FamilyPlan::FamilyPlan(const FactorModel& model, const Scope& observed, const Scope& soft, FamilyMethod method)
-    : model_(model), has_findings_(!observed.empty() || !soft.empty()), sources_(model.size(), -1),
+FamilyPlan::FamilyPlan(const FactorModel& model, const Scope& observed, const Scope& soft, FamilyMethod method,
+                       double most, StopCheck check)
+    : model_(model), has_findings_(!observed.empty() || !soft.empty()), most_(most), sources_(model.size(), -1),
       order_(topological_order(model)) {
     std::vector<Request> requests;
     for (const auto v : order_) {
@@ -70,7 +72,7 @@ FamilyPlan::FamilyPlan(const FactorModel& model, const Scope& observed, const Sc
     }
     if (requests.empty()) return;
     if (method == FamilyMethod::elimination) {
-        plan_by_elimination(observed, soft, requests);
+        plan_by_elimination(observed, soft, requests, check);
         return;
     }
     std::vector<Scope> targets;
@@ -79,13 +81,16 @@ FamilyPlan::FamilyPlan(const FactorModel& model, const Scope& observed, const Sc
         targets.push_back(request.target);
         variables.push_back(request.variable);
     }
-    Inference tree(model, observed, soft, targets, false);
-    if (method == FamilyMethod::automatic && tree.cost() > cost_of_planning(observed, soft, requests)) {
-        plan_by_elimination(observed, soft, requests);
-        if (cost() <= tree.cost()) return;
+    Inference tree(model, observed, soft, targets, false, most);
+    const bool fits = tree.complete() && tree.cells_held() <= most;
+    if (method == FamilyMethod::automatic &&
+        !(fits && tree.cost() <= cost_of_planning(observed, soft, requests))) {
+        plan_by_elimination(observed, soft, requests, check);
+        if (!fits || (complete() && cost() <= tree.cost())) return;
         jobs_.clear();
         answers_.clear();
     }
+    too_large_ = fits ? 0 : tree.cells_held();
     add_job(std::move(tree), std::move(variables));
 }
 
@@ -109,16 +114,33 @@ void FamilyPlan::add_job(Inference inference, std::vector<std::int32_t> variable
     answers_.push_back(std::move(variables));
 }
 
+// One elimination a request. The later a variable comes, the larger its ancestral graph: if one is too large for exact
+// inference, it is found out early, and the rest is spared.
+std::vector<Inference> FamilyPlan::plan_singly(const Scope& observed, const Scope& soft,
+                                               const std::vector<Request>& requests, StopCheck check) {
+    std::vector<std::optional<Inference>> planned(requests.size());
+    std::atomic<bool> given_up{false};
+    const auto n = static_cast<std::int64_t>(requests.size());
+    run_tasks(n, [&](std::int64_t task) {
+        if (given_up) return;
+        const auto q = static_cast<std::size_t>(n - 1 - task);
+        planned[q].emplace(model_, observed, soft, std::vector<Scope>{requests[q].target}, false, most_);
+        if (!planned[q]->complete()) given_up = true;
+    }, check);
+    std::vector<Inference> single;
+    for (auto& one : planned) {
+        if (one && !one->complete()) too_large_ = one->cells_held();
+        if (one) single.push_back(std::move(*one));
+    }
+    return single;
+}
+
 // One elimination a request in its ancestral graph; where many requests lie in the ancestral graph of one of them, a
 // junction tree of that graph if it costs less than they do.
-void FamilyPlan::plan_by_elimination(const Scope& observed, const Scope& soft, const std::vector<Request>& requests) {
-    std::vector<std::optional<Inference>> planned(requests.size());
-    run_tasks(static_cast<std::int64_t>(requests.size()), [&](std::int64_t q) {
-        const auto& target = requests[static_cast<std::size_t>(q)].target;
-        planned[static_cast<std::size_t>(q)].emplace(model_, observed, soft, std::vector<Scope>{target}, false);
-    }, nullptr);
-    std::vector<Inference> single;
-    for (auto& one : planned) single.push_back(std::move(*one));
+void FamilyPlan::plan_by_elimination(const Scope& observed, const Scope& soft, const std::vector<Request>& requests,
+                                     StopCheck check) {
+    std::vector<Inference> single = plan_singly(observed, soft, requests, check);
+    if (!complete()) return;
     std::vector<std::size_t> largest_first(requests.size());
     std::iota(largest_first.begin(), largest_first.end(), std::size_t{0});
     std::stable_sort(largest_first.begin(), largest_first.end(), [&](std::size_t a, std::size_t b) {
@@ -144,8 +166,8 @@ void FamilyPlan::plan_by_elimination(const Scope& observed, const Scope& soft, c
             covered.push_back(other);
         }
         if (targets.size() > 2 && 3 * single[q].cost() < apart) {
-            Inference together(model_, observed, soft, targets, false);
-            if (together.cost() < apart) {
+            Inference together(model_, observed, soft, targets, false, most_);
+            if (together.complete() && together.cells_held() <= most_ && together.cost() < apart) {
                 for (const auto other : covered) answered[other] = true;
                 add_job(std::move(together), std::move(variables));
             }
@@ -157,7 +179,7 @@ void FamilyPlan::plan_by_elimination(const Scope& observed, const Scope& soft, c
 }
 
 double FamilyPlan::cells_held() const {
-    double most = 0;
+    double most = too_large_;
     for (const auto& job : jobs_) most = std::max(most, job.cells_held());
     return most;
 }

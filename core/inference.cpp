@@ -34,7 +34,7 @@ std::int64_t count_cells(const Scope& scope, std::span<const std::int64_t> cardi
 }  // namespace
 
 Inference::Inference(const FactorModel& model, const Scope& observed, const Scope& soft, std::vector<Scope> targets,
-                     bool whole)
+                     bool whole, double most)
     : model_(model), targets_(std::move(targets)), has_findings_(!observed.empty() || !soft.empty()),
       whole_(whole) {
     const auto n = static_cast<std::int32_t>(model.size());
@@ -86,8 +86,13 @@ Inference::Inference(const FactorModel& model, const Scope& observed, const Scop
         scopes.push_back(target);
     }
     const auto first_target = static_cast<std::int64_t>(pieces_.size());
-    tree_ = make_tree(eliminate_cheaply(cardinalities_, scopes), cardinalities_, scopes,
-                      targets_.size() == 1 ? first_target : -1);
+    const Elimination elimination = eliminate_cheaply(cardinalities_, scopes, most);
+    complete_ = elimination.complete;
+    if (complete_) {
+        tree_ = make_tree(elimination, cardinalities_, scopes, targets_.size() == 1 ? first_target : -1);
+    } else {
+        tree_.largest = elimination.largest;
+    }
 }
 
 std::int64_t Inference::target_size() const { return count_cells(targets_.front(), cardinalities_); }

@@ -27,9 +27,11 @@ struct Answer {
 class Inference {
 public:
     // Targets hold no observed variable. With one target a single pass is enough; `whole` keeps variables on which
-    // neither targets nor findings depend.
+    // neither targets nor findings depend. The plan is given up at a table of more than `most` cells.
     Inference(const FactorModel& model, const Scope& observed, const Scope& soft, std::vector<Scope> targets,
-              bool whole);
+              bool whole, double most);
+
+    bool complete() const { return complete_; }  // or given up: it can not be run, and cells_held() tells why
 
     const CliqueTree& tree() const { return tree_; }
     const Scope& variables() const { return variables_; }  // what the tree's local numbers mean
@@ -39,7 +41,7 @@ public:
     bool is_whole() const { return whole_; }
 
     // The most cells that a run holds at once.
-    double cells_held() const { return calibrates() || whole_ ? tree_.cells : tree_.largest; }
+    double cells_held() const { return !complete_ || !(calibrates() || whole_) ? tree_.largest : tree_.cells; }
     // What a run costs, in cells to be multiplied and summed.
     double cost() const { return (calibrates() ? 3 : 1) * tree_.cells + 64.0 * tree_.cliques.size(); }
 
@@ -86,6 +88,7 @@ private:
     std::vector<std::int64_t> soft_sizes_;  // cardinalities of the softly observed variables
     bool has_findings_;
     bool whole_;
+    bool complete_ = true;
     CliqueTree tree_;
     std::vector<Room> rooms_;
 };

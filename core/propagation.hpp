@@ -270,13 +270,21 @@ private:
                            const Odometer& at) {
         const auto& kernels = float_kernels();
         double factor = Domain::logarithmic ? 0 : 1;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (room.inputs[i].kind != Operand::Kind::constant) continue;
+            const double value = inputs[i][at.position(i)];
+            factor = Domain::logarithmic ? factor + value : factor * value;
+        }
+        if (!Domain::logarithmic && factor == 0) {  // nothing that follows changes that
+            std::fill(block, block + n, 0.0);
+            return;
+        }
         bool begun = false;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const double* from = inputs[i] + at.position(i);
             const auto& operand = room.inputs[i];
-            if (operand.kind == Operand::Kind::constant) {
-                factor = Domain::logarithmic ? factor + *from : factor * *from;
-            } else if (!begun) {
+            if (operand.kind == Operand::Kind::constant) continue;
+            if (!begun) {
                 begun = true;
                 if (operand.kind == Operand::Kind::contiguous) {
                     std::copy(from, from + n, block);

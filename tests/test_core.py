@@ -52,7 +52,7 @@ def factors() -> _core.Factors:
 
 
 def inference(**changed: Any) -> _core.Inference:
-    arguments: dict[str, Any] = {"observed": [1], "soft": [], "targets": [[0]], "whole": False, **changed}
+    arguments: dict[str, Any] = {"observed": [1], "soft": [], "targets": [[0]], "whole": False, "most": 1e6, **changed}
     return _core.Inference(factors(), **arguments)
 
 
@@ -148,9 +148,11 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a negative likelihood", lambda: inference(soft=[0]).run(i32(0, 0), [np.array([1.0, -1.0])])),
     ("rows of two targets", lambda: inference(targets=[[0], []]).run_rows(np.zeros((1, 2), np.int32))),
     ("rows too short", lambda: inference().run_rows(np.zeros((1, 1), np.int32))),
+    ("a plan that was given up", lambda: inference(most=1.0).run(i32(0, 0), [])),
+    ("families given up", lambda: _core.FamilyPlan(factors(), [1], [], "auto", 1.0).run(i32(0, 0), [])),
     ("a maximum of a part", lambda: inference(targets=[]).maximize(i32(0, 0), [])),
-    ("no such method", lambda: _core.FamilyPlan(factors(), [], [], "guess")),
-    ("families of potentials", lambda: _core.FamilyPlan(_core.Factors(CARDINALITIES), [], [], "auto")),
+    ("no such method", lambda: _core.FamilyPlan(factors(), [], [], "guess", 1e6)),
+    ("families of potentials", lambda: _core.FamilyPlan(_core.Factors(CARDINALITIES), [], [], "auto", 1e6)),
     ("cells of other columns", lambda: model().cells(columns(cardinalities=i64(2, 4)))),
     ("weights of other rows", lambda: cells().counts(i64(1))),
     ("weights that are no integers", lambda: cells().counts(np.ones(3))),  # type: ignore[arg-type]

@@ -16,19 +16,25 @@ from fishernet.cli.main import fishernet
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_the_example_prints_what_the_readme_says() -> None:
-    code, output = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.DOTALL).groups()  # type: ignore[union-attr]
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue() == output
+def test_the_examples_print_what_the_readme_says() -> None:
+    """One after the other, each with what those before it made."""
+    examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.DOTALL)
+    assert len(examples) == 3
+    names: dict[str, object] = {}
+    for code, output in examples:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, names)
+        assert printed.getvalue() == output
 
 
 def commands() -> list[str]:
     shown = re.findall(
-        r"^fishernet (learn|score|predict|sample|convert)( .*?)(?:\s+#.*)?$", README.read_text(), re.MULTILINE
+        r"^fishernet (learn|score|predict|query|select|similar|sample|convert)( .*?)(?:\s+#.*)?$",
+        README.read_text(),
+        re.MULTILINE,
     )
-    assert len(shown) == 5
+    assert len(shown) == 8
     return [command + rest for command, rest in shown]
 
 

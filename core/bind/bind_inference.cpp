@@ -61,7 +61,8 @@ void add(Factors& self, const In<std::int32_t>& scope, const In<double>& values,
     self.kept.push_back(values);
 }
 
-void check_held(double cells) {
+void check_plan(bool complete, double cells) {
+    if (!complete) refuse("the plan was given up");
     if (cells >= 0x1p31) refuse("the tables would have more than 2^31 cells");  // offsets in them are 32 bits wide
 }
 
@@ -113,18 +114,18 @@ using PlannedInference = Planned<Inference>;
 using PlannedFamilies = Planned<FamilyPlan>;
 
 void make_inference(PlannedInference* self, const Factors& factors, const Scope& observed, const Scope& soft,
-                    const Lists& targets, bool whole) {
+                    const Lists& targets, bool whole, double most) {
     check_observed(factors.model, observed, soft);
     check_targets(factors.model, observed, targets);
     const nb::gil_scoped_release release;
-    new (self) PlannedInference{&factors, observed, soft, {factors.model, observed, soft, targets, whole}};
+    new (self) PlannedInference{&factors, observed, soft, {factors.model, observed, soft, targets, whole, most}};
 }
 
 // The marginals of the targets (none when the findings are impossible) and the log-probability of the findings.
 nb::tuple run(PlannedInference& self, const In<std::int32_t>& states, const std::vector<In<double>>& likelihoods) {
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
-    check_held(self.plan.cells_held());
+    check_plan(self.plan.complete(), self.plan.cells_held());
     Answer answer;
     {
         const nb::gil_scoped_release release;
@@ -146,7 +147,7 @@ Out2<double> run_rows(PlannedInference& self, const In2<std::int32_t>& states) {
         self.findings({states.data() + row * static_cast<std::int64_t>(width), width}, {}, none);
     }
     if (self.plan.n_targets() != 1) refuse("rows need one target");
-    check_held(self.plan.cells_held());
+    check_plan(self.plan.complete(), self.plan.cells_held());
     const auto cells = static_cast<std::size_t>(self.plan.target_size());
     std::vector<double> out(static_cast<std::size_t>(n) * cells, std::nan(""));
     {
@@ -171,7 +172,7 @@ Out<std::int32_t> maximize(PlannedInference& self, const In<std::int32_t>& state
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
     if (!self.plan.is_whole()) refuse("the most probable states need the whole model");
-    check_held(self.plan.cells_held());
+    check_plan(self.plan.complete(), self.plan.cells_held());
     std::vector<std::int32_t> best;
     {
         const nb::gil_scoped_release release;
@@ -192,7 +193,7 @@ Lists cliques(const PlannedInference& self) {
 }
 
 void make_families(PlannedFamilies* self, const Factors& factors, const Scope& observed, const Scope& soft,
-                   const std::string& method) {
+                   const std::string& method, double most) {
     check_observed(factors.model, observed, soft);
     if (!factors.model.directed()) refuse("families need one conditional a variable");
     const FamilyMethod which = method == "tree"          ? FamilyMethod::tree
@@ -200,14 +201,14 @@ void make_families(PlannedFamilies* self, const Factors& factors, const Scope& o
                                : method == "auto"        ? FamilyMethod::automatic
                                                          : throw std::invalid_argument("no such method");
     const nb::gil_scoped_release release;
-    new (self) PlannedFamilies{&factors, observed, soft, {factors.model, observed, soft, which}};
+    new (self) PlannedFamilies{&factors, observed, soft, {factors.model, observed, soft, which, most, check_signals}};
 }
 
 nb::list run_families(PlannedFamilies& self, const In<std::int32_t>& states,
                       const std::vector<In<double>>& likelihoods) {
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
-    check_held(self.plan.cells_held());
+    check_plan(self.plan.complete(), self.plan.cells_held());
     std::vector<std::vector<double>> tables;
     {
         const nb::gil_scoped_release release;
@@ -226,7 +227,7 @@ void bind_inference(nb::module_& m) {
         .def("add", &add, nb::arg("scope").noconvert(), nb::arg("values").noconvert(), nb::arg("conditional"));
     nb::class_<PlannedInference>(m, "Inference")
         .def("__init__", &make_inference, nb::arg("factors"), nb::arg("observed"), nb::arg("soft"), nb::arg("targets"),
-             nb::arg("whole"), nb::keep_alive<1, 2>())
+             nb::arg("whole"), nb::arg("most"), nb::keep_alive<1, 2>())
         .def("run", &run, nb::arg("states").noconvert(), nb::arg("likelihoods").noconvert())
         .def("run_rows", &run_rows, nb::arg("states").noconvert())
         .def("maximize", &maximize, nb::arg("states").noconvert(), nb::arg("likelihoods").noconvert())
@@ -236,7 +237,7 @@ void bind_inference(nb::module_& m) {
         .def_prop_ro("cells_held", [](const PlannedInference& self) { return self.plan.cells_held(); });
     nb::class_<PlannedFamilies>(m, "FamilyPlan")
         .def("__init__", &make_families, nb::arg("factors"), nb::arg("observed"), nb::arg("soft"), nb::arg("method"),
-             nb::keep_alive<1, 2>())
+             nb::arg("most"), nb::keep_alive<1, 2>())
         .def("run", &run_families, nb::arg("states").noconvert(), nb::arg("likelihoods").noconvert())
         .def_prop_ro("n_jobs", [](const PlannedFamilies& self) { return self.plan.n_jobs(); })
         .def_prop_ro("cost", [](const PlannedFamilies& self) { return self.plan.cost(); })

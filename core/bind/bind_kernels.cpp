@@ -57,11 +57,10 @@ Out<double> counts(const BoundCells& self, const std::optional<In<std::int64_t>>
     const auto& rows = self.rows;
     if (weights && static_cast<std::int64_t>(weights->size()) != rows.n_rows) refuse("every row needs a weight");
     std::vector<double> out(static_cast<std::size_t>(rows.n_cells()), 0.0);
-    for (std::size_t c = 0; c < rows.n_conditionals(); ++c) {
-        const auto* cells = rows.of(c);
-        for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-            out[cells[i]] += weights ? static_cast<double>(weights->data()[i]) : 1.0;
-        }
+    const std::int64_t* of_rows = weights ? weights->data() : nullptr;
+    {
+        const nb::gil_scoped_release release;
+        count_cells(rows, of_rows, out, check_signals);
     }
     return to_python(std::move(out));
 }

@@ -104,12 +104,12 @@ void check_against_enumeration(const TestNetwork& net, const Scope& observed, co
     }
     const std::vector<const double*> likelihoods(soft.size(), likelihood.data());
     const Findings findings{known, likelihoods};
-    Inference whole(net.model, observed, soft, targets, false);
+    Inference whole(net.model, observed, soft, targets, false, 1e9);
     whole.prepare();
     const Answer answer = whole.run(findings, nullptr);
     CHECK(std::abs(answer.log_evidence - std::log(total)) < 1e-9);
     for (std::size_t t = 0; t < targets.size(); ++t) {
-        Inference single(net.model, observed, soft, {targets[t]}, false);
+        Inference single(net.model, observed, soft, {targets[t]}, false, 1e9);
         single.prepare();
         const Answer alone = single.run(findings, nullptr);
         for (std::size_t i = 0; i < expected[t].size(); ++i) {
@@ -117,7 +117,7 @@ void check_against_enumeration(const TestNetwork& net, const Scope& observed, co
             CHECK(std::abs(alone.marginals[0][i] - expected[t][i] / total) < 1e-12);
         }
     }
-    Inference best(net.model, observed, soft, {}, true);
+    Inference best(net.model, observed, soft, {}, true, 1e9);
     best.prepare();
     const auto states = best.maximize(findings, nullptr);
     double found = net.probability(states);
@@ -128,7 +128,7 @@ void check_against_enumeration(const TestNetwork& net, const Scope& observed, co
 void check_families(const TestNetwork& net) {
     const std::vector<std::int32_t> states(net.model.size(), 0);
     for (const auto method : {FamilyMethod::automatic, FamilyMethod::tree, FamilyMethod::elimination}) {
-        const auto found = FamilyPlan(net.model, {}, {}, method).run({states, {}}, nullptr);
+        const auto found = FamilyPlan(net.model, {}, {}, method, 1e9, nullptr).run({states, {}}, nullptr);
         for (std::size_t v = 0; v < net.model.size(); ++v) {
             Scope parents = net.model.conditional(static_cast<std::int32_t>(v)).scope;
             parents.pop_back();
@@ -146,7 +146,7 @@ void check_families(const TestNetwork& net) {
 void check_large_tables() {
     const TestNetwork net(5, {40, 30, 20, 17, 2}, 4);
     const std::vector<std::int32_t> states(5, 0);
-    Inference plan(net.model, {}, {}, {{0, 1, 2, 3}, {3}, {4, 1}}, false);
+    Inference plan(net.model, {}, {}, {{0, 1, 2, 3}, {3}, {4, 1}}, false, 1e9);
     plan.prepare();
     const Answer two = plan.run({states, {}}, nullptr, true);
     const Answer one = plan.run({states, {}}, nullptr, false);

@@ -44,9 +44,10 @@ def most_probable(
     ('yes', 'no')
     """
     net = network_of(net)
+    limit = checked_limit(max_table)
     findings = Findings.of(net.variables, given, likelihood)
-    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], True)
-    check_held(plan.cells_held, checked_limit(max_table), "the junction tree's tables")
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], True, limit)
+    check_held(plan.cells_held, limit, "the junction tree's tables")
     codes = plan.maximize(findings.states, findings.likelihoods)
     if len(codes) < len(net.variables):
         raise impossible(given)

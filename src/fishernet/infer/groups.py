@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.errors import SchemaError, StateSpaceError
 from fishernet.infer.findings import checked_limit, network_of
 from fishernet.models import BayesianNetwork
-from fishernet.models.conditional import Conditional
 from fishernet.models.factors import MAX_TABLE, parent_marginals, sum_by_group
-from fishernet.random import Seed
-from fishernet.table import Table
+from fishernet.random import Seed, generator
 
 Array = npt.NDArray[np.float64]
 
+CELLS_AT_ONCE = 2**22  # of sampled rows: what a cache holds
+FEWEST_ROWS = 2**13  # sampled at once: two blocks, for two threads
 METHODS = ("auto", "tree", "elimination", "sample")
 
 
@@ -82,15 +84,20 @@ def group_probabilities(
 
 
 def _sampled(net: BayesianNetwork, n_samples: int, seed: Seed) -> list[Array]:
-    rows = net.sample(n_samples, seed=seed)
-    return [_smoothed_shares(conditional, rows) for conditional in net.conditionals]
-
-
-def _smoothed_shares(conditional: Conditional, rows: Table) -> Array:
-    """Return the groups' shares of the rows with a count of one added to every configuration."""
-    n_groups = conditional.probabilities.shape[0]
-    group_of = conditional.flat()[1]
-    sizes = np.ones(n_groups) if group_of is None else np.bincount(group_of, minlength=n_groups)
-    counts = np.bincount(conditional.groups(rows), minlength=n_groups)
-    shares: Array = (counts + sizes) / (rows.n_rows + sizes.sum())
+    """Return the groups' shares of sampled rows with a count of one added to every configuration."""
+    random = generator(seed)
+    counts = np.zeros(sum(c.probabilities.size for c in net.conditionals))
+    at_once = max(FEWEST_ROWS, CELLS_AT_ONCE // max(1, len(net.variables)))
+    for first in range(0, n_samples, at_once):
+        rows = net.sample(min(at_once, n_samples - first), seed=random)
+        counts += net.flat.cells(rows.native).counts(None)
+    shares = []
+    first = 0
+    for conditional in net.conditionals:
+        shape = conditional.probabilities.shape
+        of_groups = counts[first : first + math.prod(shape)].reshape(shape).sum(axis=1)
+        group_of = conditional.flat()[1]
+        sizes = np.ones(shape[0]) if group_of is None else np.bincount(group_of, minlength=shape[0])
+        shares.append((of_groups + sizes) / (n_samples + sizes.sum()))
+        first += math.prod(shape)
     return shares

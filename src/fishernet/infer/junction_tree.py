@@ -146,7 +146,7 @@ class JunctionTree:
 
     def _plan(self, findings: Findings) -> _core.Inference:
         families = [[v for v in (*c.parents, c.child) if v not in findings.observed] for c in self._net.conditionals]
-        plan = _core.Inference(self._net.factors, findings.observed, findings.soft, families, False)
+        plan = _core.Inference(self._net.factors, findings.observed, findings.soft, families, False, self._limit)
         check_held(plan.cells_held, self._limit, "the junction tree's tables")
         return plan
 

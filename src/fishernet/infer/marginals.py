@@ -119,7 +119,7 @@ def family_marginals(
             p.reshape([*(cardinalities[v] for v in c.parents), 1]) * c.table()
             for c, p in zip(net.conditionals, tables, strict=True)
         ]
-    plan = _core.FamilyPlan(net.factors, findings.observed, findings.soft, "auto")
+    plan = _core.FamilyPlan(net.factors, findings.observed, findings.soft, "auto", limit)
     check_held(plan.cells_held, limit, "the tables for the marginals of the families")
     tables = plan.run(findings.states, findings.likelihoods)
     if not tables:
@@ -155,16 +155,17 @@ def log_evidence(
     -1.609438
     """
     net = network_of(net)
+    limit = checked_limit(max_table)
     findings = Findings.of(net.variables, given, likelihood)
-    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], False)
-    check_held(plan.cells_held, checked_limit(max_table), "a table of the elimination")
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], False, limit)
+    check_held(plan.cells_held, limit, "a table of the elimination")
     return plan.run(findings.states, findings.likelihoods)[1]
 
 
 def joint_of_query(net: BayesianNetwork, where: Sequence[int], findings: Findings, given: Given, limit: int) -> Array:
     """Return the joint of some variables, given what is known, by one elimination."""
     free = [v for v in where if v not in findings.observed]
-    plan = _core.Inference(net.factors, findings.observed, findings.soft, [free], False)
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [free], False, limit)
     check_held(plan.cells_held, limit, "a table of the elimination")
     tables, log_probability = plan.run(findings.states, findings.likelihoods)
     if np.isneginf(log_probability):

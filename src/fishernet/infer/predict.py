@@ -88,7 +88,7 @@ def _by_pattern(
     """Predict rows in which the same cells are missing."""
     known = np.where(missing, np.int32(0), codes)
     distinct, which = np.unique(known, axis=0, return_inverse=True)
-    plan = _core.Inference(net.factors, np.flatnonzero(~missing).tolist(), [], [[target]], False)
+    plan = _core.Inference(net.factors, np.flatnonzero(~missing).tolist(), [], [[target]], False, limit)
     check_held(plan.cells_held, limit, "a table of the elimination")
     found = plan.run_rows(np.ascontiguousarray(distinct, dtype=np.int32))
     result = found[which.ravel()]

@@ -13,8 +13,6 @@ from fishernet.table import Variable
 
 MAX_TABLE = 2**26  # cells: half a gigabyte
 
-NOTHING_OBSERVED: tuple[list[int], list[int]] = ([], [])
-
 
 def conditional_factors(variables: Sequence[Variable], conditionals: Sequence[Conditional]) -> _core.Factors:
     """Return the conditionals of a Bayesian network as factors, in the order of the variables.
@@ -32,7 +30,10 @@ def conditional_factors(variables: Sequence[Variable], conditionals: Sequence[Co
 
 
 def check_held(cells: float, max_table: int, what: str) -> None:
-    """Raise StateSpaceError when a plan would hold more cells than allowed; nothing has been allocated yet."""
+    """Raise StateSpaceError when a plan would hold more cells than allowed; nothing has been allocated yet.
+
+    A plan that was given up tells of the table at which it was.
+    """
     if cells > max_table:
         raise StateSpaceError(
             what,
@@ -52,7 +53,7 @@ def parent_marginals(
     StateSpaceError
         When more than `max_table` cells would be held at once.
     """
-    plan = _core.FamilyPlan(factors, *NOTHING_OBSERVED, method)
+    plan = _core.FamilyPlan(factors, [], [], method, max_table)
     check_held(plan.cells_held, max_table, "the tables for the probabilities of the parents")
     return plan.run(np.zeros(len(cardinalities), dtype=np.int32), [])
 

@@ -1,0 +1,5 @@
+"""``python -m fishernet.cli.demo``."""
+
+from fishernet.cli.demo import demo
+
+demo()
