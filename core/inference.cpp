@@ -36,7 +36,7 @@ std::int64_t count_cells(const Scope& scope, std::span<const std::int64_t> cardi
 Inference::Inference(const FactorModel& model, const Scope& observed, const Scope& soft, std::vector<Scope> targets,
                      bool whole, double most)
     : model_(model), targets_(std::move(targets)), has_findings_(!observed.empty() || !soft.empty()),
-      whole_(whole) {
+      whole_(whole), levels_(tree_) {
     const auto n = static_cast<std::int32_t>(model.size());
     Scope asked = observed;
     asked.insert(asked.end(), soft.begin(), soft.end());
@@ -90,6 +90,7 @@ Inference::Inference(const FactorModel& model, const Scope& observed, const Scop
     complete_ = elimination.complete;
     if (complete_) {
         tree_ = make_tree(elimination, cardinalities_, scopes, targets_.size() == 1 ? first_target : -1);
+        levels_ = Levels(tree_);
     } else {
         tree_.largest = elimination.largest;
     }

@@ -10,6 +10,7 @@
 #include "clique_tree.hpp"
 #include "factors.hpp"
 #include "interrupt.hpp"
+#include "schedule.hpp"
 #include "table_walk.hpp"
 
 namespace fishernet {
@@ -90,6 +91,7 @@ private:
     bool whole_;
     bool complete_ = true;
     CliqueTree tree_;
+    Levels levels_;
     std::vector<Room> rooms_;
 };
 

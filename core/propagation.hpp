@@ -1,45 +1,26 @@
-// One run of the messages through a clique tree, in one of three kinds of numbers: products and sums as they are, their
-// logarithms, or logarithms with the maximum in place of the sum. Only inference.cpp includes this.
+// One run of the messages through a clique tree, in one kind of numbers. Only inference.cpp includes this.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <functional>
 #include <limits>
+#include <span>
+#include <vector>
 
+#include "block_products.hpp"
 #include "buffer.hpp"
-#include "float_kernels.hpp"
 #include "inference.hpp"
-#include "pool.hpp"
+#include "schedule.hpp"
 
 namespace fishernet {
-
-inline constexpr double no_chance = -std::numeric_limits<double>::infinity();  // the logarithm of 0
-
-struct Linear {
-    static constexpr bool logarithmic = false;
-    static constexpr bool keeps_tables = false;  // a message can be summed while its table is being made
-};
-
-struct Logarithmic {
-    static constexpr bool logarithmic = true;
-    static constexpr bool keeps_tables = true;
-    static constexpr bool sums = true;
-};
-
-struct Maximal {
-    static constexpr bool logarithmic = true;
-    static constexpr bool keeps_tables = true;
-    static constexpr bool sums = false;
-};
 
 template <class Domain>
 class Propagation {
 public:
     // Watched: linear numbers give up before a product could leave their range.
     Propagation(const Inference& plan, const Findings& findings, StopCheck check, bool parallel, bool watched)
-        : plan_(plan), check_(check), patience_(parallel ? check : nullptr), parallel_(parallel), watched_(watched),
+        : plan_(plan), check_(check), parallel_(parallel), watched_(watched),
           states_(findings.states) {
         for (std::size_t s = 0; s < findings.likelihoods.size(); ++s) take_likelihood(findings.likelihoods[s], s);
         for (const auto& piece : plan.pieces_) values_.push_back(values_of(piece));
@@ -72,7 +53,7 @@ public:
         for (std::size_t t = 0; t < plan_.targets_.size(); ++t) {
             if (plan_.targets_[t].empty()) answer.marginals[t] = {1.0};
         }
-        each_level(false, [&](std::size_t c, bool parallel) {
+        visit(false, [&](std::size_t c, bool parallel) {
             for (const auto& [target, operand] : plan_.rooms_[c].targets) {
                 answer.marginals[target] = normalized(marginal(c, operand, plan_.target_cells_[target], parallel));
             }
@@ -154,73 +135,17 @@ private:
         return std::isinf(low) ? 0 : std::log2(low);
     }
 
-    // ------------------------------------------------------------------------------------------------ schedule
-
-    static constexpr std::int64_t large_table = std::int64_t{1} << 17;  // worth the work of several threads
-
-    // Calls work(clique, may it run in parallel) for all cliques, level by level: from the roots, or towards them.
-    void each_level(bool to_roots, const std::function<void(std::size_t, bool)>& work) {
-        const auto& cliques = plan_.tree_.cliques;
-        levels_.resize(cliques.empty() ? 0 : static_cast<std::size_t>(deepest()) + 1);
-        if (levels_.empty()) return;
-        if (levels_.front().empty()) {
-            for (std::size_t c = 0; c < cliques.size(); ++c) levels_[static_cast<std::size_t>(cliques[c].depth)].push_back(c);
-        }
-        for (std::size_t l = 0; l < levels_.size(); ++l) {
-            const auto& level = levels_[to_roots ? levels_.size() - 1 - l : l];
-            std::vector<std::size_t> small;
-            std::int64_t cells = 0;
-            for (const auto c : level) {
-                const auto size = plan_.rooms_[c].shape.cells();
-                if (size >= large_table) {
-                    work(c, parallel_);
-                    patience_.ask();
-                } else {
-                    small.push_back(c);
-                    cells += size;
-                }
-            }
-            if (parallel_ && small.size() > 1 && cells > large_table / 4) {
-                run_tasks(static_cast<std::int64_t>(small.size()),
-                          [&](std::int64_t i) { work(small[static_cast<std::size_t>(i)], false); }, check_);
-            } else {
-                for (const auto c : small) work(c, false);
-                patience_.ask();
-            }
-        }
-    }
-
-    std::int32_t deepest() const {
-        std::int32_t depth = 0;
-        for (const auto& clique : plan_.tree_.cliques) depth = std::max(depth, clique.depth);
-        return depth;
-    }
-
-    // How many parts a table is cut into, each with its own sums of `out_cells` (0: they need none); a matter of sizes
-    // alone, so that the sums do not depend on the threads.
-    static std::int64_t count_chunks(const Shape& shape, std::int64_t out_cells) {
-        if (shape.cells() < large_table) return 1;
-        std::int64_t chunks = std::min<std::int64_t>(16, shape.cells() / (large_table / 2));
-        while (chunks > 1 && chunks * out_cells > shape.cells() / 8) chunks /= 2;
-        return std::min(chunks, shape.blocks);
-    }
-
-    // work(chunk, its first block, the block after its last)
     template <class Work>
-    void for_chunks(std::int64_t chunks, std::int64_t blocks, bool parallel, Work work) {
-        const auto one = [&](std::int64_t c) { work(c, blocks * c / chunks, blocks * (c + 1) / chunks); };
-        if (parallel && chunks > 1) {
-            run_tasks(chunks, one, check_);
-        } else {
-            for (std::int64_t c = 0; c < chunks; ++c) one(c);
-        }
+    void visit(bool to_roots, Work work) {
+        const auto cells = [this](std::size_t c) { return plan_.rooms_[c].shape.cells(); };
+        plan_.levels_.visit(to_roots, parallel_, check_, cells, work);
     }
 
     // -------------------------------------------------------------------------------------------- towards the roots
 
     bool collect() {
         std::atomic<bool> in_range{true};
-        each_level(true, [&](std::size_t c, bool parallel) {
+        visit(true, [&](std::size_t c, bool parallel) {
             if (in_range && !collect_clique(c, parallel)) in_range = false;
         });
         return in_range;
@@ -265,104 +190,16 @@ private:
         return operands;
     }
 
-    // The product of the inputs over one block of the table.
-    static void fill_block(double* block, std::int64_t n, const Room& room, const std::vector<const double*>& inputs,
-                           const Odometer& at) {
-        const auto& kernels = float_kernels();
-        double factor = Domain::logarithmic ? 0 : 1;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            if (room.inputs[i].kind != Operand::Kind::constant) continue;
-            const double value = inputs[i][at.position(i)];
-            factor = Domain::logarithmic ? factor + value : factor * value;
-        }
-        if (!Domain::logarithmic && factor == 0) {  // nothing that follows changes that
-            std::fill(block, block + n, 0.0);
-            return;
-        }
-        bool begun = false;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            const double* from = inputs[i] + at.position(i);
-            const auto& operand = room.inputs[i];
-            if (operand.kind == Operand::Kind::constant) continue;
-            if (!begun) {
-                begun = true;
-                if (operand.kind == Operand::Kind::contiguous) {
-                    std::copy(from, from + n, block);
-                } else {
-                    kernels.gather(block, from, operand.offsets.data(), n);
-                }
-            } else if constexpr (Domain::logarithmic) {
-                for (std::int64_t k = 0; k < n; ++k) block[k] += from[place(operand, k)];
-            } else {
-                multiply_block(block, n, operand, from);
-            }
-        }
-        if (!begun) {
-            std::fill(block, block + n, factor);
-        } else if constexpr (Domain::logarithmic) {
-            for (std::int64_t k = 0; k < n; ++k) block[k] += factor;
-        } else if (factor != 1) {
-            kernels.scale(block, factor, n);
-        }
-    }
-
-    static std::int64_t place(const Operand& operand, std::int64_t i) {
-        return operand.kind == Operand::Kind::constant     ? 0
-               : operand.kind == Operand::Kind::contiguous ? i
-                                                           : operand.offsets[static_cast<std::size_t>(i)];
-    }
-
-    // into[...] += block[i], wherever the operand says.
-    static void sum_block(const double* block, std::int64_t n, const Operand& operand, double* into) {
-        const auto& kernels = float_kernels();
-        switch (operand.kind) {
-            case Operand::Kind::constant: *into += kernels.sum(block, n); return;
-            case Operand::Kind::contiguous: kernels.add(into, block, n); return;
-            case Operand::Kind::scattered:
-                kernels.add_runs(into, block, operand.offsets.data(), operand.run, operand.steady, n);
-        }
-    }
-
-    // block[i] *= the cell of `by` that the operand says.
-    static void multiply_block(double* block, std::int64_t n, const Operand& operand, const double* by) {
-        constexpr std::int32_t worth_a_loop = 8;  // shorter runs are multiplied faster by gathering
-        const auto& kernels = float_kernels();
-        if (operand.kind == Operand::Kind::constant) {
-            kernels.scale(block, *by, n);
-        } else if (operand.kind == Operand::Kind::contiguous) {
-            kernels.multiply(block, by, n);
-        } else if (operand.run >= worth_a_loop) {
-            kernels.multiply_runs(block, by, operand.offsets.data(), operand.run, operand.steady, n);
-        } else {
-            kernels.multiply_gathered(block, by, operand.offsets.data(), n);
-        }
-    }
-
     void fill_table(std::size_t c, const std::vector<const double*>& inputs, bool parallel) {
         const auto& room = plan_.rooms_[c];
         const auto operands = pointers(room);
         const auto chunks = count_chunks(room.shape, 0);
-        for_chunks(chunks, room.shape.blocks, parallel, [&](std::int64_t, std::int64_t first, std::int64_t last) {
+        for_chunks(chunks, room.shape.blocks, parallel, check_, [&](std::int64_t, std::int64_t first, std::int64_t last) {
             Odometer at(room.shape, operands, first);
             for (auto b = first; b < last; ++b, at.next()) {
-                fill_block(tables_[c].get() + b * room.shape.block, room.shape.block, room, inputs, at);
+                fill_block<Domain>(tables_[c].get() + b * room.shape.block, room.shape.block, room.inputs, inputs, at);
             }
         });
-    }
-
-    // Partial sums of the chunks, added in their order.
-    template <class Work>
-    Table sum_chunks(const Shape& shape, std::int64_t out_cells, bool parallel, Work work) {
-        const auto chunks = count_chunks(shape, out_cells);
-        Table sums(static_cast<std::size_t>(out_cells * chunks), 0.0);
-        for_chunks(chunks, shape.blocks, parallel, [&](std::int64_t chunk, std::int64_t first, std::int64_t last) {
-            work(sums.data() + chunk * out_cells, first, last);
-        });
-        for (std::int64_t chunk = 1; chunk < chunks; ++chunk) {
-            float_kernels().add(sums.data(), sums.data() + chunk * out_cells, out_cells);
-        }
-        sums.resize(static_cast<std::size_t>(out_cells));
-        return sums;
     }
 
     Table multiply_and_sum(std::size_t c, const std::vector<const double*>& inputs, bool keep, bool parallel) {
@@ -375,7 +212,7 @@ private:
             Odometer at(room.shape, operands, first);
             for (auto b = first; b < last; ++b, at.next()) {
                 double* block = keep ? tables_[c].get() + b * n : scratch.data();
-                fill_block(block, n, room, inputs, at);
+                fill_block<Domain>(block, n, room.inputs, inputs, at);
                 sum_block(block, n, room.upward.front(), sums + at.position(inputs.size()));
             }
         };
@@ -383,9 +220,9 @@ private:
         const std::int64_t rest = room.shape.cells() / room.separator_cells;
         const std::int64_t whole = std::max<std::int64_t>(1, rest / n);  // blocks that share a separator cell
         const std::int64_t units = room.shape.blocks / whole;
-        if (units < 8) return sum_chunks(room.shape, room.separator_cells, parallel, work);
+        if (units < 8) return sum_chunks(room.shape, room.separator_cells, parallel, check_, work);
         Table sums(static_cast<std::size_t>(room.separator_cells), 0.0);
-        for_chunks(std::min(count_chunks(room.shape, 0), units), units, parallel,
+        for_chunks(std::min(count_chunks(room.shape, 0), units), units, parallel, check_,
                    [&](std::int64_t, std::int64_t first, std::int64_t last) {
                        work(sums.data(), first * whole, last * whole);
                    });
@@ -412,7 +249,7 @@ private:
     // ------------------------------------------------------------------------------------------- from the roots
 
     void distribute() {
-        each_level(false, [&](std::size_t c, bool parallel) {
+        visit(false, [&](std::size_t c, bool parallel) {
             const auto& room = plan_.rooms_[c];
             const auto parent = plan_.tree_.cliques[c].parent;
             if (parent < 0 || !room.wanted) return;
@@ -441,7 +278,7 @@ private:
         const auto& operand = room.upward.front();
         const Operand* operands[] = {&operand};
         const auto n = room.shape.block;
-        for_chunks(count_chunks(room.shape, 0), room.shape.blocks, parallel,
+        for_chunks(count_chunks(room.shape, 0), room.shape.blocks, parallel, check_,
                    [&](std::int64_t, std::int64_t first, std::int64_t last) {
                        Odometer at(room.shape, operands, first);
                        for (auto b = first; b < last; ++b, at.next()) {
@@ -463,7 +300,7 @@ private:
         } else {
             const auto& shape = plan_.rooms_[c].shape;
             const Operand* operands[] = {&operand};
-            return sum_chunks(shape, out_cells, parallel, [&](double* sums, std::int64_t first, std::int64_t last) {
+            return sum_chunks(shape, out_cells, parallel, check_, [&](double* sums, std::int64_t first, std::int64_t last) {
                 Odometer at(shape, operands, first);
                 for (auto b = first; b < last; ++b, at.next()) {
                     sum_block(tables_[c].get() + b * shape.block, shape.block, operand, sums + at.position(0));
@@ -512,7 +349,6 @@ private:
 
     const Inference& plan_;
     StopCheck check_;
-    Patience patience_;
     bool parallel_;
     bool watched_;
     std::span<const std::int32_t> states_;
@@ -525,7 +361,6 @@ private:
     std::vector<std::int64_t> exponents_;     // what was taken out of the messages, base 2
     std::vector<double> lowest_;              // of the messages: log2 of the smallest positive number
     std::vector<char> possible_;
-    std::vector<std::vector<std::size_t>> levels_;
 };
 
 }  // namespace fishernet

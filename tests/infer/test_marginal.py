@@ -208,3 +208,15 @@ def test_the_limit_is_a_positive_integer(limit: Any) -> None:
 def test_names_that_do_not_fit_are_named(names: list[str], message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         fn.infer.marginal(random_network(0, [2, 2]), names)
+
+
+def test_a_joint_table_that_would_be_too_large_is_refused_even_where_it_is_known() -> None:
+    names = [f"v{i}" for i in range(40)]
+    net = fn.BayesianNetwork.from_tables(
+        [fn.Variable(n, ["a", "b"]) for n in names], {}, {n: [0.5, 0.5] for n in names}
+    )
+    with pytest.raises(fn.StateSpaceError):
+        fn.infer.marginal(net, names[:30], given=dict.fromkeys(names, "a"))
+    with pytest.raises(fn.SchemaError, match="at most 32"):
+        fn.infer.marginal(net, names, given=dict.fromkeys(names, "a"))
+    assert fn.infer.marginal(net, names[:10], given=dict.fromkeys(names, "a")).ravel()[0] == 1

@@ -371,3 +371,8 @@ def test_the_number_of_threads_changes_no_bit() -> None:
 
     for one, two in zip(on_threads(1, work), on_threads(2, work), strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+def test_a_network_without_variables_is_refused() -> None:
+    with pytest.raises(fn.SchemaError, match="variables"):
+        fn.kernels.FisherKernel(fn.BayesianNetwork([], []))

@@ -157,3 +157,14 @@ def test_the_frame_has_the_chosen_rows_with_labels(kind: str) -> None:
     for variable, column in zip(table.variables, table.codes, strict=True):
         labels = [variable.states[code] for code in column[found.indices]]
         assert frame[variable.name].to_pylist() == labels
+
+
+def test_rows_that_weigh_nothing_are_refused() -> None:
+    asia = fn.datasets.load("asia")
+    rows = asia.sample(20, seed=1)
+    weightless = fn.Table(rows.variables, rows.codes, weights=np.zeros(20, dtype=np.int64))
+    with pytest.raises(fn.SchemaError, match="weight 0"):
+        fn.select.greedy_chi_square(weightless, 3)
+    for kernel in (fn.kernels.FisherKernel(asia), fn.kernels.Rbf(fn.kernels.FisherKernel(asia), 1.0)):
+        with pytest.raises(fn.SchemaError, match="weight 0"):
+            fn.select.greedy_mmd(kernel, weightless, 3)

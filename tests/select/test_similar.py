@@ -210,3 +210,13 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     certain = fn.kernels.FisherKernel(fn.BayesianNetwork.from_tables([a], {}, {"a": [1, 0]}))
     with pytest.raises(ZeroProbabilityError):
         fn.select.similar(certain, fn.Table.from_codes([[0], [0]], [a]), fn.Table.from_codes([[1]], [a]))
+
+
+def test_an_impossible_row_is_named_by_its_place_in_the_whole_table() -> None:
+    asia = fn.datasets.load("asia")
+    rows = asia.sample(5000, seed=1)
+    codes = np.stack(rows.codes, axis=1)
+    either, tub, lung = (asia.names.index(name) for name in ("either", "tub", "lung"))
+    codes[4500, [either, tub, lung]] = asia.variables[either].code("yes"), 1, 1  # "or" of two that are "no"
+    with pytest.raises(fn.ZeroProbabilityError, match=r"row 4500\b"):
+        fn.select.similar(fn.kernels.FisherKernel(asia), fn.Table.from_codes(codes, asia.variables), 0)

@@ -8,14 +8,17 @@ from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
 from fishernet.cli.learn import learn
 from fishernet.cli.predict import predict
+from fishernet.cli.query import query
 from fishernet.cli.sample import sample
 from fishernet.cli.score import score
+from fishernet.cli.select import select
+from fishernet.cli.similar import similar
 from fishernet.cli.terminal.failures import Commands
 
 
 @click.group(
     cls=Commands,
-    commands=[learn, score, sample, predict, convert, demo],
+    commands=[learn, score, sample, predict, query, select, similar, convert, demo],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="fishernet", message="%(package)s %(version)s")

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.infer.findings import Findings, Given, Likelihood, checked_limit, impossible, network_of
-from fishernet.infer.marginals import joint_of_query, with_observed_axes
+from fishernet.infer.marginals import check_answer, joint_of_query, with_observed_axes
 from fishernet.models import BayesianNetwork
 from fishernet.models.factors import MAX_TABLE, check_held
 from fishernet.table.variable import check_names, positions
@@ -112,6 +112,7 @@ class JunctionTree:
         asked = list(names)
         check_names(asked)
         where = positions(self._net.names, asked)
+        check_answer(self._net, where, self._limit)
         findings = Findings.of(self._net.variables, given, likelihood)
         free = [v for v in where if v not in findings.observed]
         for position, conditional in enumerate(self._net.conditionals):

@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.errors import SchemaError
 from fishernet.infer.findings import Findings, Given, Likelihood, checked_limit, impossible, network_of
 from fishernet.models import BayesianNetwork
 from fishernet.models.factors import MAX_TABLE, check_held, parent_marginals
 from fishernet.table.variable import check_names, positions
 
 Array = npt.NDArray[np.float64]
+
+MOST_AXES = 32  # of an array of NumPy 1
 
 
 def marginal(
@@ -69,7 +72,9 @@ def marginal(
     asked = [names] if isinstance(names, str) else list(names)
     check_names(asked)
     findings = Findings.of(net.variables, given, likelihood)
-    return joint_of_query(net, positions(net.names, asked), findings, given, limit)
+    where = positions(net.names, asked)
+    check_answer(net, where, limit)
+    return joint_of_query(net, where, findings, given, limit)
 
 
 def family_marginals(
@@ -160,6 +165,13 @@ def log_evidence(
     plan = _core.Inference(net.factors, findings.observed, findings.soft, [], False, limit)
     check_held(plan.cells_held, limit, "a table of the elimination")
     return plan.run(findings.states, findings.likelihoods)[1]
+
+
+def check_answer(net: BayesianNetwork, where: Sequence[int], limit: int) -> None:
+    """Raise before a joint table of some variables is made that would be too large, or have too many axes."""
+    if len(where) > MOST_AXES:
+        raise SchemaError(f"a joint table of {len(where)} variables has too many axes; ask for at most {MOST_AXES}")
+    check_held(math.prod(net.variables[v].cardinality for v in where), limit, "the joint table")
 
 
 def joint_of_query(net: BayesianNetwork, where: Sequence[int], findings: Findings, given: Given, limit: int) -> Array:

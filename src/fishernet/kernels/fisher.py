@@ -88,6 +88,8 @@ class FisherKernel(Algebra):
                 f"a Fisher kernel needs a model with a likelihood and scores, a BayesianNetwork; got "
                 f"{type(model).__name__}"
             )
+        if not model.variables:
+            raise SchemaError("a Fisher kernel needs a network with variables; this one has none")
         if metric not in METRICS:
             raise SchemaError(f"unknown metric {metric!r}; known are {', '.join(map(repr, METRICS))}")
         if reference is not None and metric != "empirical":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,8 @@ from fishernet.select.selection import Selection
 from fishernet.select.starts import checked_start
 from fishernet.select.swaps import CoreSwaps, KernelSwaps, Swaps
 from fishernet.table import Table
+
+Make = Callable[[], Swaps]
 
 AT_ONCE = 64  # positions visited between two reports
 
@@ -87,10 +90,10 @@ def greedy_mmd(
     if isinstance(kernel, FisherKernel) and isinstance(kernel.rule, Invariant):
         rows = table.conform(kernel.model.variables)
         rows.require_complete("greedy_mmd")
-        swaps: Swaps = CoreSwaps.of_distance(kernel.rule, rows, k)
+        make: Make = partial(CoreSwaps.of_distance, kernel.rule, rows, k)
     else:
-        swaps = KernelSwaps(kernel, table, k)
-    return _search(swaps, table, k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
+        make = partial(KernelSwaps, kernel, table, k)
+    return _search(make, table, k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
 
 
 def greedy_chi_square(
@@ -137,11 +140,13 @@ def greedy_chi_square(
     table.require_complete("greedy_chi_square")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")
-    return _search(CoreSwaps.of_chi_square(table, k), table, k, start, n_starts, seed, progress, criterion="chi-square")
+    return _search(
+        partial(CoreSwaps.of_chi_square, table, k), table, k, start, n_starts, seed, progress, criterion="chi-square"
+    )
 
 
 def _search(
-    swaps: Swaps,
+    make: Make,
     table: Table,
     k: int,
     start: npt.ArrayLike | None,
@@ -152,6 +157,9 @@ def _search(
     criterion: str,
     kernel: Kernel | None = None,
 ) -> Selection:
+    if table.weights is not None and not table.weights.sum():
+        raise SchemaError("all rows have weight 0, so there is nothing to stand for")
+    swaps = make()
     number: int | None = None
     if start is not None:
         swaps.set_start(checked_start(start, k, table.n_rows))

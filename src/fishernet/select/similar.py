@@ -81,18 +81,21 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise FishernetError(f"the number of rows to find must be a positive integer, got {n!r}")
     given = _given_row(table, row)
-    cosines = np.concatenate(
-        [np.zeros(0), *(_cosines(kernel, table[i : i + BLOCK], given) for i in range(0, table.n_rows, BLOCK))]
-    )
+    lengths = np.sqrt(kernel.diag(table) * kernel.diag(given))
+    cosines = np.zeros(table.n_rows)
+    for first in range(0, table.n_rows, BLOCK):
+        part = slice(first, first + BLOCK)
+        values = kernel(table[part], given)[:, 0]
+        np.divide(values, lengths[part], out=cosines[part], where=lengths[part] > 0)
+    cosines = np.clip(cosines, -1, 1)
     # rounding must not decide between rows that are equally alike, nor push a row behind itself
     order = np.argsort(-cosines.round(12), kind="stable")[: int(n)].astype(np.int64)
-    found = table[order]
-    lengths = np.sqrt(kernel.diag(found) * kernel.diag(given))
-    terms = kernel.terms(found, given)[:, :, 0].T
+    terms = kernel.terms(table[order], given)[:, :, 0].T
+    scale = lengths[order, None]
     return Similar(
         indices=order,
         cosines=cosines[order],
-        by_variable=np.divide(terms, lengths[:, None], out=np.zeros_like(terms), where=lengths[:, None] > 0),
+        by_variable=np.divide(terms, scale, out=np.zeros_like(terms), where=scale > 0),
         names=kernel.model.names,
         table=table,
     )
@@ -109,10 +112,3 @@ def _given_row(table: Table, row: int | Table) -> Table:
         raise FishernetError(f"row {row} is not in the table, which has {table.n_rows:,} rows")
     position = int(row) % table.n_rows
     return table[position : position + 1]
-
-
-def _cosines(kernel: FisherKernel, rows: Table, given: Table) -> npt.NDArray[np.float64]:
-    lengths = np.sqrt(kernel.diag(rows) * kernel.diag(given))
-    values = kernel(rows, given)[:, 0]
-    cosines = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
-    return np.clip(cosines, -1, 1)

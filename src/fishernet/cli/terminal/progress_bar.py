@@ -30,6 +30,8 @@ def progress_bar() -> Iterator[Progress]:
         task = bar.add_task("", total=None)
 
         def show(what: str, done: int, total: int | None) -> None:
+            if total is None:
+                bar.reset(task)  # a total once said would stay
             bar.update(task, description=what, completed=done, total=total)
 
         yield show

@@ -18,6 +18,7 @@ WORDS = [
         (r"\bwith smoothing > 0", "with --smoothing above 0"),
         (r"\buse smoothing > 0 or ess\b", "use --smoothing above 0 or --ess"),
         (r"\bfishernet\.read_bif reads", "the ending .bif stands for"),
+        (r"raise max_table \(8 bytes a cell\), give more evidence, or sample", "give more evidence"),
         (r"\bread without schema=table\.variables\b", "read without the model"),
     )
 ]

@@ -1,0 +1,236 @@
+"""``fishernet query``: what is probable under a model, given what is known."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.cli.inputs.models import read_model
+from fishernet.cli.terminal.output import (
+    Facts,
+    aligned,
+    as_json_option,
+    check_folder,
+    number,
+    output_option,
+    write_facts,
+    write_lines,
+)
+from fishernet.cli.terminal.wording import shown
+from fishernet.errors import FishernetError, SchemaError
+from fishernet.infer import family_marginals, intervene, log_evidence, marginal, most_probable
+from fishernet.infer.findings import code_of
+from fishernet.models import BayesianNetwork
+from fishernet.table import State, Variable
+from fishernet.table.encoding.cells import Cells
+from fishernet.table.encoding.encode import UNKNOWN, looked_up
+from fishernet.table.encoding.labels import label_array
+from fishernet.table.variable import check_names, listed, positions
+
+Array = npt.NDArray[np.float64]
+States = dict[str, State]
+
+FEW = 4  # marginals for which a plan each is no dearer than one plan for those of all variables
+MOST_JOINT = 32  # variables of a joint table: the axes that an array of NumPy 1 can have
+MOST_CELLS = 2**20  # of a joint table: lines that are printed
+
+
+@click.command(short_help="Ask a model what is probable, given what is known.")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--given", multiple=True, metavar="NAME=STATE", help="What is known. May be repeated.")
+@click.option("--do", multiple=True, metavar="NAME=STATE", help="What is set from outside. May be repeated.")
+@click.option("--joint", is_flag=True, help="One table of all NAMEs together, instead of one of each.")
+@click.option("--most-probable", "explain", is_flag=True, help="Instead: the most probable states of all variables.")
+@output_option
+@as_json_option
+def query(
+    model: Path,
+    names: tuple[str, ...],
+    given: tuple[str, ...],
+    do: tuple[str, ...],
+    joint: bool,
+    explain: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the probability of each state of each NAME under MODEL (.json or .bif), given what is known; exact.
+
+    Without a NAME, those of all variables that are neither given nor set. What is set (--do) no longer depends on its
+    parents, as in an experiment. The probability of the evidence is that of all that is given, after what was set.
+    States are written as in a table; a number where the model has bins is that of its bin.
+
+    \b
+    Examples
+      fishernet query model.json cough --given smoke=yes
+      fishernet query model.json cough fever --joint --do smoke=no
+      fishernet query model.json --most-probable --given cough=yes
+    """  # noqa: D301
+    _check_words(names, joint=joint, explain=explain)
+    check_folder(output)
+    network = read_model(model)
+    check_names(names)
+    positions(network.names, names)
+    seen, done = known_states(given, "--given", network.variables), known_states(do, "--do", network.variables)
+    _refuse_both(seen, done)
+    net = intervene(network, done) if done else network
+    evidence = min(0.0, log_evidence(net, seen))  # rounding may leave what is certain above 0
+    facts: dict[str, Any] = {
+        "model": str(model),
+        "given": seen,
+        "do": done,
+        "probability_of_evidence": math.exp(evidence),
+        "log_probability_of_evidence": evidence,
+    }
+    if explain:
+        facts |= _explanation(net, seen, evidence)
+    elif joint:
+        facts["joint"] = _joint(net, names, seen)
+    else:
+        wanted = names or tuple(name for name in net.names if name not in seen and name not in done)
+        facts["marginals"] = _marginals(net, wanted, seen, plan_each=0 < len(names) <= FEW)
+    if as_json:
+        write_facts(facts, output)
+    else:
+        write_lines(_text(facts), output)
+
+
+def known_states(texts: Sequence[str], option: str, variables: Sequence[Variable]) -> States:
+    """Return what NAME=STATE, said once or more often, says of the variables.
+
+    Raises
+    ------
+    SchemaError
+        When a text begins with no variable's name and an equals sign.
+    UnknownStateError
+        When a state is not one of its variable's.
+    FishernetError
+        When a variable is said to have two states.
+    """
+    by_name = {variable.name: variable for variable in variables}
+    found: States = {}
+    for text in texts:
+        variable, label = _split(text, option, by_name)
+        state = state_of(variable, label)
+        before = found.setdefault(variable.name, state)
+        if before != state:
+            raise FishernetError(f"{option} names {variable.name!r} twice, with the states {before!r} and {state!r}")
+    return found
+
+
+def state_of(variable: Variable, label: str) -> State:
+    """Return the state that a label means, looked up as a cell of a text file is."""
+    code = int(looked_up(Cells(variable.name, label_array([label]), [], text=True), variable)[0])
+    return variable.states[code_of(variable, label) if code == UNKNOWN else code]  # the former raises
+
+
+def _split(text: str, option: str, by_name: Mapping[str, Variable]) -> tuple[Variable, str]:
+    """Divide a text at the first equals sign that has a variable's name before it; names may hold some."""
+    for place, character in enumerate(text):
+        if character == "=" and text[:place] in by_name:
+            return by_name[text[:place]], text[place + 1 :]
+    name, equals, _ = text.partition("=")
+    if not equals:
+        raise SchemaError(f"{option} takes NAME=STATE, not {text!r}")
+    raise SchemaError(f"{option}: no variable {name!r}; there are {listed(by_name)}")
+
+
+def _check_words(names: Sequence[str], *, joint: bool, explain: bool) -> None:
+    if explain and (names or joint):
+        raise FishernetError("--most-probable is about all variables; it goes with no NAME and not with --joint")
+    if joint and not names:
+        raise FishernetError("--joint needs the NAMEs whose joint table is asked for")
+
+
+def _refuse_both(seen: States, done: States) -> None:
+    both = [name for name in seen if name in done]
+    if both:
+        raise FishernetError(f"{listed(both)} is in both --given and --do; a variable is either seen or set")
+
+
+# --------------------------------------------------------------------------------------------------------- answers
+
+
+def _marginals(net: BayesianNetwork, names: Sequence[str], given: States, *, plan_each: bool) -> dict[str, Facts]:
+    """Return the states and their probabilities of each name."""
+    of = {name: net.variables[v] for name, v in zip(names, positions(net.names, names), strict=True)}
+    if plan_each:
+        found = {name: marginal(net, [name], given=given) for name in names}
+    else:
+        families = dict(zip(net.names, family_marginals(net, given=given), strict=True))
+        found = {name: families[name].reshape(-1, of[name].cardinality).sum(axis=0) for name in names}
+    return {name: {"states": of[name].states, "probabilities": found[name].tolist()} for name in names}
+
+
+def _joint(net: BayesianNetwork, names: Sequence[str], given: States) -> dict[str, Any]:
+    """Return the joint table of some names."""
+    variables = [net.variables[v] for v in positions(net.names, names)]
+    cells = math.prod(variable.cardinality for variable in variables)
+    if len(names) > MOST_JOINT or cells > MOST_CELLS:
+        raise FishernetError(
+            f"a joint table of {len(names):,} variables with {cells:,} cells is too large; it may have "
+            f"{MOST_JOINT} variables and {MOST_CELLS:,} cells; name fewer"
+        )
+    table = marginal(net, names, given=given)
+    return {"names": names, "states": [variable.states for variable in variables], "probabilities": table.tolist()}
+
+
+def _explanation(net: BayesianNetwork, given: States, evidence: float) -> dict[str, Any]:
+    """Return the most probable states of all variables, and how probable they are given the evidence."""
+    best = most_probable(net, given=given)
+    codes = [[code_of(variable, best[variable.name]) for variable in net.variables]]
+    log_probability = min(0.0, float(net.log_prob(codes)[0]) - evidence)
+    return {"most_probable": best, "probability": math.exp(log_probability), "log_probability": log_probability}
+
+
+# ------------------------------------------------------------------------------------------------------------ text
+
+
+def _text(facts: Facts) -> Iterator[str]:
+    """Yield the facts as lines for people."""
+    lines = [(word, _known(facts[fact])) for word, fact in (("given", "given"), ("set", "do")) if facts[fact]]
+    log = number(facts["log_probability_of_evidence"])
+    lines.append(("probability of the evidence", f"{_probability(facts['probability_of_evidence'])} (log {log})"))
+    if "most_probable" in facts:
+        log = number(facts["log_probability"])
+        lines.append(("probability given the evidence", f"{_probability(facts['probability'])} (log {log})"))
+    yield from aligned(lines)
+    rows = list(_rows(facts))
+    if len(rows) > 1:
+        yield ""
+        yield from aligned(rows)
+
+
+def _rows(facts: Facts) -> Iterator[Sequence[str]]:
+    """Yield the rows of the table that answers, the names of its columns first."""
+    if "most_probable" in facts:
+        yield "variable", "state"
+        for name, state in facts["most_probable"].items():
+            yield shown(name), shown(state)
+    elif "joint" in facts:
+        joint = facts["joint"]
+        yield *map(shown, joint["names"]), "probability"
+        values = np.ravel(joint["probabilities"]).tolist()  # the last name runs fastest, as in the product
+        for states, value in zip(itertools.product(*joint["states"]), values, strict=True):
+            yield *map(shown, states), _probability(value)
+    else:
+        yield "variable", "state", "probability"
+        for name, of_name in facts["marginals"].items():
+            cells = [shown(name), *[""] * (len(of_name["states"]) - 1)]
+            for cell, state, value in zip(cells, of_name["states"], of_name["probabilities"], strict=True):
+                yield cell, shown(state), _probability(value)
+
+
+def _known(states: Mapping[str, State]) -> str:
+    return ", ".join(f"{shown(name)} = {shown(state)}" for name, state in states.items())
+
+
+def _probability(value: float) -> str:
+    return f"{value:.6g}"

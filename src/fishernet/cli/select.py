@@ -1,0 +1,182 @@
+"""``fishernet select``: rows that stand for a whole table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.cli.holdout import count_rows
+from fishernet.cli.inputs.models import ending, read_model
+from fishernet.cli.inputs.tables import missing_option, read_for_model, weights_option
+from fishernet.cli.terminal.output import Facts, as_json_option, check_folder, output_option, stdout, write_facts
+from fishernet.cli.terminal.progress_bar import progress_bar
+from fishernet.cli.terminal.stopwatch import Stopwatch
+from fishernet.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.kernels import FisherKernel
+from fishernet.models import BayesianNetwork
+from fishernet.progress import Progress
+from fishernet.random import fixed_seed
+from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
+from fishernet.select.selection import unused_name
+from fishernet.table import Table, Variable, read_table, write_table
+from fishernet.table.variable import code_dtype
+from fishernet.table.writing import FORMATS
+
+CRITERIA = ("mmd", "chi-square", "random")
+MOST_STARTS = 2**31 - 1  # the core's limit
+
+
+@click.command(short_help="Choose rows that stand for a table.")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("-k", "k", type=int, required=True, metavar="N", help="How many rows.")
+@click.option("--by", type=click.Choice(CRITERIA), default="mmd", show_default=True, help="What they are chosen by.")
+@click.option(
+    "--starts", type=int, default=1000, show_default=True, metavar="N", help="Begin with the best of N random choices."
+)
+@missing_option("error", "drop", "state")
+@weights_option
+@click.option(
+    "--seed", type=int, metavar="N", help="The same seed gives the same rows.  [default: other rows each time]"
+)
+@output_option
+@as_json_option
+def select(
+    model: Path,
+    table: Path,
+    k: int,
+    by: str,
+    starts: int,
+    missing: str,
+    weights: str | None,
+    seed: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Choose the rows that stand best for TABLE, and say how many of its rows each stands for.
+
+    By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json or .bif) is as near as can be to that of
+    the whole table; by chi-square, each column by itself fits; random is what both have to beat. For these two MODEL
+    says only what the columns and their states are.
+
+    The rows come with their position in the file, counted from 0, first, and the number of rows to which each is the
+    nearest chosen one (stands_for) last. They are written as CSV to stdout, or to the FILE of -o by its ending: .csv,
+    .tsv (.gz may follow), .parquet, .arrow. What was reached, and how fast, is said on stderr, or with --json instead
+    of the rows.
+
+    \b
+    Example
+      fishernet select model.json patients.csv -k 50 --seed 1 -o chosen.csv
+    """  # noqa: D301
+    if not 1 <= starts <= MOST_STARTS:
+        raise FishernetError(f"--starts must be from 1 to {MOST_STARTS:,}, not {starts}")
+    number = fixed_seed(seed)
+    _check_output(output, as_json)
+    watch = Stopwatch()
+    with progress_bar() as progress:
+        with watch.time("read"):
+            progress("reading the table", 0, None)
+            network = read_model(model)
+            data = _checked(model, network, table, read_for_model(table, network, missing=missing, weights=weights))
+            positions = _positions(table, network, data, missing)
+        with watch.time("select"):
+            found = choose(by, network, data, k, n_starts=starts, seed=number, progress=progress)
+        with watch.time("count"):
+            progress("counting what each row stands for", 0, None)
+            chosen = with_positions(found.as_table(), positions[found.indices])
+    facts = {"model": str(model), "table": str(table), **_facts(found, chosen, positions), "seconds": watch.seconds}
+    if as_json:
+        write_facts(facts, output)
+    else:
+        _write(chosen, output)
+        click.echo(_remark(facts), err=True)
+
+
+def choose(
+    by: str, network: BayesianNetwork, table: Table, k: int, *, n_starts: int, seed: int, progress: Progress
+) -> Selection:
+    """Choose k rows by one of `CRITERIA`."""
+    match by:
+        case "mmd":
+            kernel = FisherKernel(network, seed=seed)  # which draws where exact probabilities would not fit
+            return greedy_mmd(kernel, table, k, n_starts=n_starts, seed=seed, progress=progress)
+        case "chi-square":
+            return greedy_chi_square(table, k, n_starts=n_starts, seed=seed, progress=progress)
+        case _:
+            return random_subset(table, k, seed)
+
+
+def with_positions(chosen: Table, positions: npt.NDArray[np.int64]) -> Table:
+    """Return chosen rows with their positions in the file as a first column."""
+    row = Variable(unused_name("row", list(chosen.names)), positions.tolist())
+    codes = np.arange(len(positions)).astype(code_dtype(len(positions)))
+    return Table([row, *chosen.variables], [codes, *chosen.codes], weights=chosen.weights)
+
+
+def _checked(model: Path, network: BayesianNetwork, path: Path, table: Table) -> Table:
+    """Return the table; raise SchemaError when there is nothing by which to choose, or that could be stood for."""
+    if not network.variables:
+        raise SchemaError(f"{model}: the model has no variables, so there is nothing to choose rows by")
+    if not count_rows(table):
+        raise SchemaError(f"{path}: all rows have weight 0, so there is nothing to stand for")
+    return table
+
+
+def _positions(path: Path, network: BayesianNetwork, table: Table, missing: str) -> npt.NDArray[np.int64]:
+    """Return the position of each row of the table in its file."""
+    if missing != "drop":
+        return np.arange(table.n_rows)
+    # what is no state can only be in rows that were dropped: read again, it must not be refused
+    whole = read_table(path, schema=network.variables, missing="keep", unknown="missing")
+    complete = [column < variable.cardinality for variable, column in zip(whole.variables, whole.codes, strict=True)]
+    return np.flatnonzero(np.logical_and.reduce(complete))
+
+
+def _check_output(output: Path | None, as_json: bool) -> None:
+    """Raise FileFormatError, before any work, when the result could not be written."""
+    check_folder(output)
+    if output is None or as_json:
+        return
+    packed = output.name.lower().endswith(".gz")
+    if ending(output) not in FORMATS or (packed and ending(output) not in (".csv", ".tsv")):
+        formats = ", ".join(FORMATS)
+        raise FileFormatError(output, f"a table is written to {formats}, .csv.gz or .tsv.gz, by the path's ending")
+
+
+def _write(chosen: Table, output: Path | None) -> None:
+    stands_for = unused_name("stands_for", list(chosen.names))
+    if output is not None:
+        write_table(chosen, output, weights=stands_for)
+    else:
+        FORMATS[".csv"](chosen, stdout(), stands_for)
+
+
+def _facts(found: Selection, chosen: Table, positions: npt.NDArray[np.int64]) -> dict[str, Any]:
+    return {
+        "criterion": found.criterion,
+        "k": len(found.indices),
+        "rows": count_rows(found.table),
+        "distance_at_start": float(found.trace[0]) if len(found.trace) else None,
+        "distance": found.distance,
+        "sweeps": found.sweeps,
+        "replacements": max(0, len(found.trace) - 1),
+        "seed": found.seed,
+        "indices": positions[found.indices].tolist(),
+        "stands_for": [] if chosen.weights is None else chosen.weights.tolist(),
+    }
+
+
+def _remark(facts: Facts) -> str:
+    """Return what was reached as one line."""
+    reached = "nothing was measured"
+    if facts["distance_at_start"] is not None:
+        reached = (
+            f"{facts['distance_at_start']:.6g} -> {facts['distance']:.6g}, "
+            f"sweeps {facts['sweeps']:,}, replacements {facts['replacements']:,}"
+        )
+    seconds = ", ".join(f"{part} {seconds:.3f}" for part, seconds in facts["seconds"].items())
+    return f"{facts['criterion']} {reached}, seconds: {seconds}, seed {facts['seed']}"

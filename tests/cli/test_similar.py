@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fishernet as fn
+from tests.cli.running import good, process, refused, run
+
+ASIA = fn.datasets.load("asia")
+TABLE = ASIA.sample(200, seed=1)
+
+
+@pytest.fixture
+def asia(tmp_path: Path) -> Path:
+    path = tmp_path / "asia.json"
+    fn.save(ASIA, path)
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    fn.write_table(TABLE, path)
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A network whose terms are known: of (0, 0, 0) and (0, 1, 0) with themselves 3, 4, 9, of both -4 for b."""
+    a, b, c = (fn.Variable(name, ["0", "1"]) for name in "abc")
+    tables: dict[str, Any] = {"a": [0.25, 0.75], "b": [[0.5, 0.5], [0.2, 0.8]], "c": [0.1, 0.9]}
+    fn.save(fn.BayesianNetwork.from_tables([a, b, c], {"b": ["a"]}, tables), tmp_path / "small.json")
+    (tmp_path / "small.csv").write_text("a,b,c\n0,0,0\n0,1,0\n", encoding="utf-8")
+    return tmp_path / "small.json"
+
+
+# ------------------------------------------------------------------------------------------------------------ numbers
+
+
+def test_json_says_what_the_library_says(asia: Path, rows: Path) -> None:
+    facts = good("similar", asia, rows, "--row", 9, "-n", 25, "--json").facts
+    found = fn.select.similar(fn.kernels.FisherKernel(ASIA), TABLE, 9, n=25)
+    assert (facts["rows"], facts["row"]) == (200, 9)
+    assert [one["row"] for one in facts["similar"]] == found.indices.tolist()
+    assert [one["cosine"] for one in facts["similar"]] == found.cosines.tolist()
+    assert [[*one["terms"]] for one in facts["similar"]] == [list(ASIA.names)] * 25
+    assert [[*one["terms"].values()] for one in facts["similar"]] == found.by_variable.tolist()
+
+
+def test_cosines_are_those_of_the_normalized_kernel_and_terms_add_up_to_them(asia: Path, rows: Path) -> None:
+    facts = good("similar", asia, rows, "--row", 3, "-n", 200, "--json").facts
+    cosines = fn.kernels.Normalized(fn.kernels.FisherKernel(ASIA))(TABLE[[3]], TABLE)[0]
+    assert sorted(one["row"] for one in facts["similar"]) == list(range(200))
+    for one in facts["similar"]:
+        assert one["cosine"] == pytest.approx(cosines[one["row"]], rel=1e-12, abs=1e-12)
+        assert sum(one["terms"].values()) == pytest.approx(one["cosine"], rel=1e-12, abs=1e-12)
+
+
+def test_states_are_those_of_the_rows(asia: Path, rows: Path) -> None:
+    facts = good("similar", asia, rows, "--row", 3, "-n", 40, "--json").facts
+    lines = [line.split(",") for line in rows.read_text(encoding="utf-8").splitlines()]
+    for one in (facts, *facts["similar"]):
+        assert [*one["states"]] == lines[0]
+        assert [*one["states"].values()] == lines[one["row"] + 1]
+
+
+def test_terms_by_arithmetic(small: Path) -> None:
+    facts = good("similar", small, small.with_suffix(".csv"), "--row", 0, "--json").facts
+    first, second = facts["similar"]
+    own = 3 + 4 + 9  # (1 - 1/4) / (1/4), (1 / 0.5 - 1) / (1/4), (1 - 0.1) / 0.1
+    assert (first["row"], second["row"]) == (0, 1)
+    assert first["terms"] == pytest.approx({"a": 3 / own, "b": 4 / own, "c": 9 / own}, rel=1e-12)
+    assert second["terms"] == pytest.approx({"a": 3 / own, "b": -4 / own, "c": 9 / own}, rel=1e-12)
+
+
+# --------------------------------------------------------------------------------------------------------------- text
+
+
+def test_text_names_what_adds_most(small: Path) -> None:
+    path = small.with_suffix(".csv")
+    assert good("similar", small, path, "--row", 0).out.splitlines() == [
+        "row  cosine  adds most to the cosine",
+        "0    1.0000  c = 0 (+0.56), b = 0 (+0.25), a = 0 (+0.19)",
+        "1    0.5000  c = 0 (+0.56), a = 0 (+0.19), b = 1 (-0.25)",
+    ]
+    assert good("similar", small, path, "--row", 0, "--top", 1, "-n", 1).out.splitlines() == [
+        "row  cosine  adds most to the cosine",
+        "0    1.0000  c = 0 (+0.56)",
+    ]
+
+
+def test_text_has_the_numbers_of_json(asia: Path, rows: Path) -> None:
+    facts = good("similar", asia, rows, "--row", 9, "-n", 30, "--json").facts
+    lines = good("similar", asia, rows, "--row", 9, "-n", 30, "--top", 2).out.splitlines()
+    assert len(lines) == 31
+    for one, line in zip(facts["similar"], lines[1:], strict=True):
+        row, cosine, terms = line.split(maxsplit=2)
+        assert (int(row), cosine) == (one["row"], f"{one['cosine']:.4f}")
+        largest = sorted(one["terms"].values(), reverse=True)[:2]
+        assert [float(part.split("(")[1].rstrip(")")) for part in terms.split(", ")] == pytest.approx(largest, abs=6e-3)
+
+
+def test_equal_terms_come_in_the_order_of_the_variables_and_nothing_has_no_sign(tmp_path: Path) -> None:
+    names = ["z", "y", "x"]
+    net = fn.BayesianNetwork.from_tables(
+        [fn.Variable(name, ["0", "1"]) for name in names] + [fn.Variable("w", ["only"])],
+        {},
+        {name: [0.5, 0.5] for name in names} | {"w": [1.0]},
+    )
+    fn.save(net, tmp_path / "m.json")
+    (tmp_path / "t.csv").write_text("x,y,z,w\n0,1,0,only\n", encoding="utf-8")
+    out = good("similar", tmp_path / "m.json", tmp_path / "t.csv", "--row", 0, "--top", 4).out
+    assert out.splitlines()[1] == "0    1.0000  z = 0 (+0.33), y = 1 (+0.33), x = 0 (+0.33), w = only (+0.00)"
+
+
+def test_a_term_too_small_to_show_has_no_minus(tmp_path: Path) -> None:
+    """Of rows that share c = 0 and differ in a, a takes away 1 of 999 + 1."""
+    a, c = fn.Variable("a", ["0", "1"]), fn.Variable("c", ["0", "1"])
+    fn.save(fn.BayesianNetwork.from_tables([a, c], {}, {"a": [0.5, 0.5], "c": [0.001, 0.999]}), tmp_path / "m.json")
+    (tmp_path / "t.csv").write_text("a,c\n0,0\n1,0\n", encoding="utf-8")
+    out = good("similar", tmp_path / "m.json", tmp_path / "t.csv", "--row", 0).out
+    assert out.splitlines()[2] == "1    0.9980  c = 0 (+1.00), a = 1 (+0.00)"
+
+
+# --------------------------------------------------------------------------------------------------- rows and columns
+
+
+def test_ten_rows_unless_told_and_all_when_there_are_fewer(asia: Path, rows: Path, small: Path) -> None:
+    assert len(good("similar", asia, rows, "--row", 0, "--json").facts["similar"]) == 10
+    assert len(good("similar", small, small.with_suffix(".csv"), "--row", 1, "--json").facts["similar"]) == 2
+
+
+def test_the_last_row_can_be_given(asia: Path, rows: Path) -> None:
+    facts = good("similar", asia, rows, "--row", 199, "-n", 200, "--json").facts
+    assert facts["similar"][0]["cosine"] == pytest.approx(1, rel=1e-12)
+    assert next(one for one in facts["similar"] if one["row"] == 199)["cosine"] == pytest.approx(1, rel=1e-12)
+
+
+def test_columns_in_another_order_and_unknown_ones_change_nothing(asia: Path, rows: Path) -> None:
+    lines = [line.split(",") for line in rows.read_text(encoding="utf-8").splitlines()]
+    turned = rows.with_name("turned.csv")
+    turned.write_text("".join(",".join(["extra", *reversed(line)]) + "\n" for line in lines), encoding="utf-8")
+    straight = good("similar", asia, rows, "--row", 5).out
+    assert good("similar", asia, turned, "--row", 5).out == straight
+
+
+def test_missing_cells_are_states_of_their_own_where_the_model_has_them(csv: Path, model: Path) -> None:
+    csv.write_text(csv.read_text(encoding="utf-8").replace("young,yes,yes", "young,,yes"), encoding="utf-8")
+    assert "'smoke' (10)" in refused("similar", model, csv, "--row", 0)
+    assert "no state for them" in refused("similar", model, csv, "--row", 0, "--missing", "state")
+    good("learn", csv, "--missing", "state", "-o", model)
+    facts = good("similar", model, csv, "--row", 30, "--missing", "state", "--json").facts
+    assert facts["states"]["smoke"] == "missing"
+    assert [one["row"] for one in facts["similar"]] == list(range(30, 40))
+
+
+def test_hostile_labels(tmp_path: Path) -> None:
+    states = ["a,b", 'q"uo', "x=y", "new\nline", " sp", "é \U0001f600"]
+    name = "p = q, r\n"
+    net = fn.BayesianNetwork.from_tables([fn.Variable(name, states)], {}, {name: [1 / 6] * 6})
+    fn.save(net, tmp_path / "m.json")
+    fn.write_table(fn.Table.from_frame({name: states}, schema=net.variables), tmp_path / "t.csv")
+    for row, state in enumerate(states):
+        words = ("similar", tmp_path / "m.json", tmp_path / "t.csv", "--row", row)
+        facts = good(*words, "--json").facts
+        assert facts["states"] == {name: state}
+        assert facts["similar"][0]["states"] == {name: state}
+        assert len(good(*words).out.splitlines()) == 1 + 6  # no label breaks a line
+    assert process(*words, "--json").facts == facts
+
+
+def test_numbers_and_truth_values_stay_what_they_are_in_json(tmp_path: Path) -> None:
+    net = fn.BayesianNetwork.from_tables(
+        [fn.Variable("n", [1, 2]), fn.Variable("b", [False, True])], {}, {"n": [0.25, 0.75], "b": [0.5, 0.5]}
+    )
+    fn.save(net, tmp_path / "m.json")
+    (tmp_path / "t.csv").write_text("b,n\ntrue,2\n", encoding="utf-8")
+    states = good("similar", tmp_path / "m.json", tmp_path / "t.csv", "--row", 0, "--json").facts["states"]
+    assert states["n"] == 2
+    assert states["b"] is True
+
+
+# ------------------------------------------------------------------------------------------------- files and refusals
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_o_writes_a_file(asia: Path, rows: Path, words: list[str]) -> None:
+    out = good("similar", asia, rows, "--row", 3, *words).out
+    path = asia.with_name("found.txt")
+    assert good("similar", asia, rows, "--row", 3, *words, "-o", path).out == ""
+    assert path.read_text(encoding="utf-8") == out
+    assert sorted(p.name for p in asia.parent.iterdir()) == ["asia.json", "found.txt", "rows.csv"]
+
+
+def test_what_fails_leaves_the_old_file(asia: Path, rows: Path) -> None:
+    path = asia.with_name("found.txt")
+    path.write_text("old", encoding="utf-8")
+    refused("similar", asia, rows, "--row", 200, "-o", path)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert sorted(p.name for p in asia.parent.iterdir()) == ["asia.json", "found.txt", "rows.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--row", 200], "--row must be from 0 to 199 (the table's rows), not 200"),
+        (["--row", -1], "--row must be from 0 to 199 (the table's rows), not -1"),
+        (["--row", 0, "-n", 0], "-n must be at least 1, not 0"),
+        (["--row", 0, "--top", 0], "--top must be at least 1, not 0"),
+    ],
+)
+def test_a_bad_value_is_one_sentence(asia: Path, rows: Path, words: list[object], said: str) -> None:
+    assert refused("similar", asia, rows, *words) == said
+
+
+def test_a_command_without_a_row_makes_no_sense(asia: Path, rows: Path) -> None:
+    assert run("similar", asia, rows).status == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "no such file"),
+        ("age,smoke,cough\n", "no rows"),
+        ("age,smoke\nold,yes\n", "'cough', which the model needs"),
+        ("age,smoke,cough\nold,yes,no\nmiddle,yes,no\n", "column 'age', row 1: the label 'middle'"),
+        ("age,smoke,cough\nold,yes\n", "line 2"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_one_sentence(model: Path, tmp_path: Path, text: str | None, said: str) -> None:
+    path = tmp_path / "new.csv"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert said in refused("similar", model, path, "--row", 0)
+
+
+def test_a_row_that_the_model_deems_impossible_is_one_sentence(asia: Path, rows: Path) -> None:
+    text = rows.read_text(encoding="utf-8")
+    rows.write_text(text + "no,no,no,no,no,yes,no,no\n", encoding="utf-8")
+    message = refused("similar", asia, rows, "--row", 0)
+    assert "row 200 has either = 'yes' given lung = 'no', tub = 'no'" in message
+    assert "--smoothing above 0" in message
+
+
+def test_files_that_cannot_be_read_or_written_are_one_sentence(asia: Path, rows: Path) -> None:
+    assert "no such file" in refused("similar", asia.with_name("nope.json"), rows, "--row", 0)
+    assert "no directory" in refused("similar", asia, rows, "--row", 0, "-o", asia.parent / "nowhere" / "x.txt")
+
+
+def test_a_model_without_variables_is_one_sentence(tmp_path: Path, rows: Path) -> None:
+    fn.save(fn.BayesianNetwork.from_tables([], {}, {}), tmp_path / "m.json")
+    assert "no variables" in refused("similar", tmp_path / "m.json", rows, "--row", 0)
+
+
+def test_help_has_an_example() -> None:
+    assert "\n    fishernet similar " in good("similar", "--help").out
