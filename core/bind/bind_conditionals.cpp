@@ -8,6 +8,7 @@
 #include "../sampling.hpp"
 #include "arrays.hpp"
 #include "cells.hpp"
+#include "columns_out.hpp"
 #include "table.hpp"
 
 namespace fishernet::bind {
@@ -134,14 +135,6 @@ BoundCells* cells(const Conditionals& self, const BoundColumns& table) {
     return new BoundCells{find_cell_rows(table.columns, self.list, check_signals)};
 }
 
-template <class Code>
-nb::object new_column(std::int64_t n, Output& output) {
-    auto* kept = new Code[static_cast<std::size_t>(n)];
-    nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<Code*>(p); });
-    output = {kept, sizeof(Code)};
-    return nb::cast(Out<Code>(kept, {static_cast<std::size_t>(n)}, owner));
-}
-
 // One column of codes a variable; each conditional's child once, parents before children in `order`.
 nb::list sample(const Conditionals& self, const std::vector<Values>& probabilities, const In<std::int32_t>& order,
                 std::int64_t n, std::uint64_t key) {
@@ -163,13 +156,7 @@ nb::list sample(const Conditionals& self, const std::vector<Values>& probabiliti
         limits.push_back(thresholds(tables[i], self.list[i].n_groups, self.list[i].states));
     }
     std::vector<Output> outputs(self.cardinalities.size());
-    nb::list columns;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const auto r = self.cardinalities[i];
-        columns.append(r < 256     ? new_column<std::uint8_t>(n, outputs[i])
-                       : r < 65536 ? new_column<std::uint16_t>(n, outputs[i])
-                                   : new_column<std::uint32_t>(n, outputs[i]));
-    }
+    nb::list columns = new_columns(self.cardinalities, n, outputs);
     {
         const nb::gil_scoped_release release;
         sample_forward(self.list, view(order), limits, outputs, n, key, check_signals);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,20 +11,19 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.errors import SchemaError, ZeroProbabilityError
 from fishernet.graphs import Dag
-from fishernet.models.conditional import Conditional, Probabilities
-from fishernet.models.describe import describe_network
+from fishernet.models.conditional import Conditional
 from fishernet.models.factors import conditional_factors, parent_marginals, sum_by_group
 from fishernet.models.fisher import information_blocks, scores_of_rows
-from fishernet.models.full_table import FullTable
 from fishernet.models.incoming import as_model_table, without_target
+from fishernet.models.network import Network, conditionals_from_tables
 from fishernet.random import Seed, stream_key
 from fishernet.table import Table, Variable
-from fishernet.table.variable import check_names, listed, positions
+from fishernet.table.variable import positions
 
 MOST_ROWS = 2**40
 
 
-class BayesianNetwork:
+class BayesianNetwork(Network):
     """A Bayesian network over categorical variables; immutable.
 
     Made by `fishernet.learn.bayesian_network`, `fishernet.learn.parameters`, `BayesianNetwork.from_tables`,
@@ -62,29 +61,14 @@ class BayesianNetwork:
     array([-1.7148, -3.912 ])
     """
 
-    __slots__ = ("__weakref__", "_conditionals", "_dag", "_logs", "_n_rows", "_native", "_product", "_variables")
+    __slots__ = ("_dag", "_product")
 
     def __init__(
         self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
     ) -> None:
-        check_names([variable.name for variable in variables])
-        if len(conditionals) != len(variables):
-            raise SchemaError(f"{len(variables)} variables need as many conditionals, got {len(conditionals)}")
-        for position, conditional in enumerate(conditionals):
-            wanted = tuple(variables[v] for v in (*conditional.parents, position))
-            if conditional.child != position or conditional.variables != wanted:
-                raise SchemaError(
-                    f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}"
-                )
-        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer) or n_rows < 0):
-            raise SchemaError(f"n_rows must be a non-negative integer or None, got {n_rows!r}")
-        self._variables = tuple(variables)
-        self._conditionals = tuple(conditionals)
-        self._dag = Dag([variable.name for variable in variables], [c.parents for c in conditionals])
-        self._n_rows = None if n_rows is None else int(n_rows)
-        self._native: _core.Conditionals | None = None
+        super().__init__(variables, conditionals, n_rows=n_rows)
+        self._dag = Dag(self.names, [c.parents for c in conditionals])
         self._product: _core.Factors | None = None
-        self._logs: list[Probabilities] | None = None
 
     @classmethod
     def from_tables(
@@ -114,95 +98,14 @@ class BayesianNetwork:
         CycleError
             When the parents close a cycle.
         """
-        names = [variable.name for variable in variables]
-        where = {name: position for position, name in enumerate(names)}
-        of_names: dict[str, tuple[str, ...]] = {}
-        for name, of in parents.items():
-            if isinstance(of, str):
-                raise SchemaError(f"the parents of {name!r} must be a sequence of names, not one str ({of!r})")
-            of_names[name] = tuple(of)
-        positions(names, [*of_names, *tables, *(parent for of in of_names.values() for parent in of)])
-        lacking = [name for name in names if name not in tables]
-        if lacking:
-            raise SchemaError(f"no table for {listed(lacking)}")
-        conditionals = []
-        for child, variable in enumerate(variables):
-            family = tuple(where[name] for name in of_names.get(variable.name, ()))
-            check_names([names[p] for p in (*family, child)])
-            shape = tuple(variables[v].cardinality for v in (*family, child))
-            table = np.asarray(tables[variable.name], dtype=np.float64)
-            if table.shape != shape:
-                raise SchemaError(
-                    f"the table of {variable.name!r} has shape {table.shape}; its parents and its states need {shape}"
-                )
-            rows = table.reshape(-1, shape[-1])
-            family_variables = [variables[v] for v in (*family, child)]
-            conditionals.append(FullTable(child, family, family_variables, rows, tolerance=tolerance))
-        return cls(variables, conditionals)
-
-    # ------------------------------------------------------------------------------------------------ what it holds
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        """The variables, in the order of the conditionals."""
-        return self._variables
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables' names."""
-        return self._dag.names
+        return cls(
+            variables, conditionals_from_tables(variables, parents, tables, tolerance=tolerance, called="parents")
+        )
 
     @property
     def dag(self) -> Dag:
         """The graph."""
         return self._dag
-
-    @property
-    def conditionals(self) -> tuple[Conditional, ...]:
-        """One a variable."""
-        return self._conditionals
-
-    @property
-    def n_parameters(self) -> int:
-        """The number of free parameters: ``groups (r - 1)``, summed over the variables."""
-        return sum(c.probabilities.shape[0] * (c.probabilities.shape[1] - 1) for c in self._conditionals)
-
-    @property
-    def n_rows(self) -> int | None:
-        """The number of rows it was fitted on; None when it was built from tables."""
-        return self._n_rows
-
-    def conditional(self, name: str) -> Conditional:
-        """Return the conditional of one variable."""
-        return self._conditionals[positions(self.names, [name])[0]]
-
-    def __repr__(self) -> str:
-        arcs = self._dag.n_edges
-        fitted = "" if self._n_rows is None else f", fitted on {self._n_rows:,} rows"
-        return (
-            f"BayesianNetwork({len(self._variables)} variables, {arcs} arc{'' if arcs == 1 else 's'}, "
-            f"{self.n_parameters:,} parameters{fitted})"
-        )
-
-    def __str__(self) -> str:
-        return describe_network(repr(self), self._variables, self._conditionals)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BayesianNetwork):
-            return NotImplemented
-        return (
-            (self._variables, self._dag, self._n_rows) == (other._variables, other._dag, other._n_rows)
-            and [c.parents for c in self._conditionals] == [c.parents for c in other._conditionals]
-            and all(
-                np.array_equal(a.probabilities, b.probabilities) and _same_groups(a, b)
-                for a, b in zip(self._conditionals, other._conditionals, strict=True)
-            )
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self._variables, self._conditionals, self._n_rows)
 
     # -------------------------------------------------------------------------------------------- what it computes
 
@@ -340,39 +243,8 @@ class BayesianNetwork:
     # ---------------------------------------------------------------------------------------------- for the core
 
     @property
-    def flat(self) -> _core.Conditionals:
-        """The conditionals as the core looks them up; made once."""
-        if self._native is None:
-            native = _core.Conditionals(np.array([v.cardinality for v in self._variables], dtype=np.int64))
-            for conditional in self._conditionals:
-                parents, groups = conditional.flat()
-                native.add(conditional.child, parents, conditional.probabilities.shape[0], groups)
-            self._native = native
-        return self._native
-
-    @property
     def factors(self) -> _core.Factors:
         """The conditionals as factors, which inference multiplies; made once."""
         if self._product is None:
             self._product = conditional_factors(self._variables, self._conditionals)
         return self._product
-
-    @property
-    def _log_tables(self) -> list[Probabilities]:
-        if self._logs is None:
-            with np.errstate(divide="ignore"):  # log 0 = -inf is what is meant
-                self._logs = [np.log(c.probabilities) for c in self._conditionals]
-        return self._logs
-
-
-def _same_groups(a: Conditional, b: Conditional) -> bool:
-    first, second = a.flat()[1], b.flat()[1]
-    if first is None or second is None:
-        return first is second
-    return np.array_equal(first, second)
-
-
-def _rebuilt(
-    variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | None
-) -> BayesianNetwork:
-    return BayesianNetwork(variables, conditionals, n_rows=n_rows)
