@@ -26,13 +26,12 @@ from fishernet.cli.terminal.output import (
 from fishernet.cli.terminal.wording import shown
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.infer import family_marginals, intervene, log_evidence, marginal, most_probable
-from fishernet.infer.findings import code_of
 from fishernet.models import BayesianNetwork
 from fishernet.table import State, Variable
 from fishernet.table.encoding.cells import Cells
 from fishernet.table.encoding.encode import UNKNOWN, looked_up
 from fishernet.table.encoding.labels import label_array
-from fishernet.table.variable import check_names, listed, positions
+from fishernet.table.variable import check_names, code_of, listed, positions
 
 Array = npt.NDArray[np.float64]
 States = dict[str, State]

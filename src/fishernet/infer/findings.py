@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.errors import FishernetError, SchemaError, UnknownStateError, ZeroProbabilityError
+from fishernet.errors import FishernetError, SchemaError, ZeroProbabilityError
 from fishernet.models import BayesianNetwork
 from fishernet.table import Variable
-from fishernet.table.variable import State, listed, positions
+from fishernet.table.variable import State, code_of, positions
 
 Given = Mapping[str, State] | None
 MOST_CELLS = 2**31 - 1  # what the core can number
@@ -75,27 +75,6 @@ def network_of(model: object) -> BayesianNetwork:
     if not isinstance(model, BayesianNetwork):
         raise SchemaError(f"exact inference needs a BayesianNetwork, not {type(model).__name__}")
     return model
-
-
-def code_of(variable: Variable, state: object) -> int:
-    """Return the code of a state.
-
-    Raises
-    ------
-    UnknownStateError
-        When the variable does not have it.
-    """
-    try:
-        code = variable.code(cast(State, state))
-    except TypeError:  # not hashable, so no state
-        code = None
-    if code is None:
-        raise UnknownStateError(
-            f"variable {variable.name!r} has no state {state!r}; it has {listed(variable.states)}",
-            variable=variable.name,
-            label=state,
-        )
-    return code
 
 
 def impossible(given: Given) -> ZeroProbabilityError:

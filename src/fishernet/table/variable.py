@@ -10,12 +10,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.errors import SchemaError
+from fishernet.errors import SchemaError, UnknownStateError
 
 State = str | int | float | bool
 
@@ -196,3 +196,24 @@ def check_names(names: Sequence[str]) -> None:
     twice = [name for name, after in pairwise(ordered) if name == after]
     if twice:
         raise SchemaError(f"the name {listed(dict.fromkeys(twice))} appears more than once; names must be unique")
+
+
+def code_of(variable: Variable, state: object) -> int:
+    """Return the code of a state.
+
+    Raises
+    ------
+    UnknownStateError
+        When the variable does not have it.
+    """
+    try:
+        code = variable.code(cast(State, state))
+    except TypeError:  # not hashable, so no state
+        code = None
+    if code is None:
+        raise UnknownStateError(
+            f"variable {variable.name!r} has no state {state!r}; it has {listed(variable.states)}",
+            variable=variable.name,
+            label=state,
+        )
+    return code

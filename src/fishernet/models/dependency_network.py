@@ -1,0 +1,301 @@
+"""A dependency network: a conditional for every variable given some of the others, cycles allowed (P2, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.errors import SchemaError, ZeroProbabilityError
+from fishernet.models.bayesian_network import BayesianNetwork
+from fishernet.models.conditional import Conditional, describe_group
+from fishernet.models.incoming import as_model_table
+from fishernet.models.network import Network, conditionals_from_tables
+from fishernet.models.product_conditional import Factor, ProductConditional
+from fishernet.models.pseudo_gibbs import (
+    Scan,
+    Start,
+    Weights,
+    checked_count,
+    native_sampler,
+    starting_states,
+)
+from fishernet.random import Seed, generator, stream_key
+from fishernet.table import Table, Variable
+from fishernet.table.variable import State
+
+
+class DependencyNetwork(Network):
+    """A dependency network over categorical variables; immutable.
+
+    Made by `fishernet.learn.dependency_network`, `DependencyNetwork.from_tables` and `DependencyNetwork.from_joint`.
+    Its distribution is the stationary distribution of pseudo-Gibbs sampling, which has no closed form:
+    `fishernet.infer.stationary` computes it for small networks, `sample` draws from it.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+        Names are unique.
+    conditionals : sequence of Conditional
+        One a variable, in the same order; their parents are its inputs.
+    n_rows : int, optional
+        The number of rows it was fitted on.
+    allow_zeros : bool
+        Take probabilities of zero, under which the chain may not be ergodic.
+
+    Raises
+    ------
+    SchemaError
+        When variables and conditionals do not fit.
+    ZeroProbabilityError
+        When a probability is zero and that is not allowed.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> a, b = fn.Variable("a", ["no", "yes"]), fn.Variable("b", ["no", "yes"])
+    >>> copy = [[0.9, 0.1], [0.1, 0.9]]
+    >>> dn = fn.DependencyNetwork.from_tables([a, b], {"a": ["b"], "b": ["a"]}, {"a": copy, "b": copy})
+    >>> dn
+    DependencyNetwork(2 variables, 2 arcs, 4 parameters)
+    >>> dn.sample(3, seed=1).n_rows
+    3
+    """
+
+    __slots__ = ("_allow_zeros", "_sampler")
+
+    def __init__(
+        self,
+        variables: Sequence[Variable],
+        conditionals: Sequence[Conditional],
+        *,
+        n_rows: int | None = None,
+        allow_zeros: bool = False,
+    ) -> None:
+        super().__init__(variables, conditionals, n_rows=n_rows)
+        self._allow_zeros = bool(allow_zeros)
+        self._sampler: _core.GibbsSampler | None = None
+        if not allow_zeros:
+            for conditional in conditionals:
+                _refuse_zeros(conditional)
+
+    @classmethod
+    def from_tables(
+        cls,
+        variables: Sequence[Variable],
+        inputs: Mapping[str, Iterable[str]],
+        tables: Mapping[str, npt.ArrayLike],
+        *,
+        tolerance: float = 1e-9,
+        allow_zeros: bool = False,
+    ) -> Self:
+        """Make a network of its tables.
+
+        Parameters
+        ----------
+        variables : sequence of Variable
+        inputs : mapping from name to names
+            A variable without inputs may be left out.
+        tables : mapping from name to array [input 1, ..., input m, state]
+            The probabilities; every row sums to 1.
+        tolerance : float
+            How far a row's sum may be from 1; beyond 1e-9 the row is divided by its sum.
+        allow_zeros : bool
+            Take probabilities of zero, under which the chain may not be ergodic.
+
+        Raises
+        ------
+        SchemaError
+            When names or shapes do not fit, or numbers are no probabilities.
+        ZeroProbabilityError
+            When a probability is zero and that is not allowed.
+        """
+        conditionals = conditionals_from_tables(variables, inputs, tables, tolerance=tolerance, called="inputs")
+        return cls(variables, conditionals, allow_zeros=allow_zeros)
+
+    @classmethod
+    def from_joint(cls, model: BayesianNetwork, *, allow_zeros: bool = False) -> Self:
+        """Return the full conditionals of a joint distribution, whose pseudo-Gibbs sampling is actual Gibbs sampling.
+
+        Each is the product of the factors that touch a variable; no table over a Markov blanket is made.
+
+        Parameters
+        ----------
+        model : BayesianNetwork
+        allow_zeros : bool
+            Take factors with zeros, under which the chain may not be ergodic.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a factor has a zero and that is not allowed.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> asia = fn.datasets.load("asia")
+        >>> dn = fn.DependencyNetwork.from_joint(asia, allow_zeros=True)
+        >>> [asia.names[v] for v in dn.inputs[asia.names.index("smoke")]]
+        ['lung', 'bronc']
+        """
+        if not isinstance(model, BayesianNetwork):
+            raise SchemaError(f"full conditionals are taken of a BayesianNetwork, not of {type(model).__name__}")
+        factors: list[Factor] = [((*c.parents, c.child), c.table()) for c in model.conditionals]
+        touching: list[list[Factor]] = [[] for _ in model.variables]
+        for axes, values in factors:
+            for v in axes:
+                touching[v].append((axes, values))
+        conditionals = []
+        for child, of in enumerate(touching):
+            blanket = sorted({v for axes, _ in of for v in axes} - {child})
+            variables = [model.variables[v] for v in (*blanket, child)]
+            conditionals.append(ProductConditional(child, blanket, variables, of))
+        return cls(model.variables, conditionals, allow_zeros=allow_zeros)
+
+    @property
+    def inputs(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of each variable's inputs, in the order of the axes of its conditional."""
+        return tuple(conditional.parents for conditional in self.conditionals)
+
+    @property
+    def allow_zeros(self) -> bool:
+        """Whether probabilities may be zero."""
+        return self._allow_zeros
+
+    def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the log-probability of each cell given its inputs; a low term tells why a row is odd.
+
+        Returns
+        -------
+        (n_rows, n_variables) float64
+            In nats; the sum over a row is its `pseudo_log_likelihood`.
+        """
+        rows = as_model_table(table, self.variables, complete_for="log_prob_terms")
+        if not any(isinstance(c, ProductConditional) for c in self.conditionals):
+            return self.flat.look_up(rows.native, self._log_tables, False)
+        every = np.arange(rows.n_rows)
+        terms = np.empty((rows.n_rows, len(self.variables)))
+        for v, conditional in enumerate(self.conditionals):
+            states = rows.codes[v].astype(np.int64)
+            if isinstance(conditional, ProductConditional):
+                terms[:, v] = conditional.log_probabilities(rows)[every, states]
+            else:
+                with np.errstate(divide="ignore"):
+                    terms[:, v] = np.log(conditional.probabilities[conditional.groups(rows), states])
+        return terms
+
+    def pseudo_log_likelihood(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the sum over the variables of the log-probability of each row's cell given its inputs.
+
+        Besag's pseudo-log-likelihood; P2's Eq. 14 averages over the variables instead.
+
+        Returns
+        -------
+        (n_rows,) float64
+            In nats; -inf where a cell is impossible.
+        """
+        return np.asarray(self.log_prob_terms(table).sum(axis=1))
+
+    def sample(
+        self,
+        n: int,
+        *,
+        scan: str = "random",
+        given: Mapping[str, State] | None = None,
+        weights: Weights = None,
+        chains: int = 1,
+        burn_in: int | None = None,
+        thin: int | None = None,
+        start: Start = None,
+        seed: Seed = None,
+    ) -> Table:
+        """Draw rows by pseudo-Gibbs sampling (P2, Algorithm 3).
+
+        A row is written, then `thin` variables are fired (redrawn from their conditionals), then the next row is
+        written. ``burn_in=0, thin=1`` gives the raw output of P2's Algorithm 1.
+
+        Parameters
+        ----------
+        n : int
+            How many rows, of all chains together.
+        scan : {"random", "ordered"}
+            Whether the next variable is drawn, or they take turns in their order.
+        given : mapping from name to state, optional
+            Variables that are clamped: they keep their states and are not fired (P2, Algorithm 2).
+        weights : (n_variables,) array or mapping from name to number, optional
+            How probable each variable is to be fired next in a random scan; they sum to 1. Equally, when not said.
+            Those of clamped variables go to the others in proportion.
+        chains : int
+            Rows come chain after chain. A chain depends on the seed and its number, not on the threads.
+        burn_in : int, optional
+            Firings before the first row of a chain: n_variables, or 100 n_variables with several chains.
+        thin : int, optional
+            Firings between two rows: n_variables.
+        start : mapping from name to state, or Table, optional
+            Where the chains begin: one row for all, or one each. What is not said is random.
+        seed : None, int or numpy.random.Generator
+
+        Returns
+        -------
+        Table
+            n rows, neither independent nor exactly from the stationary distribution. Thresholds are held in 32 bits.
+
+        Raises
+        ------
+        FishernetError
+            When a number is out of range, weights are no probabilities, or every variable is clamped.
+        SchemaError, UnknownStateError
+            When a name or a state is not the network's.
+        """
+        rows = checked_count(n, "the number of rows", 1)
+        n_chains = checked_count(chains, "chains", 1, 2**31 - 1)
+        usual = len(self.variables)
+        burn = checked_count((usual if n_chains == 1 else 100 * usual) if burn_in is None else burn_in, "burn_in", 0)
+        step = checked_count(usual if thin is None else thin, "thin", 1)
+        plan = Scan.of(self.variables, scan, given, weights)
+        random = generator(seed)
+        key = stream_key(random)
+        states = starting_states(self.variables, plan, start, n_chains, random)
+        chosen = np.zeros(0) if plan.weights is None else plan.weights
+        columns = self.sampler.sample(plan.free, plan.ordered, chosen, states, rows, burn, step, key)
+        return Table(self.variables, columns, n_rows=rows)
+
+    @property
+    def sampler(self) -> _core.GibbsSampler:
+        """The conditionals as the core fires them; made once."""
+        if self._sampler is None:
+            self._sampler = native_sampler(self.variables, self.conditionals)
+        return self._sampler
+
+    @classmethod
+    def _rebuild(
+        cls, variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | None
+    ) -> Self:
+        return cls(variables, conditionals, n_rows=n_rows, allow_zeros=True)
+
+
+def _refuse_zeros(conditional: Conditional) -> None:
+    """Raise ZeroProbabilityError when a conditional has a zero."""
+    variable = conditional.variables[-1]
+    remedy = "the chain may not be ergodic; fit with positive probabilities, or pass allow_zeros=True"
+    if isinstance(conditional, ProductConditional):
+        if any((values == 0).any() for _, values in conditional.factors):
+            raise ZeroProbabilityError(
+                f"a factor of {variable.name!r} has a zero; {remedy}", variable=variable.name, configuration={}
+            )
+        return
+    zeros = np.argwhere(conditional.probabilities == 0)
+    if len(zeros):
+        group, state = map(int, zeros[0])
+        configuration = describe_group(conditional, group)
+        given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
+        raise ZeroProbabilityError(
+            f"{variable.name!r} has state {variable.states[state]!r} with probability 0"
+            f"{' given ' if given else ''}{given}; {remedy}",
+            variable=variable.name,
+            configuration=configuration,
+            state=variable.states[state],
+        )

@@ -1,0 +1,137 @@
+"""Pseudo-Gibbs sampling (P2, section 2.2): what is fired, in which order, from where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.errors import FishernetError, SchemaError
+from fishernet.models.conditional import Conditional
+from fishernet.models.product_conditional import ProductConditional
+from fishernet.table import Table, Variable
+from fishernet.table.variable import State, code_of, positions
+
+SCANS = ("random", "ordered")
+
+Weights = Mapping[str, float] | npt.ArrayLike | None
+Start = Table | Mapping[str, State] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Which variables are fired, and how the next one is chosen."""
+
+    free: npt.NDArray[np.int32]
+    """Positions of the variables that are not clamped."""
+    clamped: dict[int, int]
+    """Positions and codes of those that are."""
+    ordered: bool
+    """One after the other, in the order of the variables; else at random."""
+    weights: npt.NDArray[np.float64] | None
+    """(n_free,) how probable each free variable is to be fired; None: equally."""
+
+    @classmethod
+    def of(cls, variables: Sequence[Variable], scan: str, given: Mapping[str, State] | None, weights: Weights) -> Scan:
+        """Check what a user asks for.
+
+        Raises
+        ------
+        FishernetError
+            When the scan is unknown, weights are no probabilities, or every variable is clamped.
+        SchemaError, UnknownStateError
+            When a name or a state is not the network's.
+        """
+        if scan not in SCANS:
+            raise FishernetError(f"unknown scan {scan!r}; known are {', '.join(map(repr, SCANS))}")
+        clamped = clamped_codes(variables, given)
+        free = np.array([v for v in range(len(variables)) if v not in clamped], dtype=np.int32)
+        if not len(free):
+            raise FishernetError("every variable is given a state, so there is nothing to sample; leave some out")
+        if weights is None:
+            return cls(free, clamped, scan == "ordered", None)
+        if scan == "ordered":
+            raise FishernetError("an ordered scan fires every variable once a sweep; it takes no weights")
+        chosen = _checked_weights(variables, weights)[free]
+        if not chosen.sum() > 0:
+            raise FishernetError("the variables that are not given all have weight 0, so none would ever be fired")
+        return cls(free, clamped, False, chosen / chosen.sum())
+
+    @property
+    def probabilities(self) -> npt.NDArray[np.float64]:
+        """(n_free,) how probable each free variable is to be fired."""
+        return np.full(len(self.free), 1 / len(self.free)) if self.weights is None else self.weights
+
+
+def clamped_codes(variables: Sequence[Variable], given: Mapping[str, State] | None) -> dict[int, int]:
+    """Return the positions and codes of what is given."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SchemaError(f"given must be a mapping from names to states, not {type(given).__name__}")
+    where = positions([variable.name for variable in variables], given)
+    return {v: code_of(variables[v], state) for v, state in zip(where, given.values(), strict=True)}
+
+
+def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditional]) -> _core.GibbsSampler:
+    """Return conditionals as the core fires them."""
+    sampler = _core.GibbsSampler(np.array([variable.cardinality for variable in variables], dtype=np.int64))
+    for conditional in conditionals:
+        if isinstance(conditional, ProductConditional):
+            scopes = [np.array(axes, dtype=np.int32) for axes, _ in conditional.factors]
+            sampler.add_product(scopes, [values.reshape(-1) for _, values in conditional.factors])
+        else:
+            parents, group_of = conditional.flat()
+            sampler.add_table(parents, conditional.probabilities, group_of)
+    return sampler
+
+
+def starting_states(
+    variables: Sequence[Variable], scan: Scan, start: Start, chains: int, random: np.random.Generator
+) -> npt.NDArray[np.int32]:
+    """Return a code of every variable for each chain, (chains, n_variables): random ones where none are said."""
+    states = np.stack([random.integers(0, v.cardinality, size=chains, dtype=np.int32) for v in variables], axis=1)
+    if isinstance(start, Mapping):
+        for v, code in clamped_codes(variables, start).items():
+            states[:, v] = code
+    elif start is not None:
+        rows = start.conform(variables)
+        rows.require_complete("a start")
+        if rows.n_rows not in (1, chains):
+            raise FishernetError(f"the start must have one row, or one for each of {chains} chains, not {rows.n_rows}")
+        states[:] = np.stack([codes.astype(np.int32) for codes in rows.codes], axis=1)
+    for v, code in scan.clamped.items():
+        states[:, v] = code
+    return np.ascontiguousarray(states)
+
+
+def checked_count(value: object, what: str, least: int, most: int = 2**40) -> int:
+    """Return an integer within limits.
+
+    Raises
+    ------
+    FishernetError
+        When it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise FishernetError(f"{what} must be an integer from {least} to {most:,}, got {value!r}")
+    return int(value)
+
+
+def _checked_weights(variables: Sequence[Variable], weights: Weights) -> npt.NDArray[np.float64]:
+    if isinstance(weights, Mapping):
+        names = [variable.name for variable in variables]
+        array = np.zeros(len(names))
+        array[list(positions(names, weights))] = list(weights.values())
+    else:
+        array = np.array(weights, dtype=np.float64)
+    if array.shape != (len(variables),):
+        raise FishernetError(f"weights must be one number a variable, ({len(variables)},), got shape {array.shape}")
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise FishernetError("weights must be finite and not negative")
+    if abs(array.sum() - 1) > 1e-9:
+        raise FishernetError(f"weights must sum to 1, not to {array.sum():.12g}")
+    return array
