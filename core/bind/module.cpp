@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     fishernet::bind::bind_inference(m);
     fishernet::bind::bind_kernels(m);
     fishernet::bind::bind_select(m);
+    fishernet::bind::bind_stationary(m);
 }

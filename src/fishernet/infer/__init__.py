@@ -14,6 +14,7 @@ from fishernet.infer.interventions import intervene
 from fishernet.infer.junction_tree import JunctionTree
 from fishernet.infer.marginals import family_marginals, log_evidence, marginal
 from fishernet.infer.predict import predict_proba
+from fishernet.infer.stationary_distribution import stationary
 
 __all__ = [
     "JunctionTree",
@@ -24,4 +25,5 @@ __all__ = [
     "marginal",
     "most_probable",
     "predict_proba",
+    "stationary",
 ]

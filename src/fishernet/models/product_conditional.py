@@ -1,4 +1,4 @@
-"""A conditional that is a product of factors, normalized: what a joint distribution says of a variable given the rest."""
+"""A conditional that is a product of factors: what a joint distribution says of one variable, given the rest."""
 
 from __future__ import annotations
 

@@ -1,0 +1,176 @@
+"""The stationary distribution of pseudo-Gibbs sampling, exactly (P2, sections 2.2 and 3).
+
+A random scan leaves pi as it is when ``pi = sum_i c_i pi(X_-i) theta_i(X_i | Y_i)`` (Eq. 12). An ordered scan runs
+through a cycle of distributions, whose average is what its output shows (Eq. 7). The operator is applied without a
+matrix; from a start by ordered sweeps, a restarted Krylov method takes the combination of a few iterates that the
+operator changes least.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.errors import ConvergenceError, SchemaError, StateSpaceError
+from fishernet.models import DependencyNetwork
+from fishernet.models.pseudo_gibbs import Scan, Weights
+from fishernet.progress import Progress, Reporter
+from fishernet.table.variable import State
+
+Array = npt.NDArray[np.float64]
+
+MOST_STATES = 2**27  # of the joint distribution: eight vectors of them take 8 GiB
+DIRECT = 512  # states up to which the linear equations are solved at once
+VECTORS = 8
+DEPTH = VECTORS - 1
+FIRST_SWEEPS = 10
+
+
+def stationary(
+    dn: DependencyNetwork,
+    *,
+    scan: str = "random",
+    given: Mapping[str, State] | None = None,
+    weights: Weights = None,
+    tolerance: float = 1e-10,
+    max_steps: int = 20_000,
+    progress: Progress | None = None,
+) -> Array:
+    """Return the distribution in which pseudo-Gibbs sampling ends; exact up to a tolerance.
+
+    Parameters
+    ----------
+    dn : DependencyNetwork
+    scan : {"random", "ordered"}
+        "ordered": the average over the cycle of a sweep.
+    given : mapping from name to state, optional
+        Clamped variables; they get no axis.
+    weights : (n_variables,) array or mapping from name to number, optional
+        How probable each variable is to be fired in a random scan; they sum to 1. Equally, when not said.
+    tolerance : float
+        The distance in total variation, estimated as the change in one step divided by the spectral gap.
+    max_steps : int
+        Applications of the operator before it is given up.
+    progress : callable, optional
+        ``progress(what, done, None)``, in applications of the operator.
+
+    Returns
+    -------
+    array, one axis a free variable, in the network's order
+        Sums to 1.
+
+    Raises
+    ------
+    StateSpaceError
+        When there are more than 2**27 states.
+    ConvergenceError
+        When the steps did not suffice, or the distribution is not unique (with zeros the chain may not be ergodic).
+    FishernetError
+        When the scan, the weights or what is given does not fit.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> a, b = fn.Variable("a", ["no", "yes"]), fn.Variable("b", ["no", "yes"])
+    >>> copy = [[0.9, 0.1], [0.1, 0.9]]
+    >>> dn = fn.DependencyNetwork.from_tables([a, b], {"a": ["b"], "b": ["a"]}, {"a": copy, "b": copy})
+    >>> fn.infer.stationary(dn).round(3)
+    array([[0.45, 0.05],
+           [0.05, 0.45]])
+    """
+    if not isinstance(dn, DependencyNetwork):
+        raise SchemaError(f"a stationary distribution is of a DependencyNetwork, not of {type(dn).__name__}")
+    plan = Scan.of(dn.variables, scan, given, weights)
+    sizes = [dn.variables[v].cardinality for v in plan.free]
+    n_states = math.prod(sizes)
+    if n_states > MOST_STATES:
+        raise StateSpaceError(
+            "the joint distribution of the free variables",
+            cells=n_states,
+            limit=MOST_STATES,
+            remedy="clamp variables (given), or draw samples",
+        )
+    solver = _solver(dn, plan)
+    reporter = Reporter(progress, "finding the stationary distribution")
+    steps = 0
+    if n_states <= DIRECT:
+        solver.begin(_solve(solver))
+    else:
+        steps = _iterate(solver, tolerance, max_steps, reporter)
+    found = solver.average_over_sweep() / len(sizes) if plan.ordered else solver.current()
+    reporter.finish(steps)
+    return np.asarray(np.maximum(found, 0) / found.sum()).reshape(sizes)
+
+
+def _solver(dn: DependencyNetwork, plan: Scan) -> _core.Stationary:
+    """Return the operator with the clamped states put in."""
+    place = {int(v): i for i, v in enumerate(plan.free)}
+    inputs, strides, theta = [], [], []
+    for v in plan.free:
+        conditional = dn.conditionals[v]
+        table = conditional.table()
+        table = table[tuple(plan.clamped.get(p, slice(None)) for p in conditional.parents)]
+        free = [place[p] for p in conditional.parents if p in place]
+        inputs.append(np.array(free, dtype=np.int32))
+        strides.append(np.array([s // 8 for s in np.ascontiguousarray(table).strides[:-1]], dtype=np.int64))
+        theta.append(np.ascontiguousarray(table).reshape(-1))
+    states = np.array([dn.variables[v].cardinality for v in plan.free], dtype=np.int64)
+    weights = np.zeros(0) if plan.ordered else plan.probabilities
+    return _core.Stationary(states, inputs, strides, theta, weights, VECTORS)
+
+
+def _solve(solver: _core.Stationary) -> Array:
+    """Solve ``(T - I) p = 0, sum p = 1`` for few states."""
+    n = solver.n_states
+    operator = np.empty((n, n))
+    for state in range(n):
+        solver.begin(np.eye(n)[state])
+        solver.step()
+        operator[:, state] = solver.current()
+    equations = operator - np.eye(n)
+    if np.linalg.matrix_rank(equations, tol=1e-12) < n - 1:
+        raise ConvergenceError(
+            "the stationary distribution is not unique: the chain is not ergodic; give the conditionals positive "
+            "probabilities, or clamp what cannot move",
+            steps=0,
+            residual=math.nan,
+        )
+    equations[-1] = 1  # one equation follows from the others; in its place, the sum
+    return np.linalg.solve(equations, np.eye(n)[-1])
+
+
+def _iterate(solver: _core.Stationary, tolerance: float, max_steps: int, reporter: Reporter) -> int:
+    """Move the solver's distribution until it is as near as asked; return the applications of the operator."""
+    for _ in range(FIRST_SWEEPS):
+        solver.sweep()
+    steps = FIRST_SWEEPS
+    gap, residual = 1.0, math.inf
+    while steps < max_steps:
+        residual = solver.step() / 2
+        columns = solver.cycle(DEPTH)
+        steps += 1 + len(columns)
+        reporter.step(steps)
+        small = columns.T[: len(columns) + 1]
+        gap = min(gap, _gap(small))
+        if residual <= tolerance * gap:
+            solver.combine(np.eye(len(columns))[0])  # the distribution itself, its length undone
+            return steps
+        # of all combinations of the iterates the one that the operator changes least
+        solver.combine(np.ascontiguousarray(np.linalg.svd(small - np.eye(*small.shape))[2][-1]))
+    raise ConvergenceError(
+        f"the stationary distribution was not reached in {steps:,} steps: the last changed the distribution by "
+        f"{residual:.2g} (total variation), with a spectral gap of about {gap:.2g}; allow more steps or a larger "
+        "tolerance, or draw samples",
+        steps=steps,
+        residual=residual,
+    )
+
+
+def _gap(small: Array) -> float:
+    """Return one less the modulus of the second eigenvalue, as Arnoldi's small matrix shows it."""
+    values = np.sort(np.abs(np.linalg.eigvals(small[: small.shape[1]])))
+    return float(np.clip(1 - values[-2], 1e-12, 1)) if len(values) > 1 else 1.0
