@@ -1,11 +1,24 @@
 """Learning: what turns counts into structures and parameters.
 
 A structure is found by a `Search` that one driver runs; parameters are fitted to counts. To add a search, write a
-class that follows `fishernet.learn.search.Search` and name it in `fishernet.learn.structure.SEARCHES`.
+class that follows `fishernet.learn.search.Search` and name it in `fishernet.learn.structure.SEARCHES`. A dependency
+network chooses the inputs of every variable by itself (`local_structure`).
 """
 
+from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
 from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.search import Search, SearchResult, Step
 from fishernet.learn.structure import dag, structure
 
-__all__ = ["Search", "SearchResult", "Step", "bayesian_network", "dag", "parameters", "structure"]
+__all__ = [
+    "InputsFound",
+    "Search",
+    "SearchResult",
+    "Step",
+    "bayesian_network",
+    "dag",
+    "dependency_network",
+    "local_structure",
+    "parameters",
+    "structure",
+]

@@ -35,9 +35,10 @@ def parameters(
         The structure; its variables are matched to the table's by name.
     table : Table or CountSource
         The data, without missing cells.
-    smoothing : float or "snml"
+    smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
-        likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1.
+        likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
+        become one (P2, Algorithm 5).
     ess : float, optional
         Equivalent sample size: ess / (r q) is added to every cell instead, so that equivalent structures get the same
         distribution.
@@ -66,22 +67,33 @@ def parameters(
            [0.   , 1.   ]])
     """
     source = as_source(table)
-    _check_smoothing(smoothing, ess)
+    check_smoothing(smoothing, ess)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
+    conditionals = fit_conditionals(source, families, smoothing, ess)
+    placed = [
+        FullTable(child, dag.parents[child], c.variables, c.probabilities) for child, c in enumerate(conditionals)
+    ]
+    return BayesianNetwork([source.variables[v] for v in where], placed, n_rows=source.n_rows)
+
+
+def fit_conditionals(
+    source: CountSource, families: Sequence[tuple[int, ...]], smoothing: float | str, ess: float | None
+) -> list[FullTable]:
+    """Fit the conditional of the last of each family's positions, given the others in their order."""
     for family in families:
         variables = [source.variables[v] for v in family]
         check_cells(variables, f"the conditional of {variables[-1].name!r}")
     counted = source.counts([tuple(sorted(family)) for family in families])
     conditionals = []
-    for child, (family, counts) in enumerate(zip(families, counted, strict=True)):
+    for family, counts in zip(families, counted, strict=True):
         variables = [source.variables[v] for v in family]
         _require_all_rows(counts, variables[-1])
         axes = [counts.variables.index(v) for v in family]
         cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
         probabilities = _normalized(_weights(cells, smoothing, ess), variables)
-        conditionals.append(FullTable(child, dag.parents[child], variables, probabilities))
-    return BayesianNetwork([source.variables[v] for v in where], conditionals, n_rows=source.n_rows)
+        conditionals.append(FullTable(family[-1], family[:-1], variables, probabilities))
+    return conditionals
 
 
 def bayesian_network(
@@ -109,21 +121,22 @@ def bayesian_network(
     >>> net.n_rows
     12960
     """
-    _check_smoothing(smoothing, ess)
+    check_smoothing(smoothing, ess)
     source = as_source(table)
     return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
 
 
-def _check_smoothing(smoothing: float | str, ess: float | None) -> None:
+def check_smoothing(smoothing: float | str, ess: float | None) -> None:
+    """Raise FishernetError unless they are what `parameters` takes."""
     if ess is not None and not (isinstance(ess, int | float) and np.isfinite(ess) and ess > 0):
         raise FishernetError(f"ess must be a positive number, got {ess!r}")
     if isinstance(smoothing, str):
-        if smoothing != "snml":
-            raise FishernetError(f'smoothing must be a number from 0 on or "snml", got {smoothing!r}')
+        if smoothing not in ("snml", "zeros"):
+            raise FishernetError(f'smoothing must be a number from 0 on, "snml" or "zeros", got {smoothing!r}')
         if ess is not None:
-            raise FishernetError('ess and smoothing="snml" exclude each other')
+            raise FishernetError(f'ess and smoothing="{smoothing}" exclude each other')
     elif not (isinstance(smoothing, int | float) and np.isfinite(smoothing) and smoothing >= 0):
-        raise FishernetError(f'smoothing must be a number from 0 on or "snml", got {smoothing!r}')
+        raise FishernetError(f'smoothing must be a number from 0 on, "snml" or "zeros", got {smoothing!r}')
 
 
 def _require_all_rows(counts: Counts, child: Variable) -> None:
@@ -139,6 +152,8 @@ def _weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
     """Return what each cell weighs, (q, r)."""
     if ess is not None:
         return cells + ess / cells.size
+    if smoothing == "zeros":
+        return np.where(cells > 0, cells, 1.0)
     if smoothing == "snml":
         with np.errstate(divide="ignore", invalid="ignore"):
             e = np.exp(cells * np.log1p(1 / cells))  # ((n + 1) / n)^n

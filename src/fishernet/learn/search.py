@@ -7,9 +7,9 @@ limits and Ctrl-C live in the driver and nowhere else.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -157,15 +157,33 @@ def _drive(search: Search, scores: LocalScores, reporter: Reporter, deadline: fl
     """Loop until the search wants nothing more; False when the deadline came first."""
     families = search.wanted()
     while len(families):
-        answers = []
-        for part in _parts(families, scores):
-            if deadline is not None and time.monotonic() >= deadline:
-                return False
-            answers.append(scores(part))
-            reporter.step(search.steps)
-        search.tell(answers[0] if len(answers) == 1 else np.concatenate(answers))
+        answers = score_families(families, scores, lambda: reporter.step(search.steps), deadline)
+        if answers is None:
+            return False
+        search.tell(answers)
         families = search.wanted()
     return True
+
+
+@overload
+def score_families(
+    families: Families, scores: LocalScores, after_part: Callable[[], None]
+) -> npt.NDArray[np.float64]: ...
+@overload
+def score_families(
+    families: Families, scores: LocalScores, after_part: Callable[[], None], deadline: float | None
+) -> npt.NDArray[np.float64] | None: ...
+def score_families(
+    families: Families, scores: LocalScores, after_part: Callable[[], None], deadline: float | None = None
+) -> npt.NDArray[np.float64] | None:
+    """Score families part by part, with a call after each; None when the deadline came first."""
+    answers = []
+    for part in _parts(families, scores):
+        if deadline is not None and time.monotonic() >= deadline:
+            return None
+        answers.append(scores(part))
+        after_part()
+    return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
 
 def _parts(families: Families, scores: LocalScores) -> Iterator[Families]:
