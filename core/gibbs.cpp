@@ -199,19 +199,8 @@ void fire_times(std::span<const Padded<width>> conditionals, const Scan& scan, C
     }
 }
 
-template <class Code>
-void put(std::uint32_t state, void* codes, std::int64_t row) {
-    static_cast<Code*>(codes)[row] = static_cast<Code>(state);
-}
-
 void write_row(std::span<const Output> columns, const std::uint32_t* state, std::int64_t row) {
-    for (std::size_t v = 0; v < columns.size(); ++v) {
-        switch (columns[v].width) {
-            case 1: put<std::uint8_t>(state[v], columns[v].codes, row); break;
-            case 2: put<std::uint16_t>(state[v], columns[v].codes, row); break;
-            default: put<std::uint32_t>(state[v], columns[v].codes, row);
-        }
-    }
+    for (std::size_t v = 0; v < columns.size(); ++v) put_code(columns[v], row, state[v]);
 }
 
 // A chain that can be left and taken up again.

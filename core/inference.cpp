@@ -166,4 +166,12 @@ std::vector<std::int32_t> Inference::maximize(const Findings& findings, StopChec
     return Propagation<Maximal>(*this, findings, check, true, false).states();
 }
 
+bool Inference::sample(const Findings& findings, std::int64_t n, std::uint64_t key, std::span<const Output> columns,
+                       StopCheck check) const {
+    bool possible = false;
+    if (Propagation<Linear>(*this, findings, check, true, true).draw(n, key, columns, possible)) return possible;
+    Propagation<Logarithmic>(*this, findings, check, true, false).draw(n, key, columns, possible);
+    return possible;
+}
+
 }  // namespace fishernet

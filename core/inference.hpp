@@ -10,6 +10,7 @@
 #include "clique_tree.hpp"
 #include "factors.hpp"
 #include "interrupt.hpp"
+#include "sampling.hpp"
 #include "schedule.hpp"
 #include "table_walk.hpp"
 
@@ -51,6 +52,10 @@ public:
     Answer run(const Findings& findings, StopCheck check, bool parallel = true) const;
     // The most probable states of all variables; empty when the findings are impossible. Needs `whole`.
     std::vector<std::int32_t> maximize(const Findings& findings, StopCheck check) const;
+
+    // Rows of all variables, drawn given the findings; false when those are impossible. Needs `whole`.
+    bool sample(const Findings& findings, std::int64_t n, std::uint64_t key, std::span<const Output> columns,
+                StopCheck check) const;
 
 private:
     template <class Domain>

@@ -20,6 +20,14 @@ struct Output {
     int width = 1;
 };
 
+inline void put_code(const Output& column, std::int64_t row, std::uint32_t code) {
+    switch (column.width) {
+        case 1: static_cast<std::uint8_t*>(column.codes)[row] = static_cast<std::uint8_t>(code); break;
+        case 2: static_cast<std::uint16_t*>(column.codes)[row] = static_cast<std::uint16_t>(code); break;
+        default: static_cast<std::uint32_t*>(column.codes)[row] = code;
+    }
+}
+
 // Draws n rows. `order` lists the conditionals, parents first; columns are by variable. Row i of the result is a
 // function of (key, i) alone.
 void sample_forward(std::span<const FlatConditional> conditionals, std::span<const std::int32_t> order,

@@ -8,6 +8,7 @@
 #include "../inference.hpp"
 #include "../pool.hpp"
 #include "arrays.hpp"
+#include "columns_out.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -182,6 +183,26 @@ Out<std::int32_t> maximize(PlannedInference& self, const In<std::int32_t>& state
     return to_python(std::move(best));
 }
 
+// One column of codes a variable, or none when the findings are impossible.
+nb::list sample(PlannedInference& self, const In<std::int32_t>& states, const std::vector<In<double>>& likelihoods,
+                std::int64_t n, std::uint64_t key) {
+    std::vector<const double*> pointers;
+    const Findings findings = self.findings(view(states), likelihoods, pointers);
+    if (!self.plan.is_whole()) refuse("rows are drawn from the whole model");
+    if (n < 0) refuse("the number of rows is negative");
+    check_plan(self.plan.complete(), self.plan.cells_held());
+    const auto& sizes = self.factors->model.cardinalities;
+    std::vector<Output> outputs(sizes.size());
+    nb::list columns = new_columns(sizes, n, outputs);
+    bool possible = false;
+    {
+        const nb::gil_scoped_release release;
+        self.plan.prepare();
+        possible = self.plan.sample(findings, n, key, outputs, check_signals);
+    }
+    return possible ? columns : nb::list();
+}
+
 Lists cliques(const PlannedInference& self) {
     Lists lists;
     for (const auto& clique : self.plan.tree().cliques) {
@@ -231,6 +252,8 @@ void bind_inference(nb::module_& m) {
         .def("run", &run, nb::arg("states").noconvert(), nb::arg("likelihoods").noconvert())
         .def("run_rows", &run_rows, nb::arg("states").noconvert())
         .def("maximize", &maximize, nb::arg("states").noconvert(), nb::arg("likelihoods").noconvert())
+        .def("sample", &sample, nb::arg("states").noconvert(), nb::arg("likelihoods").noconvert(), nb::arg("n"),
+             nb::arg("key"))
         .def("cliques", &cliques)
         .def_prop_ro("width", [](const PlannedInference& self) { return self.plan.tree().width; })
         .def_prop_ro("cells", [](const PlannedInference& self) { return self.plan.tree().cells; })

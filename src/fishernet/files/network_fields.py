@@ -26,7 +26,7 @@ from fishernet.errors import SchemaError
 from fishernet.files.fields import Fields, shown
 from fishernet.files.labels import check_storable, is_text
 from fishernet.models import BayesianNetwork, Conditional, FullTable, MergedTable
-from fishernet.models.conditional import Probabilities
+from fishernet.models.conditionals.conditional import Probabilities
 from fishernet.table import Variable
 from fishernet.table.variable import listed
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from fishernet import _core
-from fishernet.infer.findings import Findings, Given, Likelihood, checked_limit, impossible, network_of
-from fishernet.models import BayesianNetwork
+from fishernet.infer.findings import Findings, Given, Likelihood, Model, checked_limit, impossible, model_of
 from fishernet.models.factors import MAX_TABLE, check_held
 from fishernet.table.variable import State
 
 
 def most_probable(
-    net: BayesianNetwork, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+    net: Model, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
 ) -> dict[str, State]:
     """Return the most probable states of all variables together, given what is known.
 
@@ -18,7 +17,7 @@ def most_probable(
 
     Parameters
     ----------
-    net : BayesianNetwork
+    net : BayesianNetwork or MarkovNetwork
     given : mapping from name to state, optional
     likelihood : mapping from name to (r,) array, optional
     max_table : int
@@ -43,7 +42,7 @@ def most_probable(
     >>> best["bronc"], best["lung"]
     ('yes', 'no')
     """
-    net = network_of(net)
+    net = model_of(net)
     limit = checked_limit(max_table)
     findings = Findings.of(net.variables, given, likelihood)
     plan = _core.Inference(net.factors, findings.observed, findings.soft, [], True, limit)

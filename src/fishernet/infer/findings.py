@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.errors import FishernetError, SchemaError, ZeroProbabilityError
-from fishernet.models import BayesianNetwork
+from fishernet.models import BayesianNetwork, MarkovNetwork
 from fishernet.table import Variable
 from fishernet.table.variable import State, code_of, positions
 
@@ -64,8 +64,34 @@ class Findings:
         return not self.observed and not self.soft
 
 
+Model = BayesianNetwork | MarkovNetwork
+
+
+def model_of(model: object) -> Model:
+    """Return a model that is a product of factors.
+
+    Raises
+    ------
+    SchemaError
+        When it is none.
+    """
+    if not isinstance(model, BayesianNetwork | MarkovNetwork):
+        raise SchemaError(
+            f"exact inference needs a BayesianNetwork or a MarkovNetwork, not {type(model).__name__}; "
+            "a DependencyNetwork has fn.infer.stationary, or samples"
+        )
+    return model
+
+
+def families_of(model: Model) -> list[tuple[int, ...]]:
+    """Return the positions of every conditional's parents and child, or of every factor."""
+    if isinstance(model, MarkovNetwork):
+        return [axes for axes, _ in model.scopes]
+    return [(*c.parents, c.child) for c in model.conditionals]
+
+
 def network_of(model: object) -> BayesianNetwork:
-    """Return a model that exact inference can take.
+    """Return a model as a Bayesian network.
 
     Raises
     ------
@@ -73,7 +99,7 @@ def network_of(model: object) -> BayesianNetwork:
         When it is none.
     """
     if not isinstance(model, BayesianNetwork):
-        raise SchemaError(f"exact inference needs a BayesianNetwork, not {type(model).__name__}")
+        raise SchemaError(f"a BayesianNetwork is needed, not {type(model).__name__}")
     return model
 
 

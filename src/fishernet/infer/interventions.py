@@ -9,8 +9,8 @@ import numpy as np
 from fishernet.errors import SchemaError
 from fishernet.infer.findings import Findings, network_of
 from fishernet.models import BayesianNetwork
-from fishernet.models.conditional import Conditional
-from fishernet.models.full_table import FullTable
+from fishernet.models.conditionals.conditional import Conditional
+from fishernet.models.conditionals.full_table import FullTable
 from fishernet.table.variable import State
 
 

@@ -19,9 +19,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.infer.findings import Findings, Given, Likelihood, checked_limit, impossible, network_of
-from fishernet.infer.marginals import check_answer, joint_of_query, with_observed_axes
-from fishernet.models import BayesianNetwork
+from fishernet.infer.findings import (
+    Findings,
+    Given,
+    Likelihood,
+    Model,
+    checked_limit,
+    families_of,
+    impossible,
+    model_of,
+)
+from fishernet.infer.marginals import check_answer, joint_of_query, log_partition, with_observed_axes
+from fishernet.models import MarkovNetwork
 from fishernet.models.factors import MAX_TABLE, check_held
 from fishernet.table.variable import check_names, positions
 
@@ -29,11 +38,11 @@ Array = npt.NDArray[np.float64]
 
 
 class JunctionTree:
-    """A junction tree of a Bayesian network.
+    """A junction tree of a Bayesian or a Markov network.
 
     Parameters
     ----------
-    net : BayesianNetwork
+    net : BayesianNetwork or MarkovNetwork
     max_table : int
         How many cells (8 bytes each) its tables may have together.
 
@@ -55,14 +64,15 @@ class JunctionTree:
     -0.6931
     """
 
-    def __init__(self, net: BayesianNetwork, *, max_table: int = MAX_TABLE) -> None:
-        self._net = network_of(net)
+    def __init__(self, net: Model, *, max_table: int = MAX_TABLE) -> None:
+        self._net = model_of(net)
+        self._scopes = families_of(net)
         self._limit = checked_limit(max_table)
         self._tree = self._plan(Findings.of(net.variables, None, None))
         self._calibrated: tuple[tuple[object, ...], list[Array], float] | None = None
 
     @property
-    def net(self) -> BayesianNetwork:
+    def net(self) -> Model:
         """The network."""
         return self._net
 
@@ -115,8 +125,8 @@ class JunctionTree:
         check_answer(self._net, where, self._limit)
         findings = Findings.of(self._net.variables, given, likelihood)
         free = [v for v in where if v not in findings.observed]
-        for position, conditional in enumerate(self._net.conditionals):
-            family = [v for v in (*conditional.parents, position) if v not in findings.observed]
+        for position, scope in enumerate(self._scopes):
+            family = [v for v in scope if v not in findings.observed]
             if set(free) <= set(family):
                 table = self._families(findings, given)[position]
                 return with_observed_axes(self._net, where, findings, _onto(table, family, free))
@@ -128,14 +138,14 @@ class JunctionTree:
         Returns
         -------
         list of arrays, one a variable
-            One axis a parent, in the order of its conditional, and the variable's own axis last.
+            One axis a parent, in the order of its conditional, and the variable's own axis last. Of a Markov network:
+            one a factor, with its axes.
         """
         findings = Findings.of(self._net.variables, given, likelihood)
         tables = self._families(findings, given)
-        families = [(*c.parents, c.child) for c in self._net.conditionals]
         return [
-            with_observed_axes(self._net, family, findings, table)
-            for family, table in zip(families, tables, strict=True)
+            with_observed_axes(self._net, scope, findings, table)
+            for scope, table in zip(self._scopes, tables, strict=True)
         ]
 
     def log_evidence(self, given: Given = None, *, likelihood: Likelihood = None) -> float:
@@ -143,11 +153,14 @@ class JunctionTree:
 
         With soft evidence: the logarithm of the expected product of the likelihoods where the rest is as given.
         """
-        return self._calibrate(Findings.of(self._net.variables, given, likelihood))[1]
+        total = self._calibrate(Findings.of(self._net.variables, given, likelihood))[1]
+        if isinstance(self._net, MarkovNetwork):
+            total -= log_partition(self._net, max_table=self._limit)
+        return total
 
     def _plan(self, findings: Findings) -> _core.Inference:
-        families = [[v for v in (*c.parents, c.child) if v not in findings.observed] for c in self._net.conditionals]
-        plan = _core.Inference(self._net.factors, findings.observed, findings.soft, families, False, self._limit)
+        free = [[v for v in scope if v not in findings.observed] for scope in self._scopes]
+        plan = _core.Inference(self._net.factors, findings.observed, findings.soft, free, False, self._limit)
         check_held(plan.cells_held, self._limit, "the junction tree's tables")
         return plan
 
@@ -167,9 +180,9 @@ class JunctionTree:
         if np.isneginf(log_evidence):
             raise impossible(given)
         shaped = []
-        for conditional, table in zip(self._net.conditionals, tables, strict=True):
-            family = [v for v in (*conditional.parents, conditional.child) if v not in findings.observed]
-            shaped.append(table.reshape([self._net.variables[v].cardinality for v in family]))
+        for scope, table in zip(self._scopes, tables, strict=True):
+            free = [v for v in scope if v not in findings.observed]
+            shaped.append(table.reshape([self._net.variables[v].cardinality for v in free]))
         return shaped
 
 

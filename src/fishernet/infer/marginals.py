@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.errors import SchemaError
-from fishernet.infer.findings import Findings, Given, Likelihood, checked_limit, impossible, network_of
-from fishernet.models import BayesianNetwork
+from fishernet.infer.findings import Findings, Given, Likelihood, Model, checked_limit, impossible, model_of, network_of
+from fishernet.models import BayesianNetwork, MarkovNetwork
 from fishernet.models.factors import MAX_TABLE, check_held, parent_marginals
 from fishernet.table.variable import check_names, positions
 
@@ -21,7 +21,7 @@ MOST_AXES = 32  # of an array of NumPy 1
 
 
 def marginal(
-    model: BayesianNetwork,
+    model: Model,
     names: Iterable[str],
     *,
     given: Given = None,
@@ -34,7 +34,7 @@ def marginal(
 
     Parameters
     ----------
-    model : BayesianNetwork
+    model : BayesianNetwork or MarkovNetwork
     names : iterable of str
         The variables, each once.
     given : mapping from name to state, optional
@@ -67,7 +67,7 @@ def marginal(
     >>> fn.infer.marginal(asia, ["lung", "bronc"], likelihood={"dysp": [2, 1]}).shape
     (2, 2)
     """
-    net = network_of(model)
+    net = model_of(model)
     limit = checked_limit(max_table)
     asked = [names] if isinstance(names, str) else list(names)
     check_names(asked)
@@ -133,14 +133,46 @@ def family_marginals(
     return [with_observed_axes(net, family, findings, table) for family, table in zip(families, tables, strict=True)]
 
 
+def log_partition(network: MarkovNetwork, *, max_table: int = MAX_TABLE) -> float:
+    """Return the logarithm of a Markov network's partition function, the sum of its potentials over all states.
+
+    Parameters
+    ----------
+    network : MarkovNetwork
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+
+    Returns
+    -------
+    float
+        In nats.
+
+    Raises
+    ------
+    StateSpaceError
+        When the tables would have more.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> a, b = fn.Variable("a", [0, 1]), fn.Variable("b", [0, 1])
+    >>> pair = fn.MarkovNetwork([a, b], [(("a", "b"), [[2.0, 1.0], [1.0, 2.0]])])
+    >>> round(fn.infer.log_partition(pair), 6)  # log 6
+    1.791759
+    """
+    if not isinstance(network, MarkovNetwork):
+        raise SchemaError(f"a partition function is of a MarkovNetwork, not of {type(network).__name__}")
+    return _log_sum(network, Findings.of(network.variables, None, None), checked_limit(max_table))
+
+
 def log_evidence(
-    net: BayesianNetwork, given: Given = None, *, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+    net: Model, given: Given = None, *, likelihood: Likelihood = None, max_table: int = MAX_TABLE
 ) -> float:
     """Return the log-probability of what is known.
 
     Parameters
     ----------
-    net : BayesianNetwork
+    net : BayesianNetwork or MarkovNetwork
     given : mapping from name to state, optional
     likelihood : mapping from name to (r,) array, optional
     max_table : int
@@ -159,22 +191,27 @@ def log_evidence(
     >>> round(fn.infer.log_evidence(asia, {"smoke": "yes", "bronc": "no"}), 6)
     -1.609438
     """
-    net = network_of(net)
+    net = model_of(net)
     limit = checked_limit(max_table)
-    findings = Findings.of(net.variables, given, likelihood)
+    total = _log_sum(net, Findings.of(net.variables, given, likelihood), limit)
+    return total - log_partition(net, max_table=limit) if isinstance(net, MarkovNetwork) else total
+
+
+def _log_sum(net: Model, findings: Findings, limit: int) -> float:
+    """Return the logarithm of the sum of a model's products over all states that agree with the findings."""
     plan = _core.Inference(net.factors, findings.observed, findings.soft, [], False, limit)
     check_held(plan.cells_held, limit, "a table of the elimination")
     return plan.run(findings.states, findings.likelihoods)[1]
 
 
-def check_answer(net: BayesianNetwork, where: Sequence[int], limit: int) -> None:
+def check_answer(net: Model, where: Sequence[int], limit: int) -> None:
     """Raise before a joint table of some variables is made that would be too large, or have too many axes."""
     if len(where) > MOST_AXES:
         raise SchemaError(f"a joint table of {len(where)} variables has too many axes; ask for at most {MOST_AXES}")
     check_held(math.prod(net.variables[v].cardinality for v in where), limit, "the joint table")
 
 
-def joint_of_query(net: BayesianNetwork, where: Sequence[int], findings: Findings, given: Given, limit: int) -> Array:
+def joint_of_query(net: Model, where: Sequence[int], findings: Findings, given: Given, limit: int) -> Array:
     """Return the joint of some variables, given what is known, by one elimination."""
     free = [v for v in where if v not in findings.observed]
     plan = _core.Inference(net.factors, findings.observed, findings.soft, [free], False, limit)
@@ -185,7 +222,7 @@ def joint_of_query(net: BayesianNetwork, where: Sequence[int], findings: Finding
     return with_observed_axes(net, where, findings, tables[0])
 
 
-def with_observed_axes(net: BayesianNetwork, where: Sequence[int], findings: Findings, table: Array) -> Array:
+def with_observed_axes(net: Model, where: Sequence[int], findings: Findings, table: Array) -> Array:
     """Give the observed among some variables their axes in a table of the others, all mass at the state observed."""
     cardinalities = [net.variables[v].cardinality for v in where]
     whole = np.zeros(cardinalities)

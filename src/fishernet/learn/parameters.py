@@ -13,7 +13,7 @@ from fishernet.errors import FishernetError, MissingValueError, ZeroProbabilityE
 from fishernet.graphs import Dag
 from fishernet.learn.structure import structure
 from fishernet.models import BayesianNetwork, FullTable
-from fishernet.models.conditional import check_cells
+from fishernet.models.conditionals.conditional import check_cells
 from fishernet.table import Table, Variable
 from fishernet.table.variable import positions
 

@@ -5,10 +5,16 @@ factors.
 """
 
 from fishernet.models.bayesian_network import BayesianNetwork
-from fishernet.models.conditional import Conditional
+from fishernet.models.conditionals import Conditional, FullTable, MergedTable, ProductConditional
 from fishernet.models.dependency_network import DependencyNetwork
-from fishernet.models.full_table import FullTable
-from fishernet.models.merged_table import MergedTable
-from fishernet.models.product_conditional import ProductConditional
+from fishernet.models.markov_network import MarkovNetwork
 
-__all__ = ["BayesianNetwork", "Conditional", "DependencyNetwork", "FullTable", "MergedTable", "ProductConditional"]
+__all__ = [
+    "BayesianNetwork",
+    "Conditional",
+    "DependencyNetwork",
+    "FullTable",
+    "MarkovNetwork",
+    "MergedTable",
+    "ProductConditional",
+]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.errors import SchemaError, ZeroProbabilityError
 from fishernet.graphs import Dag
-from fishernet.models.conditional import Conditional
+from fishernet.models.conditionals.conditional import Conditional
 from fishernet.models.factors import conditional_factors, parent_marginals, sum_by_group
 from fishernet.models.fisher import information_blocks, scores_of_rows
 from fishernet.models.incoming import as_model_table, without_target

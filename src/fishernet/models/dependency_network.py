@@ -11,19 +11,13 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.errors import SchemaError, ZeroProbabilityError
 from fishernet.models.bayesian_network import BayesianNetwork
-from fishernet.models.conditional import Conditional, describe_group
+from fishernet.models.conditionals.conditional import Conditional, describe_group
+from fishernet.models.conditionals.product_conditional import Factor, ProductConditional, full_conditionals
 from fishernet.models.incoming import as_model_table
+from fishernet.models.markov_network import MarkovNetwork
 from fishernet.models.network import Network, conditionals_from_tables
-from fishernet.models.product_conditional import Factor, ProductConditional
-from fishernet.models.pseudo_gibbs import (
-    Scan,
-    Start,
-    Weights,
-    checked_count,
-    native_sampler,
-    starting_states,
-)
-from fishernet.random import Seed, generator, stream_key
+from fishernet.models.pseudo_gibbs import Start, Weights, checked_count, draw_rows, native_sampler
+from fishernet.random import Seed
 from fishernet.table import Table, Variable
 from fishernet.table.variable import State
 
@@ -117,14 +111,14 @@ class DependencyNetwork(Network):
         return cls(variables, conditionals, allow_zeros=allow_zeros)
 
     @classmethod
-    def from_joint(cls, model: BayesianNetwork, *, allow_zeros: bool = False) -> Self:
+    def from_joint(cls, model: BayesianNetwork | MarkovNetwork, *, allow_zeros: bool = False) -> Self:
         """Return the full conditionals of a joint distribution, whose pseudo-Gibbs sampling is actual Gibbs sampling.
 
         Each is the product of the factors that touch a variable; no table over a Markov blanket is made.
 
         Parameters
         ----------
-        model : BayesianNetwork
+        model : BayesianNetwork or MarkovNetwork
         allow_zeros : bool
             Take factors with zeros, under which the chain may not be ergodic.
 
@@ -141,19 +135,15 @@ class DependencyNetwork(Network):
         >>> [asia.names[v] for v in dn.inputs[asia.names.index("smoke")]]
         ['lung', 'bronc']
         """
-        if not isinstance(model, BayesianNetwork):
-            raise SchemaError(f"full conditionals are taken of a BayesianNetwork, not of {type(model).__name__}")
-        factors: list[Factor] = [((*c.parents, c.child), c.table()) for c in model.conditionals]
-        touching: list[list[Factor]] = [[] for _ in model.variables]
-        for axes, values in factors:
-            for v in axes:
-                touching[v].append((axes, values))
-        conditionals = []
-        for child, of in enumerate(touching):
-            blanket = sorted({v for axes, _ in of for v in axes} - {child})
-            variables = [model.variables[v] for v in (*blanket, child)]
-            conditionals.append(ProductConditional(child, blanket, variables, of))
-        return cls(model.variables, conditionals, allow_zeros=allow_zeros)
+        if isinstance(model, MarkovNetwork):
+            factors: Sequence[Factor] = model.scopes
+        elif isinstance(model, BayesianNetwork):
+            factors = [((*c.parents, c.child), c.table()) for c in model.conditionals]
+        else:
+            raise SchemaError(
+                f"full conditionals are taken of a BayesianNetwork or a MarkovNetwork, not of {type(model).__name__}"
+            )
+        return cls(model.variables, full_conditionals(model.variables, factors), allow_zeros=allow_zeros)
 
     @property
     def inputs(self) -> tuple[tuple[int, ...], ...]:
@@ -250,18 +240,20 @@ class DependencyNetwork(Network):
         SchemaError, UnknownStateError
             When a name or a state is not the network's.
         """
-        rows = checked_count(n, "the number of rows", 1)
-        n_chains = checked_count(chains, "chains", 1, 2**31 - 1)
-        usual = len(self.variables)
-        burn = checked_count((usual if n_chains == 1 else 100 * usual) if burn_in is None else burn_in, "burn_in", 0)
-        step = checked_count(usual if thin is None else thin, "thin", 1)
-        plan = Scan.of(self.variables, scan, given, weights)
-        random = generator(seed)
-        key = stream_key(random)
-        states = starting_states(self.variables, plan, start, n_chains, random)
-        chosen = np.zeros(0) if plan.weights is None else plan.weights
-        columns = self.sampler.sample(plan.free, plan.ordered, chosen, states, rows, burn, step, key)
-        return Table(self.variables, columns, n_rows=rows)
+        return draw_rows(
+            self.variables,
+            self.conditionals,
+            checked_count(n, "the number of rows", 1),
+            scan=scan,
+            given=given,
+            weights=weights,
+            chains=chains,
+            burn_in=burn_in,
+            thin=thin,
+            start=start,
+            seed=seed,
+            sampler=self.sampler,
+        )
 
     @property
     def sampler(self) -> _core.GibbsSampler:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fishernet.models.conditional import Conditional
+from fishernet.models.conditionals.conditional import Conditional
 from fishernet.table import Variable
 
 MOST_LINES = 60

@@ -8,7 +8,7 @@ import numpy as np
 
 from fishernet import _core
 from fishernet.errors import StateSpaceError
-from fishernet.models.conditional import Conditional, Probabilities
+from fishernet.models.conditionals.conditional import Conditional, Probabilities
 from fishernet.table import Variable
 
 MAX_TABLE = 2**26  # cells: half a gigabyte

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.errors import StateSpaceError, ZeroProbabilityError
-from fishernet.models.conditional import Conditional, Probabilities, describe_group
+from fishernet.models.conditionals.conditional import Conditional, Probabilities, describe_group
 from fishernet.table import Table
 
 MOST_SCORES = 2**31

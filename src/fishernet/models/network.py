@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.errors import SchemaError
-from fishernet.models.conditional import Conditional, Probabilities
+from fishernet.models.conditionals.conditional import Conditional, Probabilities
+from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.describe import describe_network
-from fishernet.models.full_table import FullTable
 from fishernet.table import Variable
 from fishernet.table.variable import check_names, listed, positions
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.errors import FishernetError, SchemaError
-from fishernet.models.conditional import Conditional
-from fishernet.models.product_conditional import ProductConditional
+from fishernet.models.conditionals.conditional import Conditional
+from fishernet.models.conditionals.product_conditional import ProductConditional
+from fishernet.random import Seed, generator, stream_key
 from fishernet.table import Table, Variable
 from fishernet.table.variable import State, code_of, positions
 
@@ -87,6 +88,36 @@ def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditi
             parents, group_of = conditional.flat()
             sampler.add_table(parents, conditional.probabilities, group_of)
     return sampler
+
+
+def draw_rows(
+    variables: Sequence[Variable],
+    conditionals: Sequence[Conditional],
+    n: int,
+    *,
+    scan: str = "random",
+    given: Mapping[str, State] | None = None,
+    weights: Weights = None,
+    chains: int = 1,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    start: Start = None,
+    seed: Seed = None,
+    sampler: _core.GibbsSampler | None = None,
+) -> Table:
+    """Draw rows by pseudo-Gibbs sampling; see `fishernet.DependencyNetwork.sample`."""
+    n_chains = checked_count(chains, "chains", 1, 2**31 - 1)
+    usual = len(variables)
+    burn = checked_count((usual if n_chains == 1 else 100 * usual) if burn_in is None else burn_in, "burn_in", 0)
+    step = checked_count(usual if thin is None else thin, "thin", 1)
+    plan = Scan.of(variables, scan, given, weights)
+    random = generator(seed)
+    key = stream_key(random)
+    states = starting_states(variables, plan, start, n_chains, random)
+    chosen = np.zeros(0) if plan.weights is None else plan.weights
+    native = native_sampler(variables, conditionals) if sampler is None else sampler
+    columns = native.sample(plan.free, plan.ordered, chosen, states, n, burn, step, key)
+    return Table(variables, columns, n_rows=n)
 
 
 def starting_states(

@@ -25,7 +25,7 @@ from fishernet.errors import StateSpaceError
 from fishernet.files.bif.labels import QUOTED, label_lists
 from fishernet.files.bif.text import Block, Source, Statement
 from fishernet.files.bif.variables import Declared
-from fishernet.models.conditional import Probabilities, check_cells
+from fishernet.models.conditionals.conditional import Probabilities, check_cells
 from fishernet.table.variable import listed
 
 TOLERANCE = 1e-3  # files hold rounded numbers

@@ -12,7 +12,7 @@ from fishernet.errors import ZeroProbabilityError
 from fishernet.kernels.kernel import Features, Matrix
 from fishernet.kernels.metrics.metric import check_cells, sparse, total_weight
 from fishernet.models import BayesianNetwork
-from fishernet.models.conditional import describe_group
+from fishernet.models.conditionals.conditional import describe_group
 from fishernet.models.fisher import zero_probability
 from fishernet.table import Table
 

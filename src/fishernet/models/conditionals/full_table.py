@@ -10,7 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.errors import SchemaError
-from fishernet.models.conditional import Probabilities, check_cells, checked_probabilities, conditional_frame
+from fishernet.models.conditionals.conditional import (
+    Probabilities,
+    check_cells,
+    checked_probabilities,
+    conditional_frame,
+)
 from fishernet.table import Table, Variable
 
 

@@ -10,10 +10,25 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.errors import SchemaError, ZeroProbabilityError
-from fishernet.models.conditional import Probabilities, check_cells, conditional_frame
+from fishernet.models.conditionals.conditional import Probabilities, check_cells, conditional_frame
 from fishernet.table import Table, Variable
 
 Factor = tuple[tuple[int, ...], Probabilities]  # positions of its axes, the child's among them, and its values
+
+
+def full_conditionals(variables: Sequence[Variable], factors: Sequence[Factor]) -> list[ProductConditional]:
+    """Return the full conditional of every variable of a product of factors; positions are those of the variables."""
+    touching: list[list[Factor]] = [[] for _ in variables]
+    for axes, values in factors:
+        for v in axes:
+            touching[v].append((axes, values))
+    conditionals = []
+    for child, of in enumerate(touching):
+        if not of:  # uniform: nothing is said of it
+            of.append(((child,), np.ones(variables[child].cardinality)))
+        blanket = sorted({v for axes, _ in of for v in axes} - {child})
+        conditionals.append(ProductConditional(child, blanket, [variables[v] for v in (*blanket, child)], of))
+    return conditionals
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)

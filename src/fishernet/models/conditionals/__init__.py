@@ -1,0 +1,8 @@
+"""Conditionals: P(child given its parents), in every kind. `Conditional` is what they have in common."""
+
+from fishernet.models.conditionals.conditional import Conditional
+from fishernet.models.conditionals.full_table import FullTable
+from fishernet.models.conditionals.merged_table import MergedTable
+from fishernet.models.conditionals.product_conditional import ProductConditional
+
+__all__ = ["Conditional", "FullTable", "MergedTable", "ProductConditional"]

@@ -1,0 +1,169 @@
+"""A Markov network: a distribution proportional to a product of positive factors (P2, Eq. 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.errors import SchemaError, StateSpaceError
+from fishernet.models.conditionals.product_conditional import Factor, full_conditionals
+from fishernet.models.factors import MAX_TABLE, check_held
+from fishernet.models.incoming import as_model_table
+from fishernet.models.pseudo_gibbs import checked_count, draw_rows
+from fishernet.random import Seed, stream_key
+from fishernet.table import Table, Variable
+from fishernet.table.variable import check_names, positions
+
+
+class MarkovNetwork:
+    """A Markov network over categorical variables; immutable.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+        Names are unique.
+    factors : sequence of (names, array) pairs
+        Each array has one axis a name, and positive, finite numbers (potentials).
+
+    Raises
+    ------
+    SchemaError
+        When names or shapes do not fit, or a number is not positive and finite.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> a, b = fn.Variable("a", ["down", "up"]), fn.Variable("b", ["down", "up"])
+    >>> pair = fn.MarkovNetwork([a, b], [(("a", "b"), [[2.0, 1.0], [1.0, 2.0]])])
+    >>> pair
+    MarkovNetwork(2 variables, 1 factor)
+    >>> fn.infer.marginal(pair, ["a", "b"]).round(3)
+    array([[0.333, 0.167],
+           [0.167, 0.333]])
+    """
+
+    __slots__ = ("__weakref__", "_factors", "_names", "_native", "_variables")
+
+    def __init__(self, variables: Sequence[Variable], factors: Iterable[tuple[Iterable[str], npt.ArrayLike]]) -> None:
+        self._variables = tuple(variables)
+        self._names = tuple(variable.name for variable in variables)
+        check_names(self._names)
+        self._factors = tuple(_checked_factor(self._variables, self._names, *factor) for factor in factors)
+        self._native: _core.Factors | None = None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables."""
+        return self._variables
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return self._names
+
+    @property
+    def potentials(self) -> tuple[tuple[tuple[str, ...], npt.NDArray[np.float64]], ...]:
+        """The factors: the names of the axes, and the numbers."""
+        return tuple((tuple(self._names[v] for v in axes), values) for axes, values in self._factors)
+
+    def log_potential(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the sum of the logarithms of the factors at each row.
+
+        `fishernet.infer.log_partition` less than this is the row's log-probability.
+
+        Parameters
+        ----------
+        table : Table or (n_rows, n_variables) array of codes
+
+        Returns
+        -------
+        (n_rows,) float64
+            In nats.
+        """
+        rows = as_model_table(table, self._variables, complete_for="log_potential")
+        total = np.zeros(rows.n_rows)
+        for axes, values in self._factors:
+            total += np.log(values)[tuple(rows.codes[v].astype(np.int64) for v in axes)]
+        return total
+
+    def sample(self, n: int, *, seed: Seed = None, max_table: int = MAX_TABLE, burn_in: int | None = None) -> Table:
+        """Draw rows: exactly by a junction tree where its tables fit, by Gibbs sampling otherwise.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+        seed : None, int or numpy.random.Generator
+        max_table : int
+            How many cells (8 bytes each) the tree's tables may have together.
+        burn_in : int, optional
+            Firings before the first row of Gibbs sampling: 100 n_variables.
+
+        Returns
+        -------
+        Table
+            Independent rows from the junction tree; successive states, n_variables firings apart, from Gibbs sampling.
+        """
+        rows = checked_count(n, "the number of rows", 0)
+        plan = _core.Inference(self.factors, [], [], [], True, max_table)
+        try:
+            check_held(plan.cells_held, max_table, "the junction tree's tables")
+        except StateSpaceError:
+            conditionals = full_conditionals(self._variables, self._factors)
+            burn = 100 * len(self._variables) if burn_in is None else burn_in
+            return draw_rows(self._variables, conditionals, rows, burn_in=burn, seed=seed)
+        columns = plan.sample(np.zeros(len(self._variables), dtype=np.int32), [], rows, stream_key(seed))
+        return Table(self._variables, columns, n_rows=rows)
+
+    @property
+    def factors(self) -> _core.Factors:
+        """The factors, which inference multiplies; made once."""
+        if self._native is None:
+            native = _core.Factors(np.array([v.cardinality for v in self._variables], dtype=np.int64))
+            for axes, values in self._factors:
+                native.add(np.array(axes, dtype=np.int32), values.reshape(-1), False)
+            self._native = native
+        return self._native
+
+    @property
+    def scopes(self) -> tuple[Factor, ...]:
+        """The factors by positions, as `full_conditionals` takes them."""
+        return self._factors
+
+    def __repr__(self) -> str:
+        n = len(self._factors)
+        return f"MarkovNetwork({len(self._variables)} variables, {n} factor{'' if n == 1 else 's'})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MarkovNetwork):
+            return NotImplemented
+        return self._variables == other._variables and [(axes, values.tolist()) for axes, values in self._factors] == [
+            (axes, values.tolist()) for axes, values in other._factors
+        ]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MarkovNetwork, (self._variables, self.potentials)
+
+
+def _checked_factor(
+    variables: tuple[Variable, ...], names: tuple[str, ...], of: Iterable[str], values: npt.ArrayLike
+) -> Factor:
+    if isinstance(of, str):
+        raise SchemaError(f"the names of a factor must be a sequence, not one str ({of!r})")
+    axes = positions(names, of)
+    check_names([names[v] for v in axes])
+    array = np.array(values, dtype=np.float64, order="C")
+    shape = tuple(variables[v].cardinality for v in axes)
+    shown = ", ".join(names[v] for v in axes)
+    if array.shape != shape:
+        raise SchemaError(f"the factor of {shown} has shape {array.shape}; its variables need {shape}")
+    if not np.isfinite(array).all() or not (array > 0).all():
+        raise SchemaError(f"the factor of {shown} must have positive, finite numbers")
+    array.flags.writeable = False
+    return axes, array
