@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.errors import SchemaError
+from fishernet.infer.estimates import estimate
 from fishernet.infer.findings import Findings, Given, Likelihood, Model, checked_limit, impossible, model_of, network_of
-from fishernet.models import BayesianNetwork, MarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
 from fishernet.models.factors import MAX_TABLE, check_held, parent_marginals
 from fishernet.table.variable import check_names, positions
 
@@ -21,20 +23,22 @@ MOST_AXES = 32  # of an array of NumPy 1
 
 
 def marginal(
-    model: Model,
+    model: Model | DependencyNetwork,
     names: Iterable[str],
     *,
     given: Given = None,
     likelihood: Likelihood = None,
     max_table: int = MAX_TABLE,
+    **chains: Any,
 ) -> Array:
-    """Return the joint probabilities of some variables, given what is known; exact.
+    """Return the joint probabilities of some variables, given what is known.
 
-    Only the ancestors of what is asked and of what is known are looked at.
+    Exact for Bayesian and Markov networks; of a Bayesian network only the ancestors of what is asked and of what is
+    known are looked at. For a dependency network by pseudo-Gibbs sampling: `estimate` also says its Monte Carlo error.
 
     Parameters
     ----------
-    model : BayesianNetwork or MarkovNetwork
+    model : BayesianNetwork, MarkovNetwork or DependencyNetwork
     names : iterable of str
         The variables, each once.
     given : mapping from name to state, optional
@@ -43,6 +47,8 @@ def marginal(
         Soft evidence: how well each state explains what was seen of the variable; only ratios matter.
     max_table : int
         How many cells (8 bytes each) the tables held at once may have.
+    **chains
+        For a dependency network, what `estimate` takes: n, chains, scan, weights, burn_in, thin, seed.
 
     Returns
     -------
@@ -67,9 +73,15 @@ def marginal(
     >>> fn.infer.marginal(asia, ["lung", "bronc"], likelihood={"dysp": [2, 1]}).shape
     (2, 2)
     """
+    asked = [names] if isinstance(names, str) else list(names)
+    if isinstance(model, DependencyNetwork):
+        if likelihood is not None:
+            raise SchemaError("a dependency network takes no soft evidence")
+        return estimate(model, asked, given=given, **chains).probabilities
+    if chains:
+        raise SchemaError(f"{', '.join(map(repr, chains))} are options of sampling; this marginal is exact")
     net = model_of(model)
     limit = checked_limit(max_table)
-    asked = [names] if isinstance(names, str) else list(names)
     check_names(asked)
     findings = Findings.of(net.variables, given, likelihood)
     where = positions(net.names, asked)

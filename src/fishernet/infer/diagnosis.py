@@ -1,0 +1,200 @@
+"""Whether pseudo-Gibbs chains have mixed: split R-hat, effective sample size and standard errors.
+
+A categorical variable is judged by the indicators of its states: the worst of them counts. R-hat compares the variance
+between the halves of all chains with that within them [1]_; the effective sample size divides the number of rows by
+the autocorrelations' sum, cut off by Geyer's initial monotone sequence [2]_.
+
+References
+----------
+.. [1] A. Gelman et al., "Bayesian Data Analysis", 3rd ed. (2013), section 11.4.
+.. [2] C. J. Geyer, "Practical Markov chain Monte Carlo", Statistical Science 7 (1992).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.models import DependencyNetwork
+from fishernet.models.pseudo_gibbs import Weights, checked_count
+from fishernet.random import Seed, fixed_seed
+from fishernet.table import Table
+from fishernet.table.variable import State, listed
+
+Array = npt.NDArray[np.float64]
+
+MIXED = 1.01  # the largest R-hat without a warning
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Diagnosis:
+    """How well chains have mixed, by variable."""
+
+    names: tuple[str, ...]
+    """The variables that were not given."""
+    r_hat: Array
+    """(n,) the largest split R-hat of a variable's states; near 1 when the chains agree."""
+    effective_sample_size: Array
+    """(n,) the smallest of a variable's states: so many independent rows would tell as much."""
+    standard_errors: tuple[Array, ...]
+    """The standard error of each state's probability, one (r,) array a variable."""
+    probabilities: tuple[Array, ...]
+    """The states' shares of all rows, one (r,) array a variable."""
+    n_rows: int
+    """The number of rows of all chains."""
+    seed: int
+    """The seed that gives the same chains again."""
+    rows: Table = field(repr=False)
+    """The rows, chain after chain."""
+
+    @property
+    def mixed(self) -> bool:
+        """Whether every R-hat is at most 1.01."""
+        return bool((self.r_hat <= MIXED).all())
+
+    def to_frame(self) -> pa.Table:
+        """Return one row a variable as a pyarrow Table."""
+        return pa.table(
+            {
+                "variable": list(self.names),
+                "r_hat": self.r_hat,
+                "effective_sample_size": self.effective_sample_size,
+                "largest_standard_error": [float(errors.max()) for errors in self.standard_errors],
+            }
+        )
+
+
+def diagnose(
+    dn: DependencyNetwork,
+    *,
+    chains: int = 4,
+    n: int = 4000,
+    scan: str = "random",
+    given: Mapping[str, State] | None = None,
+    weights: Weights = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    seed: Seed = None,
+) -> Diagnosis:
+    """Run chains of pseudo-Gibbs sampling from random states, and say whether they agree.
+
+    Parameters
+    ----------
+    dn : DependencyNetwork
+    chains : int
+        At least 2.
+    n : int
+        Rows of all chains together; at least 8 a chain.
+    scan, given, weights, burn_in, thin, seed
+        As for `fishernet.DependencyNetwork.sample`.
+
+    Returns
+    -------
+    Diagnosis
+
+    Warns
+    -----
+    FishernetWarning
+        When an R-hat is above 1.01: the chains have not mixed. More firings between rows, or a longer burn-in, help.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> dn = fn.learn.dependency_network(fn.datasets.load("nursery"))
+    >>> found = fn.infer.diagnose(dn, n=8000, thin=2000, seed=1)
+    >>> found.mixed
+    True
+    """
+    if not isinstance(dn, DependencyNetwork):
+        raise SchemaError(f"chains are those of a DependencyNetwork, not of {type(dn).__name__}")
+    n_chains = checked_count(chains, "chains", 2, 2**20)
+    per_chain = checked_count(n, "the number of rows", 1) // n_chains
+    if per_chain < 8:
+        raise FishernetError(
+            f"{n} rows of {n_chains} chains are too few to compare them; at least 8 a chain are needed"
+        )
+    number = fixed_seed(seed)
+    rows = dn.sample(
+        per_chain * n_chains,
+        scan=scan,
+        given=given,
+        weights=weights,
+        chains=n_chains,
+        burn_in=burn_in,
+        thin=thin,
+        seed=number,
+    )
+    free = [v for v, name in enumerate(dn.names) if name not in (given or {})]
+    judged = [_judge(rows.codes[v].reshape(n_chains, per_chain), dn.variables[v].cardinality) for v in free]
+    found = Diagnosis(
+        names=tuple(dn.names[v] for v in free),
+        r_hat=np.array([r_hat for r_hat, _, _, _ in judged]),
+        effective_sample_size=np.array([size for _, size, _, _ in judged]),
+        standard_errors=tuple(errors for _, _, errors, _ in judged),
+        probabilities=tuple(shares for _, _, _, shares in judged),
+        n_rows=rows.n_rows,
+        seed=number,
+        rows=rows,
+    )
+    if not found.mixed:
+        bad = [name for name, value in zip(found.names, found.r_hat, strict=True) if value > MIXED]
+        warnings.warn(
+            f"the chains have not mixed: R-hat is up to {found.r_hat.max():.3f} (1.01 is wanted), above it for "
+            f"{listed(bad)}; use a larger thin, burn_in or n",
+            FishernetWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _judge(codes: npt.NDArray[np.unsignedinteger], states: int) -> tuple[float, float, Array, Array]:
+    """Return the largest R-hat, the smallest effective size, the standard errors and shares of a variable's states."""
+    r_hats, sizes, errors, shares = [1.0], [float(codes.size)], np.zeros(states), np.zeros(states)
+    for state in range(states):
+        indicator = (codes == state).astype(np.float64)
+        share = indicator.mean()
+        shares[state] = share
+        if not 0 < share < 1:
+            continue  # what never or always occurs tells nothing of the mixing
+        r_hats.append(split_r_hat(indicator))
+        size = effective_size(indicator)
+        sizes.append(size)
+        errors[state] = np.sqrt(share * (1 - share) / size)
+    return max(r_hats), min(sizes), errors, shares
+
+
+def split_r_hat(values: Array) -> float:
+    """Return split R-hat of chains of numbers, (chains, rows)."""
+    half = values.shape[1] // 2
+    halves = np.concatenate([values[:, :half], values[:, -half:]])
+    within = halves.var(axis=1, ddof=1).mean()
+    between = halves.mean(axis=1).var(ddof=1)
+    if within == 0:
+        return 1.0 if between == 0 else float("inf")
+    return float(np.sqrt((half - 1) / half + between / within))
+
+
+def effective_size(values: Array) -> float:
+    """Return the effective number of independent numbers in chains, (chains, rows)."""
+    chains, rows = values.shape
+    centred = values - values.mean(axis=1, keepdims=True)
+    size = 2 ** int(np.ceil(np.log2(2 * rows)))
+    spectrum = np.fft.rfft(centred, n=size, axis=1)
+    covariances = np.fft.irfft(spectrum * spectrum.conj(), n=size, axis=1)[:, :rows] / rows
+    within = covariances[:, 0].mean() * rows / (rows - 1)
+    total = within * (rows - 1) / rows + (values.mean(axis=1).var(ddof=1) if chains > 1 else 0.0)
+    if total == 0:
+        return float(values.size)
+    correlations = 1 - (within - covariances.mean(axis=0)) / total
+    correlations[0] = 1
+    pairs = correlations[: rows // 2 * 2].reshape(-1, 2).sum(axis=1)
+    end = int(np.argmax(pairs < 0)) if (pairs < 0).any() else len(pairs)
+    kept = np.minimum.accumulate(pairs[:end])  # Geyer: positive, and falling
+    spread = max(-1 + 2 * float(kept.sum()), 1 / np.log10(max(values.size, 10)))
+    return float(values.size / spread)
