@@ -10,9 +10,8 @@
 
 #include "block_products.hpp"
 #include "buffer.hpp"
+#include "clique_draws.hpp"
 #include "inference.hpp"
-#include "kernels.hpp"
-#include "sampling.hpp"
 #include "schedule.hpp"
 
 namespace fishernet {
@@ -99,12 +98,13 @@ public:
             possible &= *values_of(piece) > (Domain::logarithmic ? no_chance : 0.0);
         }
         if (!possible) return true;
-        for (std::size_t c = 0; c < tables_.size(); ++c) accumulate_slices(c);
-        constexpr std::int64_t block = 4096;
-        run_tasks((n + block - 1) / block, [&](std::int64_t task) {
-            const std::int64_t first = task * block;
-            draw_block(first, std::min(block, n - first), key, static_cast<std::uint64_t>(task), columns);
-        }, check_);
+        std::vector<CliqueDraw> cliques;
+        for (std::size_t c = 0; c < tables_.size(); ++c) {
+            const auto slices = plan_.rooms_[c].separator_cells;
+            cliques.push_back({&plan_.tree_.cliques[c], tables_[c].get(), slices, plan_.rooms_[c].shape.cells() / slices});
+            accumulate_slices(cliques.back(), Domain::logarithmic);
+        }
+        draw_rows(cliques, plan_.variables_, plan_.cardinalities_, states_, n, key, columns, check_);
         return true;
     }
 
@@ -264,60 +264,6 @@ private:
         }
         exponents_[c] = exponent;
         if (watched_) lowest_[c] = lowest(message);
-    }
-
-    // ------------------------------------------------------------------------------------------------- sampling
-
-    // Every slice of a table that belongs to one state of the separator becomes its running sums.
-    void accumulate_slices(std::size_t c) {
-        const std::int64_t rest = plan_.rooms_[c].shape.cells() / plan_.rooms_[c].separator_cells;
-        for (std::int64_t row = 0; row < plan_.rooms_[c].separator_cells; ++row) {
-            double* slice = tables_[c].get() + row * rest;
-            if constexpr (Domain::logarithmic) {
-                const double top = *std::max_element(slice, slice + rest);
-                for (std::int64_t i = 0; i < rest; ++i) slice[i] = top > no_chance ? std::exp(slice[i] - top) : 0.0;
-            }
-            for (std::int64_t i = 1; i < rest; ++i) slice[i] += slice[i - 1];
-        }
-    }
-
-    void draw_block(std::int64_t first, std::int64_t n, std::uint64_t key, std::uint64_t block,
-                    std::span<const Output> columns) {
-        std::vector<std::int32_t> rows(static_cast<std::size_t>(n) * states_.size());
-        for (std::int64_t i = 0; i < n; ++i) {
-            std::copy(states_.begin(), states_.end(), rows.begin() + i * static_cast<std::int64_t>(states_.size()));
-        }
-        std::vector<std::uint32_t> draws(static_cast<std::size_t>((n + 63) / 64 * 64));
-        for (std::size_t c = 0; c < tables_.size(); ++c) {  // parents first, so the separator's states are known
-            kernels().draw(key, static_cast<std::uint32_t>(c), block, draws.data(),
-                           static_cast<std::int64_t>(draws.size()));
-            for (std::int64_t i = 0; i < n; ++i) {
-                draw_clique(c, draws[static_cast<std::size_t>(i)], rows.data() + i * static_cast<std::int64_t>(states_.size()));
-            }
-        }
-        for (std::size_t v = 0; v < states_.size(); ++v) {
-            for (std::int64_t i = 0; i < n; ++i) {
-                put_code(columns[v], first + i, static_cast<std::uint32_t>(rows[static_cast<std::size_t>(i) * states_.size() + v]));
-            }
-        }
-    }
-
-    void draw_clique(std::size_t c, std::uint32_t draw, std::int32_t* row) const {
-        const auto& variables = plan_.tree_.cliques[c].variables;
-        const auto n_separator = static_cast<std::size_t>(plan_.tree_.cliques[c].n_separator);
-        std::int64_t where = 0;
-        for (std::size_t axis = 0; axis < n_separator; ++axis) {
-            where = where * plan_.cardinalities_[variables[axis]] + row[plan_.variables_[variables[axis]]];
-        }
-        const std::int64_t rest = plan_.rooms_[c].shape.cells() / plan_.rooms_[c].separator_cells;
-        const double* slice = tables_[c].get() + where * rest;
-        const double at = (draw + 0.5) * 0x1p-32 * slice[rest - 1];
-        std::int64_t cell = std::min<std::int64_t>(std::upper_bound(slice, slice + rest, at) - slice, rest - 1);
-        for (std::size_t axis = variables.size(); axis-- > n_separator;) {
-            const auto r = plan_.cardinalities_[variables[axis]];
-            row[plan_.variables_[variables[axis]]] = static_cast<std::int32_t>(cell % r);
-            cell /= r;
-        }
     }
 
     // ------------------------------------------------------------------------------------------- from the roots

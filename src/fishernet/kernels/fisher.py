@@ -27,7 +27,7 @@ from fishernet.errors import SchemaError
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.kernel import Algebra, Features, Matrix
 from fishernet.kernels.metrics import METRICS, Metric
-from fishernet.models import BayesianNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.models.incoming import as_model_table
 from fishernet.random import Seed
 from fishernet.table import Table
@@ -83,6 +83,11 @@ class FisherKernel(Algebra):
         group_probabilities: str | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
     ) -> None:
+        if isinstance(model, DependencyNetwork):
+            raise SchemaError(
+                "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and has "
+                "no likelihood in closed form to take scores of; learn a BayesianNetwork"
+            )
         if not isinstance(model, BayesianNetwork):
             raise SchemaError(
                 f"a Fisher kernel needs a model with a likelihood and scores, a BayesianNetwork; got "
