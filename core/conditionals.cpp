@@ -32,7 +32,13 @@ template <class Index>
 void find_cells(const Columns& table, const FlatConditional& c, std::int64_t begin, std::int64_t n, Index child_stride,
                 Index* cells) {
     std::fill_n(cells, n, Index{0});
-    for (std::size_t p = 0; p < c.parents.size(); ++p) {
+    if (!c.tree.empty()) {
+        for (std::int64_t i = 0; i < n; ++i) {
+            cells[i] = static_cast<Index>(
+                c.tree.group([&](std::int32_t v) { return code_at(table.columns[v], begin + i); }));
+        }
+    }
+    for (std::size_t p = c.tree.empty() ? 0 : c.parents.size(); p < c.parents.size(); ++p) {
         add_strided(table.columns[c.parents[p]], begin, n, static_cast<Index>(c.strides[p]), cells);
     }
     if (!c.map.empty()) {
@@ -54,6 +60,22 @@ void look_up_block(const Columns& table, const FlatConditional& c, const double*
         for (std::int64_t i = 0; i < n; ++i) out[i] += values[cells[i]];
     } else {
         for (std::int64_t i = 0; i < n; ++i) out[i * stride] = values[cells[i]];
+    }
+}
+
+// The share of a conditional with a tree in `target_scores`.
+void add_tree_scores(const Columns& table, const FlatConditional& c, const double* values, std::int32_t target,
+                     std::int32_t states, std::int64_t begin, std::int64_t n, double* out) {
+    const bool own = c.child == target;
+    if (!own && std::find(c.parents.begin(), c.parents.end(), target) == c.parents.end()) return;
+    for (std::int64_t i = begin; i < begin + n; ++i) {
+        for (std::int32_t k = 0; k < states; ++k) {
+            const auto group = c.tree.group([&](std::int32_t v) {
+                return v == target ? static_cast<std::uint32_t>(k) : code_at(table.columns[v], i);
+            });
+            const std::int64_t state = own ? k : code_at(table.columns[c.child], i);
+            out[i * states + k] += values[std::int64_t{group} * c.states + state];
+        }
     }
 }
 
@@ -102,6 +124,10 @@ void target_scores(const Columns& table, std::span<const FlatConditional> condit
         std::fill_n(out + begin * states, n * states, 0.0);
         std::vector<std::int64_t> cells(n);
         for (std::size_t c = 0; c < conditionals.size(); ++c) {
+            if (!conditionals[c].tree.empty()) {
+                add_tree_scores(table, conditionals[c], values[c], target, states, begin, n, out);
+                continue;
+            }
             FlatConditional others = conditionals[c];  // the same without the target: its share is added below
             const double* table_values = values[c];
             std::int64_t target_stride = 0;

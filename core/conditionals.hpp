@@ -5,12 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "code_tree.hpp"
 #include "columns.hpp"
 #include "interrupt.hpp"
 
 namespace fishernet {
 
-// group = map[sum of code * stride over the parents], or that sum itself where there is no map.
+// group = map[sum of code * stride over the parents], or that sum itself where there is no map; or the tree's.
 struct FlatConditional {
     std::int32_t child = 0;
     std::int32_t states = 1;
@@ -18,6 +19,7 @@ struct FlatConditional {
     std::vector<std::int32_t> parents;
     std::vector<std::int64_t> strides;
     std::vector<std::int32_t> map;  // empty: none
+    CodeTree tree;                  // empty: none
 };
 
 // The group of every row.

@@ -117,6 +117,7 @@ void fire_any(const Fireable& c, std::uint32_t* state, Stream& stream, std::vect
         std::uint64_t group = 0;
         for (std::size_t i = 0; i < c.inputs.size(); ++i) group += std::uint64_t{c.strides[i]} * state[c.inputs[i]];
         if (!c.map.empty()) group = static_cast<std::uint64_t>(c.map[group]);
+        if (!c.tree.empty()) group = static_cast<std::uint64_t>(c.tree.group([&](std::int32_t v) { return state[v]; }));
         const auto* limits = c.thresholds.data() + group * static_cast<std::uint64_t>(c.states - 1);
         state[c.child] = static_cast<std::uint32_t>(std::upper_bound(limits, limits + c.states - 1, draw) - limits);
         return;
@@ -279,18 +280,18 @@ void sample_gibbs(std::span<const Fireable> conditionals, const Scan& scan, cons
                   StopCheck check) {
     std::size_t widest = 0;
     bool binary = true;
-    bool products = false;
+    bool walks = false;  // products and trees
     for (const auto& c : conditionals) {
         widest = std::max(widest, c.inputs.size());
         binary &= c.states == 2 && c.map.empty();
-        products |= !c.factors.empty();
+        walks |= !c.factors.empty() || !c.tree.empty();
     }
     std::vector<Chain> chains;
     for (std::int64_t c = 0; c < plan.chains; ++c) {
         chains.emplace_back(scan, key, c, plan.rows * c / plan.chains, plan.rows * (c + 1) / plan.chains, plan.burn_in,
                             starts.subspan(static_cast<std::size_t>(c) * columns.size(), columns.size()));
     }
-    if (products || widest > 8) {
+    if (walks || widest > 8) {
         run_any(conditionals, chains, plan, columns, check);
     } else if (widest <= 4) {
         (binary ? run_padded<4, true> : run_padded<4, false>)(conditionals, scan, chains, plan, columns, check);

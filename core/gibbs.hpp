@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "code_tree.hpp"
 #include "interrupt.hpp"
 #include "sampling.hpp"
 
@@ -25,6 +26,7 @@ struct Fireable {
     std::vector<std::int32_t> inputs;
     std::vector<std::uint32_t> strides;
     std::vector<std::int32_t> map;                // configuration -> group; empty: the same
+    CodeTree tree;                                // the group instead; empty: none
     std::vector<std::uint32_t> thresholds;        // states - 1 a group
     std::vector<ConditionalFactor> factors;       // instead of all that
 };

@@ -76,7 +76,13 @@ void sample_forward(std::span<const FlatConditional> conditionals, std::span<con
             kernels().draw(key, static_cast<std::uint32_t>(c.child), static_cast<std::uint64_t>(block), draws.data(),
                            block_rows);
             std::fill_n(groups.data(), size, 0u);
-            for (std::size_t p = 0; p < c.parents.size(); ++p) {
+            if (!c.tree.empty()) {
+                for (std::int64_t row = 0; row < size; ++row) {
+                    groups[row] = static_cast<std::uint32_t>(
+                        c.tree.group([&](std::int32_t v) { return code_of(columns[v], begin + row); }));
+                }
+            }
+            for (std::size_t p = c.tree.empty() ? 0 : c.parents.size(); p < c.parents.size(); ++p) {
                 const Output& parent = columns[c.parents[p]];
                 kernels().add_strided(groups.data(), codes_from(parent, begin), parent.width, size,
                                       static_cast<std::uint32_t>(c.strides[p]));

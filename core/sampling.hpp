@@ -20,6 +20,14 @@ struct Output {
     int width = 1;
 };
 
+inline std::uint32_t code_of(const Output& column, std::int64_t row) {
+    switch (column.width) {
+        case 1: return static_cast<const std::uint8_t*>(column.codes)[row];
+        case 2: return static_cast<const std::uint16_t*>(column.codes)[row];
+        default: return static_cast<const std::uint32_t*>(column.codes)[row];
+    }
+}
+
 inline void put_code(const Output& column, std::int64_t row, std::uint32_t code) {
     switch (column.width) {
         case 1: static_cast<std::uint8_t*>(column.codes)[row] = static_cast<std::uint8_t>(code); break;

@@ -10,6 +10,7 @@
 #include "cells.hpp"
 #include "columns_out.hpp"
 #include "table.hpp"
+#include "trees.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -59,6 +60,24 @@ void add(Conditionals& self, std::int32_t child, const In<std::int32_t>& parents
     } else if (n_groups != configurations) {
         refuse("without a map, groups are configurations");
     }
+    self.list.push_back(std::move(c));
+}
+
+// Group = leaf of a tree: `variable` of every node (-1: a leaf), `first` its group or where its branches begin in `next`.
+void add_tree(Conditionals& self, std::int32_t child, const In<std::int32_t>& parents, std::int64_t n_groups,
+              const In<std::int32_t>& variable, const In<std::int32_t>& first, const In<std::int32_t>& next) {
+    const auto n = static_cast<std::int32_t>(self.cardinalities.size());
+    FlatConditional c;
+    c.child = child;
+    if (child < 0 || child >= n) refuse("a child is out of range");
+    c.states = static_cast<std::int32_t>(self.cardinalities[child]);
+    c.n_groups = n_groups;
+    c.parents.assign(parents.data(), parents.data() + parents.size());
+    for (const auto p : c.parents) {
+        if (p < 0 || p >= n || p == child) refuse("a parent is out of range");
+    }
+    c.strides.assign(c.parents.size(), 0);
+    c.tree = checked_tree(variable, first, next, self.cardinalities, c.parents, n_groups);
     self.list.push_back(std::move(c));
 }
 
@@ -171,6 +190,8 @@ void bind_conditionals(nb::module_& m) {
         .def("__init__", &make_conditionals, nb::arg("cardinalities").noconvert())
         .def("add", &add, nb::arg("child"), nb::arg("parents").noconvert(), nb::arg("n_groups"),
              nb::arg("group_of").none().noconvert() = nb::none())
+        .def("add_tree", &add_tree, nb::arg("child"), nb::arg("parents").noconvert(), nb::arg("n_groups"),
+             nb::arg("variable").noconvert(), nb::arg("first").noconvert(), nb::arg("branches").noconvert())
         .def("look_up", &look_up_values, nb::arg("table"), nb::arg("values").noconvert(), nb::arg("total"))
         .def("target_values", &target_values, nb::arg("table"), nb::arg("values").noconvert(), nb::arg("target"))
         .def("groups", &groups, nb::arg("table"), nb::arg("position"))

@@ -8,6 +8,7 @@
 #include "../gibbs.hpp"
 #include "arrays.hpp"
 #include "columns_out.hpp"
+#include "trees.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -69,6 +70,20 @@ void add_table(GibbsSampler& self, const In<std::int32_t>& inputs, const Values&
         refuse("without a map, groups are configurations");
     }
     if (static_cast<std::int32_t>(probabilities.shape(1)) != c.states) refuse("a probability a state is needed");
+    c.thresholds = thresholds(probabilities.data(), groups, c.states);
+    self.list.push_back(std::move(c));
+}
+
+// Probabilities (groups, states); group = leaf of a tree over the inputs.
+void add_tree(GibbsSampler& self, const In<std::int32_t>& inputs, const Values& probabilities,
+              const In<std::int32_t>& variable, const In<std::int32_t>& first, const In<std::int32_t>& next) {
+    Fireable c;
+    c.child = next_child(self);
+    c.states = static_cast<std::int32_t>(self.cardinalities[static_cast<std::size_t>(c.child)]);
+    check_inputs(self, view(inputs), c.child);
+    if (static_cast<std::int32_t>(probabilities.shape(1)) != c.states) refuse("a probability a state is needed");
+    const auto groups = static_cast<std::int64_t>(probabilities.shape(0));
+    c.tree = checked_tree(variable, first, next, self.cardinalities, view(inputs), groups);
     c.thresholds = thresholds(probabilities.data(), groups, c.states);
     self.list.push_back(std::move(c));
 }
@@ -149,6 +164,8 @@ void bind_gibbs(nb::module_& m) {
         .def("__init__", &make_sampler, nb::arg("cardinalities").noconvert())
         .def("add_table", &add_table, nb::arg("inputs").noconvert(), nb::arg("probabilities").noconvert(),
              nb::arg("group_of").none().noconvert() = nb::none())
+        .def("add_tree", &add_tree, nb::arg("inputs").noconvert(), nb::arg("probabilities").noconvert(),
+             nb::arg("variable").noconvert(), nb::arg("first").noconvert(), nb::arg("branches").noconvert())
         .def("add_product", &add_product, nb::arg("scopes").noconvert(), nb::arg("values").noconvert())
         .def("sample", &sample, nb::arg("free").noconvert(), nb::arg("ordered"), nb::arg("weights").noconvert(),
              nb::arg("starts").noconvert(), nb::arg("rows"), nb::arg("burn_in"), nb::arg("thin"), nb::arg("key"));

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from fishernet import Table, Variable
-from fishernet.models import Conditional, FullTable, MergedTable
+from fishernet.models import Conditional, FullTable, MergedTable, ProductConditional, Split, TreeConditional
 
 A, B, C = Variable("a", ["x", "y"]), Variable("b", [0, 1, 2]), Variable("c", ["u", "v"])
 ROWS = Table.from_codes(list(itertools.product(range(2), range(3), range(2))), [A, B, C])
+
+ASKS_B_THEN_A = Split(1, (0, 1, 0), (2, Split(0, (1, 0), (0, 1))))
+ASKS_B_TWICE = Split(0, (0, 1), (Split(1, (0, 0, 1), (Split(1, (0, 1, 1), (3, 0)), 2)), 1))
 
 
 def conditionals() -> list[Conditional]:
@@ -22,6 +25,11 @@ def conditionals() -> list[Conditional]:
         FullTable(2, (1, 0), [B, A, C], rng.dirichlet([1, 1], size=6)),
         MergedTable(2, (0, 1), [A, B, C], [[0, 1, 1], [2, 0, 1]], rng.dirichlet([1, 1], size=3)),
         MergedTable(2, (1,), [B, C], [0, 0, 0], [[0.5, 0.5]]),
+        TreeConditional(2, (), [C], 0, [[0.25, 0.75]]),
+        TreeConditional(2, (1, 0), [B, A, C], ASKS_B_THEN_A, rng.dirichlet([1, 1], size=3)),
+        TreeConditional(2, (0, 1), [A, B, C], ASKS_B_TWICE, rng.dirichlet([1, 1], size=4)),
+        ProductConditional(2, (), [C], [((2,), [1.0, 3.0])]),
+        ProductConditional(2, (0, 1), [A, B, C], [((2, 0), rng.random((2, 2))), ((1, 0, 2), rng.random((3, 2, 2)))]),
     ]
 
 

@@ -85,8 +85,8 @@ class FisherKernel(Algebra):
     ) -> None:
         if isinstance(model, DependencyNetwork):
             raise SchemaError(
-                "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and has "
-                "no likelihood in closed form to take scores of; learn a BayesianNetwork"
+                "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
+                "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
             )
         if not isinstance(model, BayesianNetwork):
             raise SchemaError(

@@ -13,12 +13,13 @@ import pyarrow as pa
 from fishernet.counts import CountSource, as_source
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.learn.input_search import InputSearch
-from fishernet.learn.parameters import check_smoothing, fit_conditionals
+from fishernet.learn.parameters import cell_weights, check_smoothing, fit_conditionals, normalized
 from fishernet.learn.search import score_families
-from fishernet.models import DependencyNetwork
+from fishernet.learn.tree_inputs import TreeGrower
+from fishernet.models import DependencyNetwork, TreeConditional
 from fishernet.progress import Progress, Reporter
 from fishernet.random import Seed, generator
-from fishernet.scores import LocalScores, Score, named_score
+from fishernet.scores import LocalScores, PenalizedLikelihood, Score, named_score
 from fishernet.table import Table
 from fishernet.table.variable import listed
 
@@ -121,11 +122,7 @@ def local_structure(
         raise SchemaError("the table has no columns to learn from")
     if search not in SEARCHES:
         raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
-    if max_inputs is not None and (
-        isinstance(max_inputs, bool) or not isinstance(max_inputs, int | np.integer) or max_inputs < 0
-    ):
-        raise FishernetError(f"max_inputs must be a non-negative integer or None, got {max_inputs!r}")
-    most = None if max_inputs is None else int(max_inputs)
+    most = checked_most(max_inputs)
     walk = InputSearch(len(source.variables), max_inputs=most, last_step=bool(last_step), **SEARCHES[search])
     scores = LocalScores(source, named_score(score, **options))
     reporter = Reporter(progress, "choosing inputs")
@@ -153,6 +150,7 @@ def dependency_network(
     search: str = "greedy",
     max_inputs: int | None = None,
     smoothing: float | str = "zeros",
+    splits: str = "binary",
     last_step: bool = False,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -166,11 +164,14 @@ def dependency_network(
         The data, without missing cells.
     score, search, max_inputs, last_step, seed, progress, **options
         As for `local_structure`.
-    inputs : {"direct"}
-        What a conditional looks at: the input variables themselves.
+    inputs : {"direct", "tree"}
+        What a conditional looks at: the input variables themselves, or a decision tree over them (P2, section 6), grown
+        and pruned by the same score; its leaves share rows of probabilities. Trees need a Table.
     smoothing : "zeros", float or "snml"
         "zeros": zero counts become one (P2, Algorithm 5), so that the chain is ergodic. A number is a pseudo-count; 0
         gives plain frequencies (Algorithm 4), whose zeros may leave the chain without a stationary distribution.
+    splits : {"binary", "multiway"}
+        How trees divide states: a set of them against the rest, or each by itself.
 
     Returns
     -------
@@ -189,9 +190,14 @@ def dependency_network(
     >>> fn.learn.dependency_network(fn.datasets.load("nursery")).n_rows
     12960
     """
-    if inputs != "direct":
-        raise FishernetError(f"unknown inputs {inputs!r}; there is 'direct'")
+    if inputs not in ("direct", "tree"):
+        raise FishernetError(f"unknown inputs {inputs!r}; there are 'direct', 'tree'")
     check_smoothing(smoothing, None)
+    plain = not isinstance(smoothing, str) and smoothing == 0
+    if inputs == "tree":
+        generator(seed)
+        trees = _grow_trees(table, named_score(score, **options), checked_most(max_inputs), splits, smoothing, progress)
+        return DependencyNetwork(as_source(table).variables, trees, n_rows=as_source(table).n_rows, allow_zeros=plain)
     source = as_source(table)
     found = local_structure(
         source,
@@ -205,5 +211,48 @@ def dependency_network(
     )
     families = [(*of, v) for v, of in enumerate(found.inputs)]
     conditionals = fit_conditionals(source, families, smoothing, None)
-    plain = not isinstance(smoothing, str) and smoothing == 0
     return DependencyNetwork(source.variables, conditionals, n_rows=source.n_rows, allow_zeros=plain)
+
+
+def checked_most(max_inputs: object) -> int | None:
+    """Return a limit on inputs.
+
+    Raises
+    ------
+    FishernetError
+        When it is neither None nor an integer from 0 on.
+    """
+    if max_inputs is None:
+        return None
+    if isinstance(max_inputs, bool) or not isinstance(max_inputs, int | np.integer) or max_inputs < 0:
+        raise FishernetError(f"max_inputs must be a non-negative integer or None, got {max_inputs!r}")
+    return int(max_inputs)
+
+
+def _grow_trees(
+    table: Table | CountSource,
+    score: Score,
+    max_inputs: int | None,
+    splits: str,
+    smoothing: float | str,
+    progress: Progress | None,
+) -> list[TreeConditional]:
+    if not isinstance(table, Table):
+        raise SchemaError(f"trees are grown on the rows of a Table, not on {type(table).__name__}")
+    if not isinstance(score, PenalizedLikelihood):
+        raise FishernetError("trees are grown by a penalized likelihood: 'mdl' ('bic'), 'aic' or 'loglik'")
+    table.require_complete("growing trees")
+    source = as_source(table)
+    if not source.variables:
+        raise SchemaError("the table has no columns to learn from")
+    grower = TreeGrower(table, score.price(source.n_rows), splits=splits, max_inputs=max_inputs)
+    reporter = Reporter(progress, "growing trees")
+    conditionals = []
+    for child in range(len(source.variables)):
+        grown = grower.grow(child)
+        variables = [source.variables[v] for v in (*grown.inputs, child)]
+        rows = normalized(cell_weights(grown.counts, smoothing, None), [variables[-1]])
+        conditionals.append(TreeConditional(child, grown.inputs, variables, grown.tree, rows))
+        reporter.step(child + 1, len(source.variables))
+    reporter.finish(len(source.variables))
+    return conditionals

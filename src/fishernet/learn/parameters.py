@@ -91,7 +91,7 @@ def fit_conditionals(
         _require_all_rows(counts, variables[-1])
         axes = [counts.variables.index(v) for v in family]
         cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
-        probabilities = _normalized(_weights(cells, smoothing, ess), variables)
+        probabilities = normalized(cell_weights(cells, smoothing, ess), variables)
         conditionals.append(FullTable(family[-1], family[:-1], variables, probabilities))
     return conditionals
 
@@ -148,7 +148,7 @@ def _require_all_rows(counts: Counts, child: Variable) -> None:
         )
 
 
-def _weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
+def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
     """Return what each cell weighs, (q, r)."""
     if ess is not None:
         return cells + ess / cells.size
@@ -161,7 +161,7 @@ def _weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
     return cells + float(smoothing)
 
 
-def _normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
+def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
     """Return each row divided by its sum.
 
     Raises

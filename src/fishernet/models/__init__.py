@@ -1,11 +1,18 @@
 """Models: frozen values that check themselves, give log-probabilities and draw samples.
 
-A model stands on `Conditional`: P(child given its parents), as a full table, one with shared rows, or a product of
-factors.
+A model stands on `Conditional`: P(child given its parents), as a full table, one with shared rows, a decision
+tree or a product of factors.
 """
 
 from fishernet.models.bayesian_network import BayesianNetwork
-from fishernet.models.conditionals import Conditional, FullTable, MergedTable, ProductConditional
+from fishernet.models.conditionals import (
+    Conditional,
+    FullTable,
+    MergedTable,
+    ProductConditional,
+    Split,
+    TreeConditional,
+)
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
 
@@ -17,4 +24,6 @@ __all__ = [
     "MarkovNetwork",
     "MergedTable",
     "ProductConditional",
+    "Split",
+    "TreeConditional",
 ]

@@ -12,6 +12,7 @@ from fishernet import _core
 from fishernet.errors import SchemaError
 from fishernet.models.conditionals.conditional import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
+from fishernet.models.conditionals.tree_conditional import TreeConditional
 from fishernet.models.describe import describe_network
 from fishernet.table import Variable
 from fishernet.table.variable import check_names, listed, positions
@@ -129,6 +130,10 @@ class Network:
         if self._native is None:
             native = _core.Conditionals(np.array([v.cardinality for v in self._variables], dtype=np.int64))
             for conditional in self._conditionals:
+                if isinstance(conditional, TreeConditional):
+                    parents, n_groups = np.array(conditional.parents, dtype=np.int32), len(conditional.probabilities)
+                    native.add_tree(conditional.child, parents, n_groups, *conditional.nodes())
+                    continue
                 parents, groups = conditional.flat()
                 native.add(conditional.child, parents, conditional.probabilities.shape[0], groups)
             self._native = native
@@ -197,6 +202,8 @@ def conditionals_from_tables(
 
 
 def _same_groups(a: Conditional, b: Conditional) -> bool:
+    if isinstance(a, TreeConditional) and isinstance(b, TreeConditional) and a.tree == b.tree:
+        return True
     first, second = a.flat()[1], b.flat()[1]
     if first is None or second is None:
         return first is second

@@ -12,6 +12,7 @@ from fishernet import _core
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.models.conditionals.conditional import Conditional
 from fishernet.models.conditionals.product_conditional import ProductConditional
+from fishernet.models.conditionals.tree_conditional import TreeConditional
 from fishernet.random import Seed, generator, stream_key
 from fishernet.table import Table, Variable
 from fishernet.table.variable import State, code_of, positions
@@ -84,6 +85,9 @@ def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditi
         if isinstance(conditional, ProductConditional):
             scopes = [np.array(axes, dtype=np.int32) for axes, _ in conditional.factors]
             sampler.add_product(scopes, [values.reshape(-1) for _, values in conditional.factors])
+        elif isinstance(conditional, TreeConditional):
+            parents = np.array(conditional.parents, dtype=np.int32)
+            sampler.add_tree(parents, conditional.probabilities, *conditional.nodes())
         else:
             parents, group_of = conditional.flat()
             sampler.add_table(parents, conditional.probabilities, group_of)

@@ -4,5 +4,6 @@ from fishernet.models.conditionals.conditional import Conditional
 from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.conditionals.merged_table import MergedTable
 from fishernet.models.conditionals.product_conditional import ProductConditional
+from fishernet.models.conditionals.tree_conditional import Split, TreeConditional
 
-__all__ = ["Conditional", "FullTable", "MergedTable", "ProductConditional"]
+__all__ = ["Conditional", "FullTable", "MergedTable", "ProductConditional", "Split", "TreeConditional"]
