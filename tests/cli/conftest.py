@@ -33,3 +33,11 @@ def model(csv: Path) -> Path:
     path = csv.with_name("model.json")
     fn.save(fn.learn.bayesian_network(fn.read_table(csv)), path)
     return path
+
+
+@pytest.fixture
+def dependency(csv: Path) -> Path:
+    """Return a dependency network fitted on that table."""
+    path = csv.with_name("dependency.json")
+    fn.save(fn.learn.dependency_network(fn.read_table(csv)), path)
+    return path

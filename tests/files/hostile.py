@@ -1,4 +1,4 @@
-"""Networks that are hard to store: labels of mixed types and any characters, extreme numbers, merged tables."""
+"""Models that are hard to store: labels of mixed types and any characters, extreme numbers, every conditional."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from fishernet import BayesianNetwork, Variable
-from fishernet.models import Conditional, FullTable, MergedTable
+from fishernet import BayesianNetwork, DependencyNetwork, MarkovNetwork, Variable
+from fishernet.models import Conditional, FullTable, MergedTable, ProductConditional
 
 NASTY = [
     *(
@@ -87,10 +87,11 @@ def rows(draw: st.DrawFn, states: int) -> list[float]:
 
 
 @st.composite
-def conditionals(draw: st.DrawFn, child: int, every: Sequence[Variable], merged: bool) -> Conditional:
-    """The conditional of a variable whose parents are among the earlier ones, in any order."""
-    earlier = st.lists(st.integers(0, child - 1), unique=True, max_size=3) if child else st.just([])
-    parents = draw(earlier)
+def conditionals(
+    draw: st.DrawFn, child: int, every: Sequence[Variable], merged: bool, others: Sequence[int]
+) -> Conditional:
+    """The conditional of a variable whose parents are among some others, in any order."""
+    parents = draw(st.lists(st.sampled_from(others), unique=True, max_size=3) if others else st.just([]))
     family = [every[v] for v in (*parents, child)]
     states = family[-1].cardinality
     shape = [variable.cardinality for variable in family[:-1]]
@@ -104,28 +105,93 @@ def conditionals(draw: st.DrawFn, child: int, every: Sequence[Variable], merged:
 
 
 @st.composite
-def hostile_networks(draw: st.DrawFn, *, merged: bool = True) -> BayesianNetwork:
+def values(draw: st.DrawFn, shape: Sequence[int], *, positive: bool) -> np.ndarray:
+    """Numbers from 0 to the largest there is; without 0 when they must be positive."""
+    cells = math.prod(shape)
+    numbers = st.floats(0, exclude_min=positive, allow_infinity=False) | st.sampled_from([5e-324, 1e-300, 1 / 3, 1e308])
+    drawn = draw(st.lists(numbers, min_size=cells, max_size=cells))
+    return np.array(drawn).reshape(shape)
+
+
+@st.composite
+def products(draw: st.DrawFn, child: int, every: Sequence[Variable]) -> Conditional:
+    """A product of factors over the child and some others, their axes in any order."""
+    others = [v for v in range(len(every)) if v != child]
+    subsets = st.lists(st.sampled_from(others), unique=True, max_size=2) if others else st.just([])
+    factors = []
+    for of in draw(st.lists(subsets, min_size=1, max_size=3)):
+        axes = draw(st.permutations([*of, child]))
+        factors.append((axes, draw(values([every[v].cardinality for v in axes], positive=False))))
+    parents = sorted({v for axes, _ in factors for v in axes} - {child})
+    return ProductConditional(child, parents, [every[v] for v in (*parents, child)], factors)
+
+
+@st.composite
+def hostile_variables(draw: st.DrawFn) -> list[Variable]:
     names = draw(st.lists(texts(), max_size=6, unique=True))
-    every = [draw(variables(name)) for name in names]
-    order = draw(st.permutations(range(len(names))))
-    every = [every[v] for v in order]
-    own = [draw(conditionals(child, every, merged)) for child in range(len(every))]
+    return draw(st.permutations([draw(variables(name)) for name in names]))
+
+
+@st.composite
+def hostile_networks(draw: st.DrawFn, *, merged: bool = True) -> BayesianNetwork:
+    every = draw(hostile_variables())
+    own = [draw(conditionals(child, every, merged, range(child))) for child in range(len(every))]
     return BayesianNetwork(every, own, n_rows=draw(st.none() | st.integers(0, 2**60)))
 
 
-def exact(net: BayesianNetwork) -> list[object]:
+@st.composite
+def hostile_dependency_networks(draw: st.DrawFn) -> DependencyNetwork:
+    """Any inputs, cycles among them; full tables, merged tables and products side by side."""
+    every = draw(hostile_variables())
+    own = []
+    for child in range(len(every)):
+        others = [v for v in range(len(every)) if v != child]
+        own.append(draw(conditionals(child, every, True, others) | products(child, every)))
+    zeros = any(
+        (numbers == 0).any()
+        for c in own
+        for numbers in ([f for _, f in c.factors] if isinstance(c, ProductConditional) else [c.probabilities])
+    )
+    n_rows = draw(st.none() | st.integers(0, 2**60))
+    return DependencyNetwork(every, own, n_rows=n_rows, allow_zeros=zeros or draw(st.booleans()))
+
+
+@st.composite
+def hostile_markov_networks(draw: st.DrawFn) -> MarkovNetwork:
+    """Factors over up to three variables in any order; some over none, some over the same ones."""
+    every = draw(hostile_variables())
+    scopes = st.lists(st.sampled_from(range(len(every))), unique=True, max_size=3) if every else st.just([])
+    factors = []
+    for axes in draw(st.lists(scopes, max_size=4)):
+        shape = [every[v].cardinality for v in axes]
+        factors.append(([every[v].name for v in axes], draw(values(shape, positive=True))))
+    return MarkovNetwork(every, factors)
+
+
+def exact(net: BayesianNetwork | DependencyNetwork) -> list[object]:
     """Everything a network consists of, down to the bits and the types."""
-    labels = [[(type(state), repr(state)) for state in variable.states] for variable in net.variables]
-    cuts = [None if v.cuts is None else [cut.hex() for cut in v.cuts] for v in net.variables]
-    own = [
-        (type(c), c.child, c.parents, c.probabilities.shape, c.probabilities.tobytes(), _groups(c))
-        for c in net.conditionals
-    ]
-    return [net.names, labels, cuts, own, net.n_rows]
+    zeros = net.allow_zeros if isinstance(net, DependencyNetwork) else None
+    own = [(type(c), c.child, c.parents, *_numbers(c)) for c in net.conditionals]
+    return [type(net), *exact_variables(net.variables), own, net.n_rows, zeros]
 
 
-def _groups(conditional: Conditional) -> object:
-    return conditional.group_of.tolist() if isinstance(conditional, MergedTable) else None
+def exact_markov(net: MarkovNetwork) -> list[object]:
+    """Everything a Markov network consists of, down to the bits and the types."""
+    factors = [(names, array.shape, array.tobytes()) for names, array in net.potentials]
+    return [type(net), *exact_variables(net.variables), factors]
+
+
+def exact_variables(variables: Sequence[Variable]) -> list[object]:
+    names = [variable.name for variable in variables]
+    labels = [[(type(state), repr(state)) for state in variable.states] for variable in variables]
+    return [names, labels, [None if v.cuts is None else [cut.hex() for cut in v.cuts] for v in variables]]
+
+
+def _numbers(conditional: Conditional) -> tuple[object, ...]:
+    if isinstance(conditional, ProductConditional):
+        return tuple((axes, array.shape, array.tobytes()) for axes, array in conditional.factors)
+    groups = conditional.group_of.tolist() if isinstance(conditional, MergedTable) else None
+    return conditional.probabilities.shape, conditional.probabilities.tobytes(), groups
 
 
 def in_full(net: BayesianNetwork) -> BayesianNetwork:

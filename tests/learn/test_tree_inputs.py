@@ -92,6 +92,6 @@ def test_what_cannot_grow_is_refused() -> None:
     table = fn.datasets.load("nursery")[:50]
     for options in ({"splits": "ternary"}, {"max_inputs": -1}, {"score": "nope"}):
         with pytest.raises(fn.FishernetError):
-            fn.learn.dependency_network(table, inputs="tree", **options)  # type: ignore[arg-type]
+            fn.learn.dependency_network(table, inputs="tree", **options)
     with pytest.raises(fn.FishernetError, match="inputs"):
         fn.learn.dependency_network(table, inputs="forest")

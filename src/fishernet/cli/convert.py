@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from fishernet.cli.inputs.models import READERS, WRITERS, ending, read_model, write_model
+from fishernet.cli.inputs.models import CALLED, READERS, WRITERS, ending, read_model, write_model, wrong_kind
 from fishernet.cli.inputs.tables import Reading, reading_options
 from fishernet.cli.terminal.output import as_json_option, check_folder, write_facts, write_lines
 from fishernet.errors import FileFormatError
+from fishernet.models import BayesianNetwork, MarkovNetwork
 from fishernet.table import write_table
 
 
@@ -22,8 +23,8 @@ from fishernet.table import write_table
 def convert(source: Path, target: Path, reading: Reading, as_json: bool) -> None:
     """Turn the model or table IN into the file OUT; formats are told by the endings.
 
-    Models: .json and .bif. Tables: from .csv, .tsv, .arff, .parquet or .arrow to .csv, .tsv, .parquet or .arrow.
-    After the text formats .gz may follow. The options are for tables.
+    Models: .json and, for Bayesian networks, .bif. Tables: from .csv, .tsv, .arff, .parquet or .arrow to .csv, .tsv,
+    .parquet or .arrow. After the text formats .gz may follow. The options are for tables.
 
     \b
     Examples
@@ -44,14 +45,13 @@ def convert(source: Path, target: Path, reading: Reading, as_json: bool) -> None
 
 def _convert_model(source: Path, target: Path) -> dict[str, Any]:
     model = read_model(source)
+    if ending(target) == ".bif" and not isinstance(model, BayesianNetwork):
+        raise wrong_kind(source, CALLED[type(model)], "only a Bayesian network can be turned into .bif")
     write_model(model, target)
-    return {
-        "in": str(source),
-        "out": str(target),
-        "kind": "model",
-        "variables": len(model.variables),
-        "arcs": model.dag.n_edges,
-    }
+    facts = {"in": str(source), "out": str(target), "kind": "model", "variables": len(model.variables)}
+    if isinstance(model, MarkovNetwork):
+        return facts | {"factors": len(model.potentials)}
+    return facts | {"arcs": sum(len(conditional.parents) for conditional in model.conditionals)}
 
 
 def _convert_table(source: Path, target: Path, reading: Reading) -> dict[str, Any]:

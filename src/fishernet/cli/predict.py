@@ -13,7 +13,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.inputs.models import read_model
+from fishernet.cli.inputs.models import read_bayesian
 from fishernet.cli.inputs.tables import missing_option, read_columns
 from fishernet.cli.terminal.output import as_json_option, check_folder, output_option, write_facts, write_lines
 from fishernet.errors import SchemaError
@@ -43,7 +43,7 @@ def predict(model: Path, table: Path, target: str, missing: str, output: Path | 
       fishernet predict model.json patients.csv --target cough -o cough.csv
     """  # noqa: D301
     check_folder(output)
-    network = read_model(model)
+    network = read_bayesian(model, "predict")
     variable = network.variables[positions(network.names, [target])[0]]
     others = read_columns(table, [v for v in network.variables if v.name != target], missing)
     truth = read_truth(table, variable, missing)

@@ -12,7 +12,9 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.inputs.models import read_model
+from fishernet.cli.inputs.models import read_directed
+from fishernet.cli.inputs.states import States, known_states
+from fishernet.cli.sampled import refuse_exact, sampled_answers
 from fishernet.cli.terminal.output import (
     Facts,
     aligned,
@@ -24,17 +26,13 @@ from fishernet.cli.terminal.output import (
     write_lines,
 )
 from fishernet.cli.terminal.wording import shown
-from fishernet.errors import FishernetError, SchemaError
+from fishernet.errors import FishernetError
 from fishernet.infer import family_marginals, intervene, log_evidence, marginal, most_probable
-from fishernet.models import BayesianNetwork
-from fishernet.table import State, Variable
-from fishernet.table.encoding.cells import Cells
-from fishernet.table.encoding.encode import UNKNOWN, looked_up
-from fishernet.table.encoding.labels import label_array
+from fishernet.models import BayesianNetwork, DependencyNetwork
+from fishernet.table import State
 from fishernet.table.variable import check_names, code_of, listed, positions
 
 Array = npt.NDArray[np.float64]
-States = dict[str, State]
 
 FEW = 4  # marginals for which a plan each is no dearer than one plan for those of all variables
 MOST_JOINT = 32  # variables of a joint table: the axes that an array of NumPy 1 can have
@@ -60,11 +58,15 @@ def query(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Print the probability of each state of each NAME under MODEL (.json or .bif), given what is known; exact.
+    """Print the probability of each state of each NAME under MODEL (.json or .bif), given what is known.
 
     Without a NAME, those of all variables that are neither given nor set. What is set (--do) no longer depends on its
     parents, as in an experiment. The probability of the evidence is that of all that is given, after what was set.
     States are written as in a table; a number where the model has bins is that of its bin.
+
+    A Bayesian network's answers are exact. A dependency network has none that are: its probabilities are shares of rows
+    drawn by pseudo-Gibbs sampling, each with its Monte Carlo error (fishernet sample draws such rows), and what is said
+    by --do, by --most-probable and of the evidence is for Bayesian networks.
 
     \b
     Examples
@@ -74,71 +76,25 @@ def query(
     """  # noqa: D301
     _check_words(names, joint=joint, explain=explain)
     check_folder(output)
-    network = read_model(model)
+    network = read_directed(model, "query")
     check_names(names)
     positions(network.names, names)
     seen, done = known_states(given, "--given", network.variables), known_states(do, "--do", network.variables)
     _refuse_both(seen, done)
-    net = intervene(network, done) if done else network
-    evidence = min(0.0, log_evidence(net, seen))  # rounding may leave what is certain above 0
-    facts: dict[str, Any] = {
-        "model": str(model),
-        "given": seen,
-        "do": done,
-        "probability_of_evidence": math.exp(evidence),
-        "log_probability_of_evidence": evidence,
-    }
-    if explain:
-        facts |= _explanation(net, seen, evidence)
-    elif joint:
-        facts["joint"] = _joint(net, names, seen)
+    wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
+    if joint:
+        _check_joint(network, names)
+    facts: dict[str, Any] = {"model": str(model), "given": seen}
+    if isinstance(network, DependencyNetwork):
+        refuse_exact(model, {"--do": done, "--most-probable": explain})
+        facts |= sampled_answers(network, wanted, seen, joint=joint)
     else:
-        wanted = names or tuple(name for name in net.names if name not in seen and name not in done)
-        facts["marginals"] = _marginals(net, wanted, seen, plan_each=0 < len(names) <= FEW)
+        net = intervene(network, done) if done else network
+        facts |= {"do": done, **_exact_answers(net, wanted, seen, joint=joint, explain=explain, few=names != ())}
     if as_json:
         write_facts(facts, output)
     else:
         write_lines(_text(facts), output)
-
-
-def known_states(texts: Sequence[str], option: str, variables: Sequence[Variable]) -> States:
-    """Return what NAME=STATE, said once or more often, says of the variables.
-
-    Raises
-    ------
-    SchemaError
-        When a text begins with no variable's name and an equals sign.
-    UnknownStateError
-        When a state is not one of its variable's.
-    FishernetError
-        When a variable is said to have two states.
-    """
-    by_name = {variable.name: variable for variable in variables}
-    found: States = {}
-    for text in texts:
-        variable, label = _split(text, option, by_name)
-        state = state_of(variable, label)
-        before = found.setdefault(variable.name, state)
-        if before != state:
-            raise FishernetError(f"{option} names {variable.name!r} twice, with the states {before!r} and {state!r}")
-    return found
-
-
-def state_of(variable: Variable, label: str) -> State:
-    """Return the state that a label means, looked up as a cell of a text file is."""
-    code = int(looked_up(Cells(variable.name, label_array([label]), [], text=True), variable)[0])
-    return variable.states[code_of(variable, label) if code == UNKNOWN else code]  # the former raises
-
-
-def _split(text: str, option: str, by_name: Mapping[str, Variable]) -> tuple[Variable, str]:
-    """Divide a text at the first equals sign that has a variable's name before it; names may hold some."""
-    for place, character in enumerate(text):
-        if character == "=" and text[:place] in by_name:
-            return by_name[text[:place]], text[place + 1 :]
-    name, equals, _ = text.partition("=")
-    if not equals:
-        raise SchemaError(f"{option} takes NAME=STATE, not {text!r}")
-    raise SchemaError(f"{option}: no variable {name!r}; there are {listed(by_name)}")
 
 
 def _check_words(names: Sequence[str], *, joint: bool, explain: bool) -> None:
@@ -157,6 +113,22 @@ def _refuse_both(seen: States, done: States) -> None:
 # --------------------------------------------------------------------------------------------------------- answers
 
 
+def _exact_answers(
+    net: BayesianNetwork, names: Sequence[str], given: States, *, joint: bool, explain: bool, few: bool
+) -> dict[str, Any]:
+    """Return what a Bayesian network says; it is asked for few names only when they were said one by one."""
+    evidence = min(0.0, log_evidence(net, given))  # rounding may leave what is certain above 0
+    facts: dict[str, Any] = {
+        "probability_of_evidence": math.exp(evidence),
+        "log_probability_of_evidence": evidence,
+    }
+    if explain:
+        return facts | _explanation(net, given, evidence)
+    if joint:
+        return facts | {"joint": _joint(net, names, given)}
+    return facts | {"marginals": _marginals(net, names, given, plan_each=few and len(names) <= FEW)}
+
+
 def _marginals(net: BayesianNetwork, names: Sequence[str], given: States, *, plan_each: bool) -> dict[str, Facts]:
     """Return the states and their probabilities of each name."""
     of = {name: net.variables[v] for name, v in zip(names, positions(net.names, names), strict=True)}
@@ -171,14 +143,18 @@ def _marginals(net: BayesianNetwork, names: Sequence[str], given: States, *, pla
 def _joint(net: BayesianNetwork, names: Sequence[str], given: States) -> dict[str, Any]:
     """Return the joint table of some names."""
     variables = [net.variables[v] for v in positions(net.names, names)]
-    cells = math.prod(variable.cardinality for variable in variables)
+    table = marginal(net, names, given=given)
+    return {"names": names, "states": [variable.states for variable in variables], "probabilities": table.tolist()}
+
+
+def _check_joint(net: BayesianNetwork | DependencyNetwork, names: Sequence[str]) -> None:
+    """Raise FishernetError when a joint table would be too large to print."""
+    cells = math.prod(net.variables[v].cardinality for v in positions(net.names, names))
     if len(names) > MOST_JOINT or cells > MOST_CELLS:
         raise FishernetError(
             f"a joint table of {len(names):,} variables with {cells:,} cells is too large; it may have "
             f"{MOST_JOINT} variables and {MOST_CELLS:,} cells; name fewer"
         )
-    table = marginal(net, names, given=given)
-    return {"names": names, "states": [variable.states for variable in variables], "probabilities": table.tolist()}
 
 
 def _explanation(net: BayesianNetwork, given: States, evidence: float) -> dict[str, Any]:
@@ -194,9 +170,12 @@ def _explanation(net: BayesianNetwork, given: States, evidence: float) -> dict[s
 
 def _text(facts: Facts) -> Iterator[str]:
     """Yield the facts as lines for people."""
-    lines = [(word, _known(facts[fact])) for word, fact in (("given", "given"), ("set", "do")) if facts[fact]]
-    log = number(facts["log_probability_of_evidence"])
-    lines.append(("probability of the evidence", f"{_probability(facts['probability_of_evidence'])} (log {log})"))
+    lines = [(word, _known(facts[fact])) for word, fact in (("given", "given"), ("set", "do")) if facts.get(fact)]
+    if "rows" in facts:
+        lines.append(("estimated from", f"{facts['rows']:,} rows of pseudo-Gibbs sampling, seed {facts['seed']}"))
+    else:
+        log = number(facts["log_probability_of_evidence"])
+        lines.append(("probability of the evidence", f"{_probability(facts['probability_of_evidence'])} (log {log})"))
     if "most_probable" in facts:
         log = number(facts["log_probability"])
         lines.append(("probability given the evidence", f"{_probability(facts['probability'])} (log {log})"))
@@ -209,22 +188,28 @@ def _text(facts: Facts) -> Iterator[str]:
 
 def _rows(facts: Facts) -> Iterator[Sequence[str]]:
     """Yield the rows of the table that answers, the names of its columns first."""
+    errors = ("Monte Carlo error",) if "rows" in facts else ()
     if "most_probable" in facts:
         yield "variable", "state"
         for name, state in facts["most_probable"].items():
             yield shown(name), shown(state)
     elif "joint" in facts:
-        joint = facts["joint"]
-        yield *map(shown, joint["names"]), "probability"
-        values = np.ravel(joint["probabilities"]).tolist()  # the last name runs fastest, as in the product
-        for states, value in zip(itertools.product(*joint["states"]), values, strict=True):
-            yield *map(shown, states), _probability(value)
+        yield *map(shown, facts["joint"]["names"]), "probability", *errors
+        for states, numbers in zip(itertools.product(*facts["joint"]["states"]), _numbers(facts["joint"]), strict=True):
+            yield *map(shown, states), *numbers  # the last name runs fastest, as in the product
     else:
-        yield "variable", "state", "probability"
+        yield "variable", "state", "probability", *errors
         for name, of_name in facts["marginals"].items():
             cells = [shown(name), *[""] * (len(of_name["states"]) - 1)]
-            for cell, state, value in zip(cells, of_name["states"], of_name["probabilities"], strict=True):
-                yield cell, shown(state), _probability(value)
+            for cell, state, numbers in zip(cells, of_name["states"], _numbers(of_name), strict=True):
+                yield cell, shown(state), *numbers
+
+
+def _numbers(answer: Facts) -> Iterator[list[str]]:
+    """Yield each probability of an answer, with its error where it has one."""
+    columns = [np.ravel(answer[fact]).tolist() for fact in ("probabilities", "standard_errors") if fact in answer]
+    for values in zip(*columns, strict=True):
+        yield [_probability(values[0]), *(f"{error:.2g}" for error in values[1:])]
 
 
 def _known(states: Mapping[str, State]) -> str:

@@ -2,45 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from fishernet.cli.inputs.models import read_model
+from fishernet.cli.inputs.models import Model, read_model
+from fishernet.cli.inputs.states import known_states
 from fishernet.cli.terminal.output import as_json_option, check_folder, output_option, stdout, write_facts
-from fishernet.errors import SchemaError
-from fishernet.table import Table, write_table
+from fishernet.errors import FishernetError, SchemaError
+from fishernet.infer import sample as posterior_sample
+from fishernet.models import DependencyNetwork
+from fishernet.table import State, Table, write_table
 from fishernet.table.writing import FORMATS
 
 
 @click.command(short_help="Draw rows from a model.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("-n", "n_rows", type=int, required=True, metavar="N", help="How many rows.")
+@click.option("--given", multiple=True, metavar="NAME=STATE", help="What is known. May be repeated.")
+@click.option("--chains", type=int, metavar="C", help="Dependency networks: how many chains.  [default: 1]")
+@click.option(
+    "--burn-in",
+    type=int,
+    metavar="B",
+    help="Dependency networks: draws before a chain's first row.  [default: one a variable; of several chains 100]",
+)
+@click.option(
+    "--thin", type=int, metavar="T", help="Dependency networks: draws between two rows.  [default: one a variable]"
+)
+@click.option(
+    "--scan", metavar="random|ordered", help="Dependency networks: which variable is drawn next.  [default: random]"
+)
 @click.option(
     "--seed", type=int, metavar="N", help="The same seed gives the same rows.  [default: other rows each time]"
 )
 @output_option
 @as_json_option
-def sample(model: Path, n_rows: int, seed: int | None, output: Path | None, as_json: bool) -> None:
-    """Draw independent rows from MODEL (.json or .bif).
+def sample(
+    model: Path,
+    n_rows: int,
+    given: tuple[str, ...],
+    seed: int | None,
+    output: Path | None,
+    as_json: bool,
+    **chain: Any,
+) -> None:
+    """Draw rows from MODEL (.json or .bif), given what is known.
 
-    They are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
+    From a Bayesian network they are independent and exact, also with --given. From a dependency network they come by
+    pseudo-Gibbs sampling: one variable after the other is drawn from its conditional, those that are given keep their
+    states, and every --thin draws the states are a row. The rows of several --chains come one chain after the other.
+    States are written as in a table; a number where the model has bins is that of its bin.
+
+    Rows are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
     .arrow. With --json they are lists of labels, one a variable.
 
     \b
-    Example
+    Examples
       fishernet sample model.json -n 1000 --seed 1 -o rows.parquet
+      fishernet sample model.json -n 1000 --given smoke=yes --chains 4 --thin 50
     """  # noqa: D301
     check_folder(output)
-    rows = read_model(model).sample(n_rows, seed=seed)
+    network = read_model(model)
+    if not network.variables and (isinstance(network, DependencyNetwork) or (output is None and not as_json)):
+        raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
+    known = known_states(given, "--given", network.variables)
+    rows = draw(network, n_rows, known, seed, {name: value for name, value in chain.items() if value is not None})
     if as_json:
-        write_facts({"rows": n_rows, "seed": seed, "columns": columns(rows)}, output)
+        write_facts({"rows": n_rows, "seed": seed, "given": known, "columns": columns(rows)}, output)
     elif output is not None:
         write_table(rows, output)
-    elif not rows.variables:
-        raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
     else:
         FORMATS[".csv"](rows, stdout(), "weights")
+
+
+def draw(model: Model, n: int, given: Mapping[str, State], seed: int | None, chain: Mapping[str, Any]) -> Table:
+    """Return rows drawn from a model: exactly, or by chains, which only a dependency network has options for."""
+    if isinstance(model, DependencyNetwork):
+        return model.sample(n, given=given, seed=seed, **chain)
+    if chain:
+        option = f"--{next(iter(chain)).replace('_', '-')}"
+        raise FishernetError(f"{option} is for dependency networks; this model's rows are drawn without chains")
+    if given:
+        return posterior_sample(model, n, given=given, seed=seed)
+    return model.sample(n, seed=seed)
 
 
 def columns(table: Table) -> dict[str, list[object]]:

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from fishernet.cli.holdout import Likelihood
-from fishernet.cli.inputs.models import read_model
+from fishernet.cli.inputs.models import read_directed
 from fishernet.cli.inputs.tables import missing_option, read_for_model, weights_option
 from fishernet.cli.terminal.output import (
     Facts,
@@ -24,7 +24,7 @@ from fishernet.cli.terminal.output import (
 )
 from fishernet.cli.terminal.wording import shown
 from fishernet.errors import FishernetError
-from fishernet.models import BayesianNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.scores import SCORES
 from fishernet.scores import score as graph_score
 from fishernet.table import Table
@@ -57,6 +57,8 @@ def score(
 ) -> None:
     """Print the log-likelihood of TABLE under MODEL (.json or .bif), in nats, in all and a row.
 
+    Of a dependency network, it is the pseudo-log-likelihood: each cell's given its inputs, summed over a row.
+
     Columns are matched by name, in any order, and labels looked up in the model's states; columns that the model does
     not know are ignored. A row that the model deems impossible has -inf (null in JSON). Rows are counted from 0.
 
@@ -69,22 +71,25 @@ def score(
     if top < 1:
         raise FishernetError(f"--top must be at least 1, not {top}")
     check_folder(output)
-    network = read_model(model)
+    network = read_directed(model, "score")
+    pseudo = "pseudo_" if isinstance(network, DependencyNetwork) else ""
+    if score is not None and not isinstance(network, BayesianNetwork):
+        raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
     data = read_for_model(table, network, missing=missing, weights=weights)
-    logs = network.log_prob(data)
+    logs = network.log_prob(data) if isinstance(network, BayesianNetwork) else network.pseudo_log_likelihood(data)
     likelihood = Likelihood.of_rows(logs, data.weights)
     facts: dict[str, Any] = {
         "model": str(model),
         "table": str(table),
         "rows": likelihood.n_rows,
-        "log_likelihood": likelihood.total,
-        "log_likelihood_per_row": likelihood.per_row,
+        f"{pseudo}log_likelihood": likelihood.total,
+        f"{pseudo}log_likelihood_per_row": likelihood.per_row,
         "impossible_rows": likelihood.impossible,
     }
-    if score is not None:
+    if score is not None and isinstance(network, BayesianNetwork):
         facts |= {"score": score, "score_value": graph_score(network.dag, data, score)}
     if rows:
-        facts["row_log_likelihoods"] = logs.tolist()
+        facts[f"row_{pseudo}log_likelihoods"] = logs.tolist()
     if terms:
         facts["terms"] = least_likely(network, data, top)
     if as_json:
@@ -93,7 +98,7 @@ def score(
         write_lines(map(repr, logs.tolist()) if rows else _text(facts), output)
 
 
-def least_likely(network: BayesianNetwork, table: Table, top: int) -> list[dict[str, Any]]:
+def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top: int) -> list[dict[str, Any]]:
     """Return the cells of lowest probability given their parents, the lowest first, ties in the order of the table."""
     height = CELLS_AT_ONCE // max(1, len(network.variables)) + 1
     values, places = np.empty(0), np.empty(0, dtype=np.int64)
@@ -110,19 +115,23 @@ def least_likely(network: BayesianNetwork, table: Table, top: int) -> list[dict[
     return [_term(network, table, *divmod(int(places[i]), len(network.variables)), float(values[i])) for i in order]
 
 
-def _term(network: BayesianNetwork, table: Table, row: int, child: int, value: float) -> dict[str, Any]:
+def _term(
+    network: BayesianNetwork | DependencyNetwork, table: Table, row: int, child: int, value: float
+) -> dict[str, Any]:
     names = network.names
-    states = {v: network.variables[v].states[table.column(names[v])[row]] for v in (child, *network.dag.parents[child])}
-    given = {names[v]: states[v] for v in network.dag.parents[child]}
+    parents = sorted(network.conditionals[child].parents)
+    states = {v: network.variables[v].states[table.column(names[v])[row]] for v in (child, *parents)}
+    given = {names[v]: states[v] for v in parents}
     return {"row": row, "log_probability": value, "variable": names[child], "state": states[child], "given": given}
 
 
 def _text(facts: Facts) -> Iterator[str]:
-    lines = [
-        ("rows", f"{facts['rows']:,}"),
-        ("log-likelihood", number(facts["log_likelihood"])),
-        ("log-likelihood a row", number(facts["log_likelihood_per_row"])),
-    ]
+    lines = [("rows", f"{facts['rows']:,}")]
+    for kind in ("log", "pseudo_log"):
+        if f"{kind}_likelihood" in facts:
+            word = f"{kind.replace('_', '-')}-likelihood"
+            lines.append((word, number(facts[f"{kind}_likelihood"])))
+            lines.append((f"{word} a row", number(facts[f"{kind}_likelihood_per_row"])))
     if facts["impossible_rows"]:
         lines.append(("impossible rows", f"{facts['impossible_rows']:,}"))
     if "score" in facts:

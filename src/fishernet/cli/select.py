@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.cli.holdout import count_rows
-from fishernet.cli.inputs.models import ending, read_model
+from fishernet.cli.inputs.models import ending, read_bayesian
 from fishernet.cli.inputs.tables import missing_option, read_for_model, weights_option
 from fishernet.cli.terminal.output import Facts, as_json_option, check_folder, output_option, stdout, write_facts
 from fishernet.cli.terminal.progress_bar import progress_bar
@@ -80,7 +80,7 @@ def select(
     with progress_bar() as progress:
         with watch.time("read"):
             progress("reading the table", 0, None)
-            network = read_model(model)
+            network = read_bayesian(model, "select")
             data = _checked(model, network, table, read_for_model(table, network, missing=missing, weights=weights))
             positions = _positions(table, network, data, missing)
         with watch.time("select"):

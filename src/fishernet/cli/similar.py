@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from fishernet.cli.inputs.models import read_model
+from fishernet.cli.inputs.models import read_bayesian
 from fishernet.cli.inputs.tables import missing_option, read_for_model
 from fishernet.cli.terminal.output import (
     Facts,
@@ -67,7 +67,7 @@ def similar(
     check_folder(output)
     with progress_bar() as progress:
         progress("reading the table", 0, None)
-        network = read_model(model)
+        network = read_bayesian(model, "similar")
         if not network.variables:
             raise SchemaError(f"{model}: the model has no variables, so there is nothing to compare rows by")
         data = read_for_model(table, network, missing=missing)

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from fishernet.errors import FileFormatError, FishernetError
 from fishernet.files.labels import is_text
 from fishernet.table.variable import listed
@@ -60,6 +63,13 @@ class Fields:
             raise self.wrong(f"expected an integer from 0, got {shown(value)}", name)
         return value
 
+    def truth(self, name: str) -> bool:
+        """Return a field that is true or false."""
+        value = self.take(name)
+        if not isinstance(value, bool):
+            raise self.wrong(f"expected true or false, got {shown(value)}", name)
+        return value
+
     def items(self, name: str) -> list[Any]:
         """Return a field that is a list."""
         value = self.take(name)
@@ -71,6 +81,16 @@ class Fields:
         """Return a field that is a list of objects."""
         place = f"{self.where}.{name}" if self.where else name
         return [Fields(self.path, f"{place}[{i}]", value) for i, value in enumerate(self.items(name))]
+
+    def numbers(self, values: list[Any], name: str) -> npt.NDArray[np.float64]:
+        """Return what stands in a field as numbers; neither truth values nor texts are some."""
+        if not set(map(type, values)) <= {int, float}:
+            wrong = next(value for value in values if type(value) not in (int, float))
+            raise self.wrong(f"expected numbers, got {shown(wrong)}", name)
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError as error:
+            raise self.wrong("a number is too large", name) from error
 
     @contextmanager
     def checking(self) -> Iterator[None]:

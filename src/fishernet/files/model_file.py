@@ -4,7 +4,7 @@ A file is one JSON object in UTF-8::
 
     "format": "fishernet"
     "version": 1                  of the format; a newer one is refused with a word about it
-    "kind": "BayesianNetwork"     and then the fields of that kind (`network_fields`)
+    "kind": "BayesianNetwork"     and then the fields of that kind (`network_fields`, `markov_fields`)
 
 Numbers are written with as many digits as bring the same bits back, states keep their type (``1``, ``1.0``, ``"1"`` and
 ``true`` are four different things in JSON too), and labels may hold any characters. Nothing in the file is ever run.
@@ -21,10 +21,11 @@ from typing import Any, NamedTuple, NoReturn
 
 from fishernet.errors import FileFormatError, SchemaError
 from fishernet.files.fields import Fields, shown
-from fishernet.files.network_fields import network_fields, read_network
+from fishernet.files.markov_fields import markov_fields, read_markov
+from fishernet.files.network_fields import dependency_fields, network_fields, read_dependency, read_network
 from fishernet.files.reading import read_text
 from fishernet.files.writing import replacing_text
-from fishernet.models import BayesianNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
 from fishernet.table.variable import listed
 
 FORMAT = "fishernet"
@@ -42,7 +43,11 @@ class Kind(NamedTuple):
     """Takes these fields and returns the model."""
 
 
-KINDS = {"BayesianNetwork": Kind(BayesianNetwork, network_fields, read_network)}
+KINDS = {
+    "BayesianNetwork": Kind(BayesianNetwork, network_fields, read_network),
+    "DependencyNetwork": Kind(DependencyNetwork, dependency_fields, read_dependency),
+    "MarkovNetwork": Kind(MarkovNetwork, markov_fields, read_markov),
+}
 
 
 def save(model: object, path: str | os.PathLike[str]) -> None:
@@ -50,7 +55,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : BayesianNetwork
+    model : BayesianNetwork, DependencyNetwork or MarkovNetwork
         What `KINDS` lists can be saved.
     path : path
         A name that ends in ``.gz`` is compressed. The file is written beside and renamed: when anything fails, what
@@ -99,14 +104,14 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    BayesianNetwork
+    BayesianNetwork, DependencyNetwork or MarkovNetwork
         Equal to what was saved, to the last bit.
 
     Raises
     ------
     FileFormatError
         When there is no such file, or it is not a model file, is damaged or was edited wrongly: it names file and
-        place. A directed cycle is one too; its ``__cause__`` is the `CycleError`.
+        place. A directed cycle of a Bayesian network is one too; its ``__cause__`` is the `CycleError`.
     """
     fields = Fields(path, "", _decoded(path, read_text(path)))
     kind = _kind(fields)

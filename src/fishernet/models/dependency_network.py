@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -262,11 +262,20 @@ class DependencyNetwork(Network):
             self._sampler = native_sampler(self.variables, self.conditionals)
         return self._sampler
 
-    @classmethod
-    def _rebuild(
-        cls, variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | None
-    ) -> Self:
-        return cls(variables, conditionals, n_rows=n_rows, allow_zeros=True)
+    def __eq__(self, other: object) -> bool:
+        same = super().__eq__(other)
+        return same and self._allow_zeros == other._allow_zeros if isinstance(other, DependencyNetwork) else same
+
+    __hash__ = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.variables, self.conditionals, self.n_rows, self._allow_zeros)
+
+
+def _rebuilt(
+    variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | None, allow_zeros: bool
+) -> DependencyNetwork:
+    return DependencyNetwork(variables, conditionals, n_rows=n_rows, allow_zeros=allow_zeros)
 
 
 def _refuse_zeros(conditional: Conditional) -> None:

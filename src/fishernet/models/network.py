@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -12,6 +13,7 @@ from fishernet import _core
 from fishernet.errors import SchemaError
 from fishernet.models.conditionals.conditional import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
+from fishernet.models.conditionals.product_conditional import ProductConditional
 from fishernet.models.conditionals.tree_conditional import TreeConditional
 from fishernet.models.describe import describe_network
 from fishernet.table import Variable
@@ -46,6 +48,8 @@ class Network:
         if len(conditionals) != len(variables):
             raise SchemaError(f"{len(variables)} variables need as many conditionals, got {len(conditionals)}")
         for position, conditional in enumerate(conditionals):
+            if position in conditional.parents or len(set(conditional.parents)) < len(conditional.parents):
+                raise SchemaError(f"{variables[position].name!r} is a parent of its own, or has a parent twice")
             wanted = tuple(variables[v] for v in (*conditional.parents, position))
             if conditional.child != position or conditional.variables != wanted:
                 raise SchemaError(
@@ -77,7 +81,7 @@ class Network:
     @property
     def n_parameters(self) -> int:
         """The number of free parameters: ``groups (r - 1)``, summed over the variables."""
-        return sum(c.probabilities.shape[0] * (c.probabilities.shape[1] - 1) for c in self._conditionals)
+        return sum(_n_groups(c) * (c.variables[-1].cardinality - 1) for c in self._conditionals)
 
     @property
     def n_rows(self) -> int | None:
@@ -105,10 +109,7 @@ class Network:
         return (
             (self._variables, self._n_rows) == (other._variables, other._n_rows)
             and [c.parents for c in self._conditionals] == [c.parents for c in other._conditionals]
-            and all(
-                np.array_equal(a.probabilities, b.probabilities) and _same_groups(a, b)
-                for a, b in zip(self._conditionals, other._conditionals, strict=True)
-            )
+            and all(_same(a, b) for a, b in zip(self._conditionals, other._conditionals, strict=True))
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -199,6 +200,23 @@ def conditionals_from_tables(
             FullTable(child, family, [variables[v] for v in (*family, child)], rows, tolerance=tolerance)
         )
     return conditionals
+
+
+def _n_groups(conditional: Conditional) -> int:
+    if isinstance(conditional, ProductConditional):  # of which no table is made
+        return math.prod(variable.cardinality for variable in conditional.variables[:-1])
+    return int(conditional.probabilities.shape[0])
+
+
+def _same(a: Conditional, b: Conditional) -> bool:
+    if isinstance(a, ProductConditional) or isinstance(b, ProductConditional):
+        return (
+            isinstance(a, ProductConditional)
+            and isinstance(b, ProductConditional)
+            and [axes for axes, _ in a.factors] == [axes for axes, _ in b.factors]
+            and all(np.array_equal(x, y) for (_, x), (_, y) in zip(a.factors, b.factors, strict=True))
+        )
+    return np.array_equal(a.probabilities, b.probabilities) and _same_groups(a, b)
 
 
 def _same_groups(a: Conditional, b: Conditional) -> bool:

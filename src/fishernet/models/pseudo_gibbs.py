@@ -112,6 +112,8 @@ def draw_rows(
     """Draw rows by pseudo-Gibbs sampling; see `fishernet.DependencyNetwork.sample`."""
     n_chains = checked_count(chains, "chains", 1, 2**31 - 1)
     usual = len(variables)
+    if not usual:
+        raise SchemaError("the network has no variables, so there is nothing to sample")
     burn = checked_count((usual if n_chains == 1 else 100 * usual) if burn_in is None else burn_in, "burn_in", 0)
     step = checked_count(usual if thin is None else thin, "thin", 1)
     plan = Scan.of(variables, scan, given, weights)
@@ -128,7 +130,9 @@ def starting_states(
     variables: Sequence[Variable], scan: Scan, start: Start, chains: int, random: np.random.Generator
 ) -> npt.NDArray[np.int32]:
     """Return a code of every variable for each chain, (chains, n_variables): random ones where none are said."""
-    states = np.stack([random.integers(0, v.cardinality, size=chains, dtype=np.int32) for v in variables], axis=1)
+    # chain after chain, so that a chain's start does not depend on how many there are
+    cardinalities = np.array([v.cardinality for v in variables])
+    states = random.integers(0, cardinalities, size=(chains, len(variables)), dtype=np.int32)
     if isinstance(start, Mapping):
         for v, code in clamped_codes(variables, start).items():
             states[:, v] = code

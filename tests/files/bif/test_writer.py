@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet.datasets
-from fishernet import BayesianNetwork, FishernetWarning, SchemaError, StateSpaceError, Variable
+from fishernet import (
+    BayesianNetwork,
+    DependencyNetwork,
+    FishernetWarning,
+    MarkovNetwork,
+    SchemaError,
+    StateSpaceError,
+    Variable,
+)
 from fishernet.files import read_bif, write_bif
 from fishernet.models import FullTable, MergedTable
 from tests.files.hostile import exact, hostile_networks, in_full
@@ -104,6 +112,15 @@ def test_plain_labels_give_no_warning(tmp_path: Path) -> None:
 def test_only_bayesian_networks_are_written(tmp_path: Path, thing: object) -> None:
     with pytest.raises(SchemaError, match=f"a BIF file holds a BayesianNetwork, not a {type(thing).__name__}"):
         write_bif(thing, tmp_path / "a.bif")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_models_are_told_where_they_can_go(tmp_path: Path) -> None:
+    markov = MarkovNetwork(NET.variables, [])
+    for model in (DependencyNetwork.from_joint(markov), markov):
+        message = f"not a {type(model).__name__}; fishernet.save stores it as .json"
+        with pytest.raises(SchemaError, match=message):
+            write_bif(model, tmp_path / "a.bif")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 

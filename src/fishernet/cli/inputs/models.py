@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from fishernet.cli.terminal.output import check_folder
-from fishernet.errors import FileFormatError
+from fishernet.errors import FileFormatError, SchemaError
 from fishernet.files import load, read_bif, save, write_bif
-from fishernet.models import BayesianNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
 
-READERS: dict[str, Callable[[Path], BayesianNetwork]] = {".json": load, ".bif": read_bif}
+Model = BayesianNetwork | DependencyNetwork | MarkovNetwork
+
+READERS: dict[str, Callable[[Path], Model]] = {".json": load, ".bif": read_bif}
 WRITERS: dict[str, Callable[[Any, Path], None]] = {".json": save, ".bif": write_bif}
+CALLED = {
+    BayesianNetwork: "a Bayesian network",
+    DependencyNetwork: "a dependency network",
+    MarkovNetwork: "a Markov network",
+}
 
 
 def ending(path: Path) -> str:
@@ -20,20 +27,63 @@ def ending(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def read_model(path: Path) -> BayesianNetwork:
+def read_model(path: Path) -> Model:
     """Read a model from ``.json`` or ``.bif``, compressed or not."""
     _check_ending(path, READERS, "read from")
     return READERS[ending(path)](path)
 
 
-def write_model(model: BayesianNetwork, path: Path) -> None:
-    """Write a model to ``.json`` or ``.bif``; compressed when ``.gz`` follows."""
+def read_bayesian(path: Path, command: str) -> BayesianNetwork:
+    """Read a Bayesian network.
+
+    Parameters
+    ----------
+    path : Path
+    command : str
+        What needs it, for messages.
+
+    Raises
+    ------
+    SchemaError
+        When it is another kind of model.
+    """
+    model = read_model(path)
+    if not isinstance(model, BayesianNetwork):
+        raise wrong_kind(
+            path,
+            CALLED[type(model)],
+            f"{command} needs a Bayesian network, as fishernet learn makes without --model dn",
+        )
+    return model
+
+
+def read_directed(path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
+    """Read a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
+    model = read_model(path)
+    if isinstance(model, MarkovNetwork):
+        raise wrong_kind(path, CALLED[type(model)], f"{command} needs a Bayesian network or a dependency network")
+    return model
+
+
+def wrong_kind(path: Path, called: str, needed: str) -> SchemaError:
+    """Return the error for a model of a kind that a command cannot do with."""
+    return SchemaError(f"{path}: this is {called}; {needed}")
+
+
+def write_model(model: Model, path: Path) -> None:
+    """Write a model to ``.json`` or, a Bayesian network, to ``.bif``; compressed when ``.gz`` follows."""
     check_model_output(path)
     WRITERS[ending(path)](model, path)
 
 
-def check_model_output(path: Path) -> None:
+def check_model_output(path: Path, known: Sequence[str] = tuple(WRITERS)) -> None:
     """Raise early when a model could not be written to a path.
+
+    Parameters
+    ----------
+    path : Path
+    known : sequence of str
+        The endings to which this kind of model can be written.
 
     Raises
     ------
@@ -41,6 +91,8 @@ def check_model_output(path: Path) -> None:
         When the ending is unknown, or there is no folder to write in.
     """
     _check_ending(path, WRITERS, "written to")
+    if ending(path) not in known:
+        raise FileFormatError(path, f"only a Bayesian network is written to {ending(path)}; use {' or '.join(known)}")
     check_folder(path)
 
 

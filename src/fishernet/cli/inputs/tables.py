@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from fishernet.errors import FishernetError, SchemaError
-from fishernet.models import BayesianNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.table import Table, Variable, read_table
 
 Bins = int | dict[str, int | tuple[float, ...]]
@@ -127,7 +127,9 @@ def _no_bins(text: str) -> FishernetError:
     return FishernetError(f"--bins takes N, COLUMN=N or COLUMN=CUT,CUT,... (as in 4, age=4 or age=18,65), not {text!r}")
 
 
-def read_for_model(path: Path, model: BayesianNetwork, *, missing: str = "error", weights: str | None = None) -> Table:
+def read_for_model(
+    path: Path, model: BayesianNetwork | DependencyNetwork, *, missing: str = "error", weights: str | None = None
+) -> Table:
     """Read a table whose labels are looked up in a model's states; columns that it does not know are ignored."""
     return refuse_empty(path, read_table(path, schema=model.variables, missing=missing, weights=weights))
 

@@ -18,12 +18,15 @@ WORDS = [
         (r"\bwith smoothing > 0", "with --smoothing above 0"),
         (r"\buse smoothing > 0 or ess\b", "use --smoothing above 0 or --ess"),
         (r"\bfishernet\.read_bif reads", "the ending .bif stands for"),
+        (r"^unknown scan\b", "unknown --scan"),
         (r"raise max_table \(8 bytes a cell\), give more evidence, or sample", "give more evidence"),
         (r"\bread without schema=table\.variables\b", "read without the model"),
     )
 ]
 OPTION = re.compile(r"\b(missing|smoothing|binning|bins|ess|max_parents)=\"?([\w.]+)\"?")
-KEYWORD = re.compile(r"^(bins|binning|smoothing|ess|seed|max_parents|max_seconds)(?= must| and)")
+KEYWORD = re.compile(
+    r"^(bins|binning|smoothing|ess|seed|max_parents|max_inputs|max_seconds|chains|burn_in|thin)(?= must| and)"
+)
 
 
 def option_words(message: str) -> str:

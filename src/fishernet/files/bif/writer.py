@@ -12,7 +12,7 @@ from fishernet.files.bif.labels import is_plain, state_labels, written_label, wr
 from fishernet.files.bif.variables import CUTS, ROWS, STATES
 from fishernet.files.labels import check_storable
 from fishernet.files.writing import replacing_text
-from fishernet.models import BayesianNetwork, Conditional
+from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork, MarkovNetwork
 from fishernet.table import Variable
 from fishernet.table.variable import listed
 
@@ -70,7 +70,8 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     }
     """
     if not isinstance(net, BayesianNetwork):
-        raise SchemaError(f"a BIF file holds a BayesianNetwork, not a {type(net).__name__}")
+        instead = "; fishernet.save stores it as .json" if isinstance(net, DependencyNetwork | MarkovNetwork) else ""
+        raise SchemaError(f"a BIF file holds a BayesianNetwork, not a {type(net).__name__}{instead}")
     check_storable(net.variables)
     labels = {variable.name: state_labels(variable.states) for variable in net.variables}
     with replacing_text(path) as file:

@@ -68,6 +68,8 @@ class ProductConditional:
         factors: Sequence[tuple[Sequence[int], npt.ArrayLike]],
     ) -> None:
         of = dict(zip((*parents, child), variables, strict=True))
+        if not factors:
+            raise SchemaError(f"the conditional of {variables[-1].name!r} needs at least one factor")
         checked = []
         for axes, values in factors:
             array = np.array(values, dtype=np.float64, order="C")
@@ -75,6 +77,8 @@ class ProductConditional:
                 raise SchemaError(f"a factor of {variables[-1].name!r} has shape {array.shape} over positions {axes}")
             if not np.isfinite(array).all() or (array < 0).any():
                 raise SchemaError(f"a factor of {variables[-1].name!r} is not finite and non-negative")
+            if array.any():  # only ratios matter: the largest number comes to between 1/2 and 1, by a power of two
+                array = np.ldexp(array, -np.frexp(array.max())[1])
             array.flags.writeable = False
             checked.append((tuple(axes), array))
         object.__setattr__(self, "child", child)
@@ -102,12 +106,15 @@ class ProductConditional:
         """
         check_cells(self.variables, f"the conditional of {self.variables[-1].name!r}")
         positions = (*self.parents, self.child)
-        product = np.ones(self._shape)
+        logs = np.zeros(self._shape)
         for axes, values in self.factors:
             order = sorted(axes, key=positions.index)
             shape = [r if v in axes else 1 for v, r in zip(positions, self._shape, strict=True)]
-            product *= values.transpose([axes.index(v) for v in order]).reshape(shape)
-        rows = product.reshape(-1, self._shape[-1])
+            with np.errstate(divide="ignore"):
+                logs += np.log(values).transpose([axes.index(v) for v in order]).reshape(shape)
+        rows = logs.reshape(-1, self._shape[-1])
+        top = rows.max(axis=1, keepdims=True)
+        rows = np.exp(rows - np.where(np.isneginf(top), 0, top))
         sums = rows.sum(axis=1, keepdims=True)
         if not (sums > 0).all():
             raise self._no_state(int(np.argmin(sums)))
@@ -124,7 +131,9 @@ class ProductConditional:
                 rows = np.log(values).transpose([*(axes.index(v) for v in others), axes.index(self.child)])
                 total += rows[tuple(table.codes[v].astype(np.int64) for v in others)]
             top = total.max(axis=1, keepdims=True)
-            return np.asarray(total - top - np.log(np.exp(total - top).sum(axis=1, keepdims=True)))
+            none = np.isneginf(top)  # the rest of the row is impossible, so is every state
+            total -= np.where(none, 0, top)
+            return np.where(none, -np.inf, total - np.log(np.exp(total).sum(axis=1, keepdims=True)))
 
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
         """Return the configuration of the parents in each row, (n_rows,) int64."""

@@ -104,7 +104,7 @@ class TreeConditional:
         return tuple(variable.cardinality for variable in self.variables)
 
     def nodes(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Return what the core walks: of each node its variable (-1: a leaf) and its group or first branch; branches."""
+        """Return what the core walks: each node's variable (-1: a leaf), its group or first branch; the branches."""
         variable: list[int] = []
         first: list[int] = []
         following: list[int] = []
