@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy.typing as npt
 
 from fishernet.errors import SchemaError, StateSpaceError
 from fishernet.models import BayesianNetwork, DependencyNetwork
-from fishernet.table import Table
+from fishernet.table import Table, Variable
+from fishernet.table.variable import listed
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -31,26 +33,26 @@ class Distribution:
     """(n_states,) positive, summing to 1."""
 
     @classmethod
-    def of(cls, p: Any, like: Any = None) -> Distribution:
+    def of(cls, p: Any, variables: Sequence[Variable] | None = None) -> Distribution:
         """Take an array with one axis a variable, the rows of a table, or a Bayesian network.
 
         Parameters
         ----------
         p : array, Table or BayesianNetwork
-        like : Table or model, optional
-            A table is brought into its variables' order and states.
+        variables : sequence of Variable, optional
+            Tables and networks are brought into this order, with these states; an array has it already.
 
         Raises
         ------
         SchemaError
-            When it is none of these, or no distribution.
+            When it is none of these, no distribution, or over other variables.
         StateSpaceError
             When the joint distribution of a model would have more than 2**26 cells.
         """
         if isinstance(p, Table):
-            return cls._of_table(p.conform(like.variables) if hasattr(like, "variables") else p)
+            return cls._of_table(p if variables is None else p.conform(variables))
         if isinstance(p, BayesianNetwork):
-            return cls._of_array(joint_array(p))
+            return cls._of_array(joint_array(p) if variables is None else _rearranged(p, variables))
         if isinstance(p, DependencyNetwork):
             raise SchemaError(
                 "a dependency network has no joint distribution in closed form; pass fn.infer.stationary(dn)"
@@ -89,6 +91,29 @@ class Distribution:
         rest = np.delete(self.codes, variable, axis=1)
         kind, _ = numbered(rest, [r for v, r in enumerate(self.shape) if v != variable])
         return np.log(self.probabilities) - np.log(np.bincount(kind, weights=self.probabilities))[kind]
+
+
+def common_variables(p: Any, q: Any) -> Sequence[Variable] | None:
+    """Return the variables to whose order two distributions are brought: the second's, or else the first's."""
+    for one in (q, p):
+        if isinstance(one, Table | BayesianNetwork | DependencyNetwork):
+            return one.variables
+    return None
+
+
+def _rearranged(model: BayesianNetwork, variables: Sequence[Variable]) -> Array:
+    """Return a model's joint probabilities with its axes and states in another order."""
+    names = [variable.name for variable in variables]
+    if sorted(names) != sorted(model.names):
+        raise SchemaError(f"the distributions are over {listed(model.names)} and over {listed(names)}")
+    joint = joint_array(model).transpose([model.names.index(name) for name in names])
+    for axis, variable in enumerate(variables):
+        own = model.variables[model.names.index(variable.name)]
+        codes = [own.code(state) for state in variable.states]
+        if own.cardinality != variable.cardinality or None in codes:
+            raise SchemaError(f"the distributions give {variable.name!r} different states")
+        joint = joint.take([code for code in codes if code is not None], axis=axis)
+    return joint
 
 
 def checked_array(p: Any) -> Array:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.distribution import Distribution, checked_array, numbered
+from fishernet.compare.distribution import Distribution, checked_array, common_variables, numbered
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.models.pseudo_gibbs import Weights
-from fishernet.table import Table
+from fishernet.table import Table, Variable
+from fishernet.table.variable import positions
 
 Array = npt.NDArray[np.float64]
 
@@ -41,8 +43,9 @@ def kl(p: Any, q: Any) -> float:
     >>> round(fn.compare.kl([0.5, 0.5], [0.9, 0.1]), 4)
     0.5108
     """
-    of = Distribution.of(p, q)
-    return float(of.probabilities @ (np.log(of.probabilities) - _log_at(q, of, p)))
+    variables = common_variables(p, q)
+    of = Distribution.of(p, variables)
+    return float(of.probabilities @ (np.log(of.probabilities) - _log_at(q, of, variables)))
 
 
 def full_conditional_divergence(p: Any, q: Any, weights: Weights = None) -> float:
@@ -52,7 +55,7 @@ def full_conditional_divergence(p: Any, q: Any, weights: Weights = None) -> floa
     ----------
     p, q : array, Table or BayesianNetwork
         As for `kl`.
-    weights : (n_variables,) array, optional
+    weights : (n_variables,) array or mapping from name to number, optional
         The c_i, summing to 1; equal ones, when not said.
 
     Returns
@@ -67,9 +70,10 @@ def full_conditional_divergence(p: Any, q: Any, weights: Weights = None) -> floa
     >>> round(fn.compare.full_conditional_divergence(p, q), 4)
     0.1927
     """
-    of = Distribution.of(p, q)
-    shares = checked_shares(weights, len(of.shape))
-    other = _log_conditionals_at(q, of, p)
+    variables = common_variables(p, q)
+    of = Distribution.of(p, variables)
+    shares = checked_shares(weights, len(of.shape), variables)
+    other = _log_conditionals_at(q, of, variables)
     total = 0.0
     for v, share in enumerate(shares):
         if share > 0:
@@ -77,8 +81,8 @@ def full_conditional_divergence(p: Any, q: Any, weights: Weights = None) -> floa
     return total
 
 
-def checked_shares(weights: Any, n: int) -> Array:
-    """Return one weight a variable, summing to 1.
+def checked_shares(weights: Any, n: int, variables: Sequence[Variable] | None) -> Array:
+    """Return one weight a variable, summing to 1; a mapping from names where the variables are known.
 
     Raises
     ------
@@ -87,30 +91,36 @@ def checked_shares(weights: Any, n: int) -> Array:
     """
     if weights is None:
         return np.full(n, 1 / n) if n else np.zeros(0)
+    if isinstance(weights, Mapping):
+        if variables is None:
+            raise FishernetError("weights by name need distributions with names; give one number a variable")
+        names = [variable.name for variable in variables]
+        positions(names, weights)
+        weights = [weights.get(name, 0.0) for name in names]
     array = np.array(weights, dtype=np.float64)
     if array.shape != (n,) or not np.isfinite(array).all() or (array < 0).any() or abs(array.sum() - 1) > 1e-9:
         raise FishernetError(f"weights must be {n} non-negative numbers that sum to 1, got {array!r}")
     return array
 
 
-def _log_at(q: Any, of: Distribution, p: Any) -> Array:
+def _log_at(q: Any, of: Distribution, variables: Sequence[Variable] | None) -> Array:
     """Return log q at the states of a distribution."""
     if isinstance(q, BayesianNetwork):
         return q.log_prob(of.table(q.variables))
     with np.errstate(divide="ignore"):
         if isinstance(q, Table):
-            return np.log(_probabilities_at(Distribution.of(q, p), of))
+            return np.log(_probabilities_at(Distribution.of(q, variables), of))
         return np.asarray(np.log(_same_shape(checked_array(q), of)[tuple(of.codes.T)]))
 
 
-def _log_conditionals_at(q: Any, of: Distribution, p: Any) -> Array:
+def _log_conditionals_at(q: Any, of: Distribution, variables: Sequence[Variable] | None) -> Array:
     """Return log q(x_i | x_-i) at the states of a distribution, (n_states, n_variables)."""
     n = len(of.shape)
     if isinstance(q, BayesianNetwork):
         return DependencyNetwork.from_joint(q, allow_zeros=True).log_prob_terms(of.table(q.variables))
     with np.errstate(divide="ignore", invalid="ignore"):
         if isinstance(q, Table):
-            other = Distribution.of(q, p)
+            other = Distribution.of(q, variables)
             at = _probabilities_at(other, of)
             rest = [_rest_at(other, of, v) for v in range(n)]
         else:

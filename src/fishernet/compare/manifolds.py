@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.distribution import Distribution
+from fishernet.compare.distribution import Distribution, checked_array
 from fishernet.compare.divergences import checked_shares, full_conditional_divergence
 from fishernet.errors import SchemaError
 from fishernet.infer import stationary
@@ -48,7 +48,7 @@ def kl_to_manifold(p: Any, dn: DependencyNetwork, variable: str) -> float:
     """
     _check_network(dn)
     v = positions(dn.names, [variable])[0]
-    of = Distribution.of(p, dn)
+    of = Distribution.of(p, dn.variables)
     terms = dn.log_prob_terms(of.table(dn.variables))[:, v]
     return float(of.probabilities @ (of.log_conditional(v) - terms))
 
@@ -80,7 +80,7 @@ def m_project(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
     """
     _check_network(dn)
     v = positions(dn.names, [variable])[0]
-    array = np.asarray(p, dtype=np.float64)
+    array = checked_array(p)
     shape = tuple(variable.cardinality for variable in dn.variables)
     if array.shape != shape:
         raise SchemaError(f"p must have one axis a variable, {shape}, got {array.shape}")
@@ -120,12 +120,14 @@ def bound(p: Any, dn: DependencyNetwork, weights: Any = None) -> Bound:
     Bound
     """
     _check_network(dn)
-    shares = checked_shares(weights, len(dn.variables))
+    shares = checked_shares(weights, len(dn.variables), dn.variables)
     pi = stationary(dn, weights=None if weights is None else shares)
     by_variable = {name: kl_to_manifold(p, dn, name) for name in dn.names}
     right = float(sum(share * value for share, value in zip(shares, by_variable.values(), strict=True)))
-    rows = p.conform(dn.variables) if hasattr(p, "conform") else p
-    return Bound(full_conditional_divergence(rows, pi, None if weights is None else shares), right, by_variable)
+    of = Distribution.of(p, dn.variables)
+    dense = np.zeros(of.shape)
+    dense[tuple(of.codes.T)] = of.probabilities
+    return Bound(full_conditional_divergence(dense, pi, None if weights is None else shares), right, by_variable)
 
 
 def inconsistency(dn: DependencyNetwork, weights: Any = None) -> float:
@@ -154,7 +156,7 @@ def inconsistency(dn: DependencyNetwork, weights: Any = None) -> float:
     True
     """
     _check_network(dn)
-    shares = checked_shares(weights, len(dn.variables))
+    shares = checked_shares(weights, len(dn.variables), dn.variables)
     pi = stationary(dn, weights=None if weights is None else shares)
     return float(sum(share * kl_to_manifold(pi, dn, name) for share, name in zip(shares, dn.names, strict=True)))
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import ConvergenceError, SchemaError, StateSpaceError
+from fishernet.errors import ConvergenceError, FishernetError, SchemaError, StateSpaceError
 from fishernet.models import DependencyNetwork
 from fishernet.models.pseudo_gibbs import Scan, Weights
 from fishernet.progress import Progress, Reporter
@@ -85,7 +85,11 @@ def stationary(
     if not isinstance(dn, DependencyNetwork):
         raise SchemaError(f"a stationary distribution is of a DependencyNetwork, not of {type(dn).__name__}")
     plan = Scan.of(dn.variables, scan, given, weights)
+    if not isinstance(tolerance, float | int) or not 0 < tolerance < 1:
+        raise FishernetError(f"tolerance must be a number between 0 and 1, got {tolerance!r}")
     sizes = [dn.variables[v].cardinality for v in plan.free]
+    if any(share == 0 and size > 1 for share, size in zip(plan.probabilities, sizes, strict=True)):
+        raise _not_unique()
     n_states = math.prod(sizes)
     if n_states > MOST_STATES:
         raise StateSpaceError(
@@ -101,6 +105,8 @@ def stationary(
         solver.begin(_solve(solver))
     else:
         steps = _iterate(solver, tolerance, max_steps, reporter)
+        if any((dn.conditionals[v].probabilities == 0).any() for v in plan.free):
+            steps += _check_unique(solver, tolerance, max_steps, reporter)
     found = solver.average_over_sweep() / len(sizes) if plan.ordered else solver.current()
     reporter.finish(steps)
     return np.asarray(np.maximum(found, 0) / found.sum()).reshape(sizes)
@@ -133,14 +139,30 @@ def _solve(solver: _core.Stationary) -> Array:
         operator[:, state] = solver.current()
     equations = operator - np.eye(n)
     if np.linalg.matrix_rank(equations, tol=1e-12) < n - 1:
-        raise ConvergenceError(
-            "the stationary distribution is not unique: the chain is not ergodic; give the conditionals positive "
-            "probabilities, or clamp what cannot move",
-            steps=0,
-            residual=math.nan,
-        )
+        raise _not_unique()
     equations[-1] = 1  # one equation follows from the others; in its place, the sum
     return np.linalg.solve(equations, np.eye(n)[-1])
+
+
+def _check_unique(solver: _core.Stationary, tolerance: float, max_steps: int, reporter: Reporter) -> int:
+    """Raise ConvergenceError when another start, as positive as the first, ends elsewhere; return the steps made."""
+    found = solver.current()
+    other = np.random.default_rng(0).exponential(size=solver.n_states)
+    solver.begin(other / other.sum())
+    steps = _iterate(solver, tolerance, max_steps, reporter)
+    if np.abs(solver.current() - found).sum() / 2 > max(100 * tolerance, 1e-9):
+        raise _not_unique()
+    solver.begin(found)
+    return steps
+
+
+def _not_unique() -> ConvergenceError:
+    return ConvergenceError(
+        "the stationary distribution is not unique: the chain is not ergodic; give the conditionals positive "
+        "probabilities and every variable a weight, or clamp what cannot move",
+        steps=0,
+        residual=math.nan,
+    )
 
 
 def _iterate(solver: _core.Stationary, tolerance: float, max_steps: int, reporter: Reporter) -> int:

@@ -88,8 +88,8 @@ def local_structure(
     max_inputs : int, optional
         At most this many inputs a variable.
     last_step : bool
-        Take all other variables as inputs where that scores higher still, which guarantees convergence to the true
-        distribution (P2, 4.3) and hardly ever happens.
+        Take all other variables as inputs where that scores higher still (and max_inputs allows it), which guarantees
+        convergence to the true distribution (P2, 4.3) and hardly ever happens.
     seed : None, int or numpy.random.Generator
         For searches that draw; these do not.
     progress : callable, optional

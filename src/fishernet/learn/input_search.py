@@ -61,7 +61,7 @@ class InputSearch:
         self._patience, self._tenure = patience, tenure
         self._nodes = [Node(v) for v in range(n_variables)]
         self._begun = False
-        self._last_step = last_step
+        self._last_step = last_step and self._most == n_variables - 1
         self.steps = 0
         self.n_candidates = 0
 
