@@ -61,6 +61,13 @@ def all_contenders(peers: bool = True) -> dict[str, Contender]:
             "pgmpy",
             limit=240.0,
         ),
+        Contender(
+            "scikit-learn",
+            (there, "-m", "benchmarks.peers.sklearn_peer"),
+            (1, 2),
+            python_version("scikit-learn"),
+            there,
+        ),
         Contender("bnlearn", ("Rscript", os.fspath(worker)), (0,), bnlearn_version()),
         Contender(
             "pyarrow", (here, "-m", "benchmarks.peers.pyarrow_peer"), (1, 2), python_version("pyarrow", here), here

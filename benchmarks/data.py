@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.csv
 
 import fishernet as fn
-from benchmarks.workers.job import write_codes
+from benchmarks.networks import Network, Networks, binary_network, network_of, repository
+from benchmarks.workers.job import Job, write_codes
 
 Codes = npt.NDArray[np.integer[Any]]
 
 SPLIT_SEED = 1
 SAMPLE_SEED = 2
-NETWORK_SEED = 3
-N_BINARY = 25
+TRAINING_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,6 @@ class Data:
     def fields(self) -> dict[str, Any]:
         """The fields of a `Job` that say what the table is."""
         return {"codes": self.path, "n_rows": self.n_rows, "cardinalities": self.cardinalities}
-
-
-@dataclass(frozen=True)
-class Network:
-    """A network as jobs carry it: ascending parents, flat tables [parents ..., state]."""
-
-    title: str
-    cardinalities: tuple[int, ...]
-    parents: tuple[tuple[int, ...], ...]
-    tables: tuple[list[float], ...]
 
 
 @dataclass(frozen=True)
@@ -100,32 +90,16 @@ def codes_of(table: fn.Table) -> Codes:
     return np.stack(table.codes, axis=1)
 
 
-def network_of(title: str, net: fn.BayesianNetwork) -> Network:
-    """Return a network with every variable's parents in ascending order."""
-    cardinalities = tuple(variable.cardinality for variable in net.variables)
-    parents, tables = [], []
-    for conditional in net.conditionals:
-        order = np.argsort(conditional.parents)
-        parents.append(tuple(int(conditional.parents[i]) for i in order))
-        tables.append(conditional.table().transpose([*order, len(order)]).ravel().tolist())
-    return Network(title, cardinalities, tuple(parents), tuple(tables))
+def letter_training() -> Codes:
+    """Return the training half of letter in four bins of equal width."""
+    table = fn.datasets.load("letter", bins=4, binning="equal-width")
+    return codes_of(table.split(0.5, seed=TRAINING_SEED)[0])
 
 
-def binary_network() -> fn.BayesianNetwork:
-    """Return a random network of 25 binary variables with two to four parents each, where there are so many before it.
-
-    The conditionals are U-shaped (Beta(1/2, 1/2), kept from 0.05 to 0.95), so that most parents matter.
-    """
-    rng = np.random.default_rng(NETWORK_SEED)
-    names = [f"b{i}" for i in range(N_BINARY)]
-    parents: dict[str, list[str]] = {}
-    tables: dict[str, npt.NDArray[np.float64]] = {}
-    for i, name in enumerate(names):
-        n_parents = min(i, int(rng.integers(2, 5)))
-        parents[name] = [names[j] for j in np.sort(rng.permutation(i)[:n_parents])]
-        chance = np.clip(rng.beta(0.5, 0.5, size=(2,) * n_parents), 0.05, 0.95)
-        tables[name] = np.stack([1 - chance, chance], axis=-1)
-    return fn.BayesianNetwork.from_tables([fn.Variable(name, (0, 1)) for name in names], parents, tables)
+def learned_parents(data: Data) -> tuple[tuple[int, ...], ...]:
+    """Return the graph that hill climbing with BIC finds on a table."""
+    codes = Job("hill_climb", **data.fields).read_codes()
+    return tuple(tuple(row) for row in fn.learn.dag(fn.Table.from_codes(codes), score="bic").parents)
 
 
 def write_csv(codes: Codes, states: Sequence[Sequence[object]], names: Sequence[str], folder: Path) -> CsvFile:
@@ -144,11 +118,14 @@ class Tables:
     """Everything that is raced on."""
 
     letter: Data
+    training: Data
+    """Another half of letter, that rows are compared in and selected from."""
     nursery: Data
     alarm: tuple[Data, ...]
     """Ascending in size; all are the first rows of one sample."""
     binary: Data
     network: Network
+    networks: Networks
     csv: CsvFile
 
 
@@ -162,9 +139,11 @@ def make(folder: Path, quick: bool) -> Tables:
     states = [variable.states for variable in alarm.variables]
     return Tables(
         letter=store("letter half", "letter", half(letter_codes()), folder),
+        training=store("letter training half", "training", letter_training(), folder),
         nursery=store("nursery half", "nursery", half(codes_of(fn.datasets.load("nursery"))), folder),
         alarm=tuple(store("alarm", f"alarm{n}", sampled[:n], folder) for n in sizes),
         binary=store("25 binary", "binary", binary, folder),
         network=network_of("alarm", alarm),
+        networks=repository(quick),
         csv=write_csv(sampled, states, names, folder),
     )

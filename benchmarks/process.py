@@ -27,6 +27,8 @@ class Outcome:
     """The worker's result; None where there is none."""
     reason: str = ""
     """Why there is none."""
+    output: str = ""
+    """The file that a large answer is in; the next race may write over it."""
 
     @property
     def seconds(self) -> float | None:

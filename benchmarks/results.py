@@ -49,7 +49,9 @@ def topic_section(topic: str, entries: Sequence[Entry], races: Sequence[Race]) -
         compared = f"{found[0]:.3g} x" if found else ""
         rows.append([race.title, *(cell(runs.get(label)) for label in labels), compared])
     header = ["", *labels, "ours is faster by"]
-    return [f"## {TOPICS[topic]}", "", *markdown(header, rows), "", *details(mine)]
+    remarks = [f"- {remark}" for race in races for remark in race.remarks]
+    below = [*remarks, ""] if remarks else []
+    return [f"## {TOPICS[topic]}", "", *markdown(header, rows), "", *below, *details(mine)]
 
 
 def details(entries: Sequence[Entry]) -> list[str]:

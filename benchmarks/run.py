@@ -10,16 +10,19 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import itertools
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import checks, data
 from benchmarks.contenders import Contender, all_contenders
 from benchmarks.process import Outcome, busy_core, run_job
-from benchmarks.races import TOPICS, Race, all_races
+from benchmarks.races import TOPICS, Race, all_races, who
 from benchmarks.results import different_bits, report, wrong
 from benchmarks.targets import Entry, duration
+from benchmarks.workers.job import Job, Result
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 
@@ -34,30 +37,53 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def start(race: Race, contender: Contender, threads: int, folder: Path) -> Outcome:
-    """Run a race with one contender at one setting."""
+def start(race: Race, contender: Contender, form: str, threads: int, folder: Path) -> Outcome:
+    """Run a race with one contender, in one form, at one setting."""
+    name = who(contender.name, form)
     if contender.version is None:
         return Outcome(None, "not available")
-    if contender.name in race.skipped:
-        return Outcome(None, race.skipped[contender.name])
+    if name in race.skipped or contender.name in race.skipped:
+        return Outcome(None, race.skipped.get(name) or race.skipped[contender.name])
     command = contender.command
     if race.job.task == "import":
         command = (contender.python or sys.executable, "-m", "benchmarks.workers.importing")
-    job = dataclasses.replace(race.job, threads=threads)
+    output = str(folder / f"{name}, {threads}.answer")
+    job = dataclasses.replace(race.job, form=form, threads=threads, output=output)
     with busy_core() if race.busy else contextlib.nullcontext():
-        return run_job(command, job, folder, contender.limit)
+        outcome = run_job(command, job, folder, contender.limit)
+    return dataclasses.replace(outcome, output=output)
+
+
+JUDGES: dict[str, Callable[[Job, Result], checks.Verdict]] = {
+    "fit": checks.judge_fit,
+    "log_prob": checks.judge_log_prob,
+    "sample": checks.judge_sample,
+    "gram": checks.judge_gram,
+    "select": checks.judge_selection,
+    "starts": checks.judge_starts,
+}
 
 
 def verdict(race: Race, outcome: Outcome) -> checks.Verdict | None:
-    """Judge an answer; graphs are judged together, when all have run."""
+    """Judge an answer; graphs and marginals are judged together, when all have run."""
     result = outcome.result
     if result is None:
         return None
     if race.csv is not None:
         return checks.judge_reading(race.csv, result)
-    judges = {"fit": checks.judge_fit, "log_prob": checks.judge_log_prob, "sample": checks.judge_sample}
-    judge = judges.get(race.job.task)
+    judge = JUDGES.get(race.job.task)
     return None if judge is None else judge(race.job, result)
+
+
+def verdicts_together(race: Race, entries: list[Entry]) -> list[checks.Verdict | None]:
+    """Judge the answers that are compared with one another."""
+    if race.job.task == "hill_climb":
+        return checks.judge_graphs(race.job, [entry.outcome.result for entry in entries])
+    if race.job.task == "families":
+        outcomes = [entry.outcome for entry in entries]
+        found = [race.job.read_marginals(o.output) if o.result is not None else None for o in outcomes]
+        return checks.judge_families(race.job, [entry.contender for entry in entries], found)
+    return [entry.verdict for entry in entries]
 
 
 def run_race(race: Race, contenders: dict[str, Contender], folder: Path) -> list[Entry]:
@@ -65,16 +91,14 @@ def run_race(race: Race, contenders: dict[str, Contender], folder: Path) -> list
     entries = []
     for contender in (contenders[name] for name in race.entrants if name in contenders):
         settings = (0,) if race.job.task == "import" or contender.version is None else contender.threads
-        for threads in settings:
-            outcome = start(race, contender, threads, folder)
-            entry = Entry(race, contender.name, threads, outcome, verdict(race, outcome))
+        for form, threads in itertools.product(race.forms.get(contender.name, ("",)), settings):
+            outcome = start(race, contender, form, threads, folder)
+            entry = Entry(race, contender.name, form, threads, outcome, verdict(race, outcome))
             taken = outcome.reason if outcome.seconds is None else duration(outcome.seconds)
             print(f"{race.topic}: {race.title}: {entry.label}: {taken}", file=sys.stderr, flush=True)
             entries.append(entry)
-    if race.job.task == "hill_climb":
-        verdicts = checks.judge_graphs(race.job, [entry.outcome.result for entry in entries])
-        entries = [dataclasses.replace(entry, verdict=v) for entry, v in zip(entries, verdicts, strict=True)]
-    return entries
+    together = verdicts_together(race, entries)
+    return [dataclasses.replace(entry, verdict=verdict) for entry, verdict in zip(entries, together, strict=True)]
 
 
 def main() -> int:
@@ -83,8 +107,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="fishernet-bench-") as name:
         folder = Path(name)
         tables = data.make(folder, chosen.quick)
-        races = all_races(tables, contenders, folder, quick=chosen.quick, full=chosen.full)
-        races = [race for race in races if not chosen.only or race.topic in chosen.only]
+        races = all_races(tables, contenders, folder, quick=chosen.quick, full=chosen.full, only=chosen.only or ())
         entries = [entry for race in races for entry in run_race(race, contenders, folder)]
     text = report(entries, contenders.values())
     print(text)

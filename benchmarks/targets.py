@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchmarks.checks import Verdict
 from benchmarks.contenders import OURS
 from benchmarks.process import Outcome
-from benchmarks.races import Race, Target
+from benchmarks.races import Race, Target, who
 
 
 @dataclass(frozen=True)
@@ -17,16 +17,23 @@ class Entry:
 
     race: Race
     contender: str
+    form: str
+    """Which of its ways it went, where it has several."""
     threads: int
     outcome: Outcome
     verdict: Verdict | None = None
 
     @property
+    def name(self) -> str:
+        """Who it was, in which form."""
+        return who(self.contender, self.form)
+
+    @property
     def label(self) -> str:
         """Who it was, with how many threads."""
         if not self.threads:
-            return self.contender
-        return f"{self.contender}, {self.threads} thread{'s' if self.threads > 1 else ''}"
+            return self.name
+        return f"{self.name}, {self.threads} thread{'s' if self.threads > 1 else ''}"
 
     @property
     def valid(self) -> bool:
@@ -43,8 +50,9 @@ def duration(seconds: float) -> str:
 
 
 def fastest(entries: Iterable[Entry], race: Race, names: Sequence[str]) -> Entry | None:
-    """Return the fastest valid run of a race among some contenders, each at its best setting."""
-    found = [entry for entry in entries if entry.race is race and entry.contender in names and entry.valid]
+    """Return the fastest valid run of a race among some contenders (or forms of one), each at its best setting."""
+    mine = [entry for entry in entries if entry.race is race and entry.valid]
+    found = [entry for entry in mine if entry.contender in names or entry.name in names]
     return min(found, key=lambda entry: entry.outcome.seconds or 0.0, default=None)
 
 

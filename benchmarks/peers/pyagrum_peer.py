@@ -8,6 +8,8 @@ The ``use...`` calls are not chained: what they return does not keep a learner a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,12 +60,16 @@ def fitted(job: Job, made: gum.BNLearner) -> gum.BayesNet:
     return made.learnParameters(dag, False)
 
 
+def as_array(tensor: gum.Tensor, names: list[str]) -> np.ndarray:
+    """Return a tensor with its axes in a given order; its own array has them in the reverse of its names' order."""
+    axes = list(reversed(tensor.names))
+    return np.asarray(tensor.toarray()).transpose([axes.index(name) for name in names])
+
+
 def conditional(job: Job, net: gum.BayesNet, child: int) -> np.ndarray:
     """Return P(child | parents) with axes [parents ..., state], parents ascending and states in the order of codes."""
-    tensor = net.cpt(job.names[child])
-    axes = list(reversed(tensor.names))
-    values = np.asarray(tensor.toarray()).transpose([axes.index(job.names[i]) for i in (*job.parents[child], child)])
-    for axis, i in enumerate((*job.parents[child], child)):
+    values = as_array(net.cpt(job.names[child]), [job.names[i] for i in job.family(child)])
+    for axis, i in enumerate(job.family(child)):
         labels = [int(label) for label in net.variable(job.names[i]).labels()]
         values = np.take(values, np.argsort(labels), axis=axis)
     return values
@@ -133,8 +139,75 @@ def read(job: Job) -> Result:
     return timing.as_result() | {"shape": [made.nbRows(), made.nbCols()]}
 
 
+# Each way returns the posteriors of the targets, and what must live as long as they.
+Given = dict[str, int]
+Way = Callable[[gum.BayesNet, Given, list[set[str]]], tuple[list[gum.Tensor], Any]]
+
+
+def by_one_tree(net: gum.BayesNet, given: Given, targets: list[set[str]]) -> tuple[list[gum.Tensor], Any]:
+    engine = gum.LazyPropagation(net)
+    engine.setEvidence(given)
+    for target in targets:
+        engine.addJointTarget(target)
+    engine.makeInference()
+    return [engine.jointPosterior(target) for target in targets], engine
+
+
+def by_queries(net: gum.BayesNet, given: Given, targets: list[set[str]]) -> tuple[list[gum.Tensor], Any]:
+    """Ask one engine for one target after another."""
+    engine, posteriors = gum.VariableElimination(net), []
+    engine.setEvidence(given)
+    for target in targets:
+        engine.eraseAllTargets()
+        engine.addJointTarget(target)
+        engine.makeInference()
+        posteriors.append(gum.Tensor(engine.jointPosterior(target)))  # a copy: the engine forgets it
+    return posteriors, None
+
+
+def by_fragments(net: gum.BayesNet, given: Given, targets: list[set[str]]) -> tuple[list[gum.Tensor], Any]:
+    """Ask for each target an engine that knows only the ancestors of it and of what is given."""
+    posteriors = []
+    for target in targets:
+        fragment = gum.BayesNetFragment(net)
+        for name in (*target, *given):
+            fragment.installAscendants(name)
+        engine = gum.VariableElimination(fragment)
+        engine.setEvidence(given)
+        engine.addJointTarget(target)
+        engine.makeInference()
+        posteriors.append(gum.Tensor(engine.jointPosterior(target)))
+    return posteriors, None
+
+
+WAYS: dict[str, Way] = {
+    "one tree": by_one_tree,
+    "a query a family": by_queries,
+    "a query a fragment": by_fragments,
+}
+
+
+def families(job: Job) -> Result:
+    net, given, way = network(job), {job.names[v]: code for v, code in job.given}, WAYS[job.form]
+    asked = {child: [job.names[v] for v in job.free(child)] for child in range(len(job.names)) if job.free(child)}
+    targets = [set(names) for names in asked.values()]
+    timing = measure(lambda: net, lambda net: way(net, given, targets), repeats=job.repeats)
+    found = dict(zip(asked, timing.answer[0], strict=True))
+    marginals = [
+        as_array(found[child], asked[child]) if child in asked else np.array(1.0) for child in range(len(job.names))
+    ]
+    job.write_marginals([job.with_given(child, table) for child, table in enumerate(marginals)])
+    return timing.as_result()
+
+
+TASKS = {
+    "hill_climb": hill_climb,
+    "fit": fit,
+    "log_prob": log_prob,
+    "sample": sample,
+    "read": read,
+    "families": families,
+}
+
 if __name__ == "__main__":
-    main(
-        {"hill_climb": hill_climb, "fit": fit, "log_prob": log_prob, "sample": sample, "read": read},
-        gum.setNumberOfThreads,
-    )
+    main(TASKS, gum.setNumberOfThreads)

@@ -29,7 +29,9 @@ class Job:
     """One piece of work. Fields that a task does not need keep their defaults."""
 
     task: str
-    """"hill_climb", "fit", "log_prob", "sample", "read" or "import"."""
+    """"hill_climb", "fit", "log_prob", "sample", "read", "import", "families", "gram", "select" or "starts"."""
+    form: str = ""
+    """In which of its ways a library shall do it, where the race has several for it."""
     threads: int = 0
     """0: whatever the library does by itself."""
     repeats: int = 5
@@ -37,15 +39,27 @@ class Job:
     cardinalities: Sequence[int] = ()
     codes: str = ""
     """File of the table; for "sample", the file that the sampled table is written to."""
+    output: str = ""
+    """File of this run alone, for an answer that is too large for its result."""
     parents: Sequence[Sequence[int]] = ()
-    """Of every variable, ascending; the graph of "fit", "log_prob" and "sample"."""
+    """Of every variable, ascending: the graph of a network."""
     tables: Sequence[Sequence[float]] = ()
-    """The conditional of every variable, flat; only "sample" has them."""
+    """The conditional of every variable, flat; only "sample" and "families" have them."""
+    given: Sequence[tuple[int, int]] = ()
+    """What "families" knows: pairs of a variable and its code."""
     smoothing: float = 1.0
-    """Pseudo-count a cell of "fit" and "log_prob"."""
+    """Pseudo-count a cell of a network that is fitted to the table."""
     ess: float = 10.0
     """Equivalent sample size, for libraries that know no pseudo-count a cell."""
     seed: int = 0
+    n_entries: int = 0
+    """How many entries of its matrix "gram" shall tell."""
+    criterion: str = ""
+    """What "select" and "starts" make small: "mmd" or "chi-square"."""
+    k: int = 0
+    """How many rows they choose."""
+    n_starts: int = 0
+    """Of how many random subsets they begin with the best."""
     csv: str = ""
     """File that "read" reads."""
     labels: Sequence[Sequence[str]] = ()
@@ -67,13 +81,44 @@ class Job:
         """Return the table, (n_rows, n_variables), columns contiguous."""
         return np.fromfile(self.codes, dtype=np.uint8).reshape(len(self.cardinalities), self.n_rows).T
 
+    def family(self, child: int) -> tuple[int, ...]:
+        """Return a variable's parents and the variable itself."""
+        return (*self.parents[child], child)
+
+    def free(self, child: int) -> tuple[int, ...]:
+        """Return the members of a family that are not given."""
+        known = {v for v, _ in self.given}
+        return tuple(v for v in self.family(child) if v not in known)
+
     def shape(self, child: int) -> tuple[int, ...]:
         """Return the axes of a variable's table: the states of its parents, then its own."""
-        return tuple(self.cardinalities[i] for i in (*self.parents[child], child))
+        return tuple(self.cardinalities[i] for i in self.family(child))
 
     def table(self, child: int) -> npt.NDArray[np.float64]:
         """Return the conditional of a variable, [parents ..., state]."""
         return np.array(self.tables[child], dtype=np.float64).reshape(self.shape(child))
+
+    def with_given(self, child: int, marginal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the marginal of a family from that of its free members: what is given has all mass at its code."""
+        codes = dict(self.given)
+        whole = np.zeros(self.shape(child))
+        whole[tuple(codes.get(v, slice(None)) for v in self.family(child))] = marginal
+        return whole
+
+    def entries(self) -> npt.NDArray[np.int64]:
+        """Return the pairs of rows whose entries of the matrix are told, (n_entries, 2)."""
+        return np.random.default_rng(self.seed).integers(self.n_rows, size=(self.n_entries, 2))
+
+    def write_marginals(self, marginals: Sequence[npt.NDArray[np.float64]]) -> None:
+        """Write the marginals of all families, [parents ..., state], one after another."""
+        np.concatenate([np.asarray(table, dtype=np.float64).ravel() for table in marginals]).tofile(self.output)
+
+    def read_marginals(self, output: str) -> list[npt.NDArray[np.float64]]:
+        """Return the marginals of all families that a run wrote, each with the axes [parents ..., state]."""
+        shapes = [self.shape(child) for child in range(len(self.cardinalities))]
+        ends = np.cumsum([np.prod(shape, dtype=np.int64) for shape in shapes])
+        parts = np.split(np.fromfile(output), ends[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def write_codes(path: str, codes: npt.NDArray[Any]) -> None:
@@ -83,7 +128,7 @@ def write_codes(path: str, codes: npt.NDArray[Any]) -> None:
 
 def digest(array: npt.ArrayLike) -> str:
     """Return a short name of the exact bits of an array."""
-    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+    return hashlib.sha256(np.ascontiguousarray(array).reshape(-1).data).hexdigest()[:16]
 
 
 def column_digest(codes: Sequence[npt.NDArray[Any]]) -> str:

@@ -1,0 +1,21 @@
+"""Whether an answer is right: one module a kind of answer."""
+
+from benchmarks.checks.graphs import judge_graphs
+from benchmarks.checks.inference import judge_families
+from benchmarks.checks.kernels import judge_gram
+from benchmarks.checks.models import judge_fit, judge_log_prob, judge_reading, judge_sample
+from benchmarks.checks.selection import judge_selection, judge_starts
+from benchmarks.checks.verdict import Verdict
+
+__all__ = [
+    "Verdict",
+    "judge_families",
+    "judge_fit",
+    "judge_gram",
+    "judge_graphs",
+    "judge_log_prob",
+    "judge_reading",
+    "judge_sample",
+    "judge_selection",
+    "judge_starts",
+]

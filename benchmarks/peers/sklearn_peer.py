@@ -1,0 +1,40 @@
+"""The worker that makes kernel matrices with scikit-learn: the yardstick of ours, which know no network.
+
+The linear kernel of one-hot rows counts their equal cells; the Hamming distance is the share of unequal ones. The rows
+are encoded beforehand ("handing over").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics.pairwise import linear_kernel, pairwise_distances
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+from benchmarks.workers.job import Job, Result, main
+from benchmarks.workers.timing import measure
+
+
+def one_hot(job: Job) -> np.ndarray:
+    """Return the table with a column a state, dense float64."""
+    codes, first = job.read_codes(), np.concatenate([[0], np.cumsum(job.cardinalities)])
+    dense = np.zeros((job.n_rows, first[-1]))
+    np.put_along_axis(dense, codes + first[:-1], 1.0, axis=1)
+    return dense
+
+
+def gram(job: Job) -> Result:
+    if job.form == "linear kernel":
+        timing = measure(lambda: one_hot(job), linear_kernel, repeats=job.repeats)
+        kind, note = "equal", "of dense one-hot rows in float64"
+    else:
+        timing = measure(
+            lambda: job.read_codes().astype(np.float64, order="C"),
+            lambda codes: pairwise_distances(codes, metric="hamming", n_jobs=job.threads or None),
+            repeats=job.repeats,
+        )
+        kind, note = "unequal", "of codes in float64, row by row"
+    return timing.as_result() | {"kind": kind, "entries": timing.answer[tuple(job.entries().T)].tolist(), "note": note}
+
+
+if __name__ == "__main__":
+    main({"gram": gram}, threadpool_limits)

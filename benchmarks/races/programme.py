@@ -1,0 +1,37 @@
+"""Every race, in the order in which they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from benchmarks.contenders import Contender
+from benchmarks.data import Tables
+from benchmarks.races import inference, kernels, learning
+from benchmarks.races.race import TOPICS, Race
+
+
+def all_races(
+    tables: Tables,
+    contenders: dict[str, Contender],
+    folder: Path,
+    *,
+    quick: bool = False,
+    full: bool = False,
+    only: Collection[str] = (),
+) -> list[Race]:
+    """Return every race, or those of some topics."""
+    repeats = 3 if quick else 5
+    made: dict[str, Callable[[], list[Race]]] = {
+        "import": lambda: learning.imports(contenders, repeats),
+        "read": lambda: [learning.reading(tables.csv, repeats)],
+        "hill-climb": lambda: learning.hill_climbs(tables, repeats, full),
+        "fit": lambda: [learning.of_network("fit", "fit", tables.letter, repeats)],
+        "log-prob": lambda: [learning.of_network("log-prob", "log_prob", tables.letter, repeats)],
+        "sample": lambda: [learning.sampling(tables.network, tables.alarm[-1].n_rows, repeats, folder)],
+        "inference": lambda: inference.inference_races(tables.networks, repeats, full),
+        "kernel": lambda: kernels.kernel_races(tables.training, repeats),
+        "selection": lambda: kernels.selection_races(tables.training, repeats),
+        "busy": lambda: learning.beside_busy(tables.alarm[1], repeats),
+    }
+    return [race for topic in TOPICS if not only or topic in only for race in made[topic]()]
