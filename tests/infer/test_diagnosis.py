@@ -43,7 +43,7 @@ def test_r_hat_is_what_its_definition_says() -> None:
 
 def test_chains_that_do_not_move_are_warned_of() -> None:
     with pytest.warns(fn.FishernetWarning, match="not mixed"):
-        found = fn.infer.diagnose(pair(0.9999), n=400, burn_in=0, seed=2)
+        found = fn.infer.diagnose(pair(0.9999), n=1600, chains=16, burn_in=0, seed=2)
     assert not found.mixed
     assert found.r_hat.max() > 1.1
 

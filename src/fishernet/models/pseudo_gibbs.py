@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import FishernetError, SchemaError
+from fishernet.errors import FishernetError, SchemaError, ZeroProbabilityError
 from fishernet.models.conditionals.conditional import Conditional
 from fishernet.models.conditionals.product_conditional import ProductConditional
 from fishernet.models.conditionals.tree_conditional import TreeConditional
@@ -18,6 +19,7 @@ from fishernet.table import Table, Variable
 from fishernet.table.variable import State, code_of, positions
 
 SCANS = ("random", "ordered")
+MOST_TABULATED = 2**14  # cells of a product of factors that is fired by a table
 
 Weights = Mapping[str, float] | npt.ArrayLike | None
 Start = Table | Mapping[str, State] | None
@@ -83,6 +85,10 @@ def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditi
     sampler = _core.GibbsSampler(np.array([variable.cardinality for variable in variables], dtype=np.int64))
     for conditional in conditionals:
         if isinstance(conditional, ProductConditional):
+            tabulated = _tabulated(conditional)
+            if tabulated is not None:
+                sampler.add_table(np.array(conditional.parents, dtype=np.int32), tabulated, None)
+                continue
             scopes = [np.array(axes, dtype=np.int32) for axes, _ in conditional.factors]
             sampler.add_product(scopes, [values.reshape(-1) for _, values in conditional.factors])
         elif isinstance(conditional, TreeConditional):
@@ -92,6 +98,16 @@ def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditi
             parents, group_of = conditional.flat()
             sampler.add_table(parents, conditional.probabilities, group_of)
     return sampler
+
+
+def _tabulated(conditional: ProductConditional) -> npt.NDArray[np.float64] | None:
+    """Return the table of a product where it is small and every configuration leaves a state: it is fired faster."""
+    if math.prod(variable.cardinality for variable in conditional.variables) > MOST_TABULATED:
+        return None
+    try:
+        return conditional.probabilities
+    except ZeroProbabilityError:  # of a configuration that cannot occur: the product says what to do
+        return None
 
 
 def draw_rows(
