@@ -19,7 +19,7 @@ struct FlatConditional {
     std::vector<std::int32_t> parents;
     std::vector<std::int64_t> strides;
     std::vector<std::int32_t> map;  // empty: none
-    CodeTree tree;                  // empty: none
+    CodeTree tree = {};             // empty: none
 };
 
 // The group of every row.

@@ -22,3 +22,4 @@ void test_conditionals();
 void test_sampling();
 void test_inference();
 void test_selection();
+void test_firing();

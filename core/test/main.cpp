@@ -13,6 +13,7 @@ int main() {
     test_sampling();
     test_inference();
     test_selection();
-    std::puts("core: 10 passed, 0 failed");
+    test_firing();
+    std::puts("core: 11 passed, 0 failed");
     return 0;
 }

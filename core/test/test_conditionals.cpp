@@ -9,8 +9,8 @@ using namespace fishernet;
 
 void test_conditionals() {
     const TestTable table(2, 9000, {2, 3, 4});
-    FlatConditional root{0, 2, 1, {}, {}, {}}, full{1, 3, 2, {0}, {1}, {}};
-    FlatConditional merged{2, 4, 2, {0, 1}, {3, 1}, {0, 1, 1, 0, 0, 1}};
+    FlatConditional root{0, 2, 1, {}, {}, {}, {}}, full{1, 3, 2, {0}, {1}, {}, {}};
+    FlatConditional merged{2, 4, 2, {0, 1}, {3, 1}, {0, 1, 1, 0, 0, 1}, {}};
     const std::vector<FlatConditional> list{root, full, merged};
     const std::vector<double> a{1, 2}, b{3, 4, 5, 6, 7, 8}, c{10, 11, 12, 13, 20, 21, 22, 23};
     const std::vector<const double*> values{a.data(), b.data(), c.data()};

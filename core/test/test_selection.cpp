@@ -77,7 +77,7 @@ void check_search(const CellRows& rows) {
 
 void test_selection() {
     const TestTable table(3, 60, {2, 3});
-    const std::vector<FlatConditional> list{{0, 2, 1, {}, {}, {}}, {1, 3, 2, {0}, {1}, {}}};
+    const std::vector<FlatConditional> list{{0, 2, 1, {}, {}, {}, {}}, {1, 3, 2, {0}, {1}, {}, {}}};
     const CellRows rows = find_cell_rows(table.columns, list, nullptr);
     std::vector<double> same, other;
     for (std::size_t i = 0; i < theta.size(); ++i) {

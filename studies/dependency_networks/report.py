@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 
-from studies.dependency_networks import clamping, orbits, sizes, tables, theorem_3, verdict, words
+from studies.dependency_networks import clamping, orbits, sizes, tables, theorem_3, trees, verdict, words
 from studies.dependency_networks.markdown import short
 from studies.dependency_networks.truths import COUPLING, Truth, bn20_37, data_sets, ising
 
@@ -45,7 +45,7 @@ def report(options: Options, say: Say = print) -> str:
         endings(options, truths, say),
         movement(say),
         evidence(options, say),
-        words.LEFT_OUT,
+        generalized_inputs(options, truths, say),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -141,3 +141,11 @@ def evidence(options: Options, say: Say) -> str:
     """Return the gap between conditioning and clamping."""
     say("conditioning and clamping")
     return f"{words.CLAMPING}\n\n" + clamping.gap_table(ising(2, 4), options.sizes)
+
+
+def generalized_inputs(options: Options, truths: list[Truth], say: Say) -> str:
+    """Return what trees gain over direct inputs."""
+    say("trees")
+    large = 10_000 if options.quick else 100_000
+    learned = [one for truth in truths for n in (1_000, large) for one in trees.learn_both(truth, n)]
+    return "\n\n".join([words.TREES, trees.tree_table(learned), words.TREES_OF_LETTER, trees.letter_table()])

@@ -64,4 +64,13 @@ CLAMPING = (
     "the gap closes with more training rows."
 )
 
-LEFT_OUT = "Not computed: trees as inputs (P2, section 6), which the library does not have yet."
+TREES = (
+    "## Trees against direct inputs (P2, section 6; not in its experiments)\n\n"
+    "A conditional may share its rows among configurations: a decision tree, grown and pruned by the same score, has a "
+    "row a leaf. Both are learned from the same rows."
+)
+
+TREES_OF_LETTER = (
+    "On a real table, letter in four bins a column, learned from one half: with trees a conditional can ask many "
+    "variables, each only where it matters."
+)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from studies.dependency_networks import clamping, measures, orbits, sizes, tables, theorem_3
+from studies.dependency_networks import clamping, measures, orbits, sizes, tables, theorem_3, trees
 from studies.dependency_networks.__main__ import main, parser
 from studies.dependency_networks.published import PUBLISHED
 from studies.dependency_networks.truths import DataSet, Truth, bn20_37, data_sets, ising
@@ -266,3 +266,9 @@ def test_the_quick_report_has_every_part(tmp_path: Path, capsys: pytest.CaptureF
     assert "It holds in 12 of 12 cases." in text
     assert str(tmp_path) not in text
     capsys.readouterr()
+
+
+def test_trees_and_direct_inputs_come_near_the_truth() -> None:
+    direct, tree = trees.learn_both(ising(2, 3), 20_000, output_rows=2_000)
+    assert (direct.inputs, tree.inputs) == ("direct", "tree")
+    assert max(direct.to_manifolds, tree.to_manifolds) < 0.01
