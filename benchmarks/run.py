@@ -61,6 +61,7 @@ JUDGES: dict[str, Callable[[Job, Result], checks.Verdict]] = {
     "gram": checks.judge_gram,
     "select": checks.judge_selection,
     "starts": checks.judge_starts,
+    "gibbs": checks.judge_gibbs,
 }
 
 

@@ -361,8 +361,13 @@ private:
             const double top = *std::max_element(values.begin(), values.end());
             for (auto& value : values) value = std::exp(value - top);
         }
-        double total = 0;
-        for (const auto value : values) total += value;
+        constexpr std::size_t block = 1024;  // sums of sums: a table may have millions of cells
+        Table sums;
+        for (std::size_t first = 0; first < values.size(); first += block) {
+            const auto n = std::min(block, values.size() - first);
+            sums.push_back(float_kernels().sum(values.data() + first, static_cast<std::int64_t>(n)));
+        }
+        const double total = float_kernels().sum(sums.data(), static_cast<std::int64_t>(sums.size()));
         for (auto& value : values) value /= total;
         return values;
     }

@@ -3,7 +3,7 @@
 from benchmarks.checks.graphs import judge_graphs
 from benchmarks.checks.inference import judge_families
 from benchmarks.checks.kernels import judge_gram
-from benchmarks.checks.models import judge_fit, judge_log_prob, judge_reading, judge_sample
+from benchmarks.checks.models import judge_fit, judge_gibbs, judge_log_prob, judge_reading, judge_sample
 from benchmarks.checks.selection import judge_selection, judge_starts
 from benchmarks.checks.verdict import Verdict
 
@@ -11,6 +11,7 @@ __all__ = [
     "Verdict",
     "judge_families",
     "judge_fit",
+    "judge_gibbs",
     "judge_gram",
     "judge_graphs",
     "judge_log_prob",

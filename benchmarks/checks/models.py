@@ -12,6 +12,8 @@ from benchmarks.checks.verdict import NUMBERS_AGREE, Verdict, fitted_of, graph_o
 from benchmarks.data import CsvFile
 from benchmarks.workers.job import Job, Result, column_digest
 
+GIBBS_AGREES = 0.1
+"""How far a share may lie from its probability."""
 SAMPLES_AGREE = 5.0
 """Standard deviations that a frequency may lie from its probability."""
 ENOUGH = 25.0
@@ -35,6 +37,19 @@ def judge_log_prob(job: Job, result: Result) -> Verdict:
     expected = reference(job, result).log_prob(table_of(job))
     worst = worst_difference(result["log_prob"], expected[: len(result["log_prob"])])
     return Verdict(worst <= NUMBERS_AGREE, f"agrees with ours to {worst:.0e}")
+
+
+def judge_gibbs(job: Job, result: Result) -> Verdict:
+    """Hold shares to what a chain of a network with near certainties leaves: it mixes slowly."""
+    variables = [fn.Variable(name, range(r)) for name, r in zip(job.names, job.cardinalities, strict=True)]
+    parents = {job.names[child]: [job.names[i] for i in row] for child, row in enumerate(job.parents)}
+    net = fn.BayesianNetwork.from_tables(variables, parents, {v: job.table(i) for i, v in enumerate(job.names)})
+    exact = [
+        table.reshape(-1, r).sum(axis=0)[0]
+        for table, r in zip(fn.infer.family_marginals(net), job.cardinalities, strict=True)
+    ]
+    worst = worst_difference(result["shares"], exact)
+    return Verdict(worst <= GIBBS_AGREES, f"shares of first states within {worst:.2f} of the exact ones")
 
 
 def farthest_frequency(job: Job, codes: npt.NDArray[Any]) -> float:

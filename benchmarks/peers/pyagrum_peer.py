@@ -200,6 +200,35 @@ def families(job: Job) -> Result:
     return timing.as_result()
 
 
+def gibbs(job: Job) -> Result:
+    """Let its Gibbs sampler draw as many variables; an iteration of its draws one."""
+    gum.initRandom(job.seed)
+    net = network(job)
+    firings = job.n_rows * len(job.names)
+
+    def engine() -> gum.GibbsSampling:
+        made = gum.GibbsSampling(net)
+        made.setNbrDrawnVar(1)
+        made.setBurnIn(0)
+        made.setMaxIter(firings)
+        made.setMaxTime(600)
+        made.setEpsilon(1e-12)  # none of its reasons to stop but the number of iterations
+        made.setMinEpsilonRate(1e-12)
+        made.setPeriodSize(firings)
+        return made
+
+    def draw(made: gum.GibbsSampling) -> gum.GibbsSampling:
+        made.makeInference()
+        return made
+
+    timing = measure(engine, draw, repeats=job.repeats)
+    rate = timing.answer.nbrIterations() / float(np.median(timing.seconds)) / 1e6
+    return timing.as_result() | {
+        "shares": [float(timing.answer.posterior(name)[0]) for name in job.names],
+        "note": f"{timing.answer.nbrIterations():,} iterations, {rate:.2f} million a second",
+    }
+
+
 TASKS = {
     "hill_climb": hill_climb,
     "fit": fit,
@@ -207,6 +236,7 @@ TASKS = {
     "sample": sample,
     "read": read,
     "families": families,
+    "gibbs": gibbs,
 }
 
 if __name__ == "__main__":

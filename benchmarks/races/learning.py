@@ -13,6 +13,8 @@ from benchmarks.workers.job import Job
 MILLION_LIMIT = 300e6
 """Bytes that hill climbing on a million rows may take beyond the table."""
 
+GIBBS_ROWS = 20_000
+
 LEARNERS = (OURS, "pyAgrum", "pgmpy", "bnlearn")
 
 
@@ -41,6 +43,13 @@ def sampling(network: Network, n_rows: int, repeats: int, folder: Path) -> Race:
     job = Job("sample", repeats=repeats, n_rows=n_rows, codes=str(folder / "sampled.codes"), seed=1, **network.fields)
     title = f"{network.title}, {spaced(n_rows)} rows"
     return Race("sample", title, job, LEARNERS, (Target(ratio=3),))
+
+
+def gibbs(network: Network, repeats: int) -> Race:
+    """Fire every variable as often, in one chain, from the full conditionals of a network."""
+    job = Job("gibbs", repeats=repeats, n_rows=GIBBS_ROWS, seed=1, **network.fields)
+    title = f"{network.title}, {spaced(GIBBS_ROWS * len(network.cardinalities))} firings"
+    return Race("gibbs", title, job, (OURS, "pyAgrum"), (Target(ratio=200, against=("pyAgrum",)),))
 
 
 def reading(csv: CsvFile, repeats: int) -> Race:

@@ -32,6 +32,7 @@ def all_races(
         "inference": lambda: inference.inference_races(tables.networks, repeats, full),
         "kernel": lambda: kernels.kernel_races(tables.training, repeats),
         "selection": lambda: kernels.selection_races(tables.training, repeats),
+        "gibbs": lambda: [learning.gibbs(tables.network, repeats)],
         "busy": lambda: learning.beside_busy(tables.alarm[1], repeats),
     }
     return [race for topic in TOPICS if not only or topic in only for race in made[topic]()]

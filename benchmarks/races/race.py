@@ -55,6 +55,7 @@ TOPICS = {
     "inference": "Marginals of all families",
     "kernel": "Kernel matrix",
     "selection": "Selecting rows",
+    "gibbs": "Gibbs sampling",
     "busy": "Hill climbing beside a process that holds a core",
 }
 """The names that ``--only`` takes, and their headings."""

@@ -29,7 +29,7 @@ class Job:
     """One piece of work. Fields that a task does not need keep their defaults."""
 
     task: str
-    """"hill_climb", "fit", "log_prob", "sample", "read", "import", "families", "gram", "select" or "starts"."""
+    """"hill_climb", "fit", "log_prob", "sample", "gibbs", "read", "import", "families", "gram", "select", "starts"."""
     form: str = ""
     """In which of its ways a library shall do it, where the race has several for it."""
     threads: int = 0
@@ -44,7 +44,7 @@ class Job:
     parents: Sequence[Sequence[int]] = ()
     """Of every variable, ascending: the graph of a network."""
     tables: Sequence[Sequence[float]] = ()
-    """The conditional of every variable, flat; only "sample" and "families" have them."""
+    """The conditional of every variable, flat; only "sample", "gibbs" and "families" have them."""
     given: Sequence[tuple[int, int]] = ()
     """What "families" knows: pairs of a variable and its code."""
     smoothing: float = 1.0

@@ -87,6 +87,24 @@ def families(job: Job) -> Result:
     return timing.as_result() | {"digest": digest(np.concatenate([table.ravel() for table in timing.answer]))}
 
 
+def gibbs(job: Job) -> Result:
+    """Fire all variables `n_rows` times in random order; shares are those of the first state of each."""
+    net = network(job)
+
+    def handed() -> fn.DependencyNetwork:
+        dn = fn.DependencyNetwork.from_joint(net, allow_zeros=True)
+        assert dn.sampler is not None  # made once, as the peer makes its engine
+        return dn
+
+    timing = measure(handed, lambda dn: dn.sample(job.n_rows, burn_in=0, seed=job.seed), repeats=job.repeats)
+    columns = timing.answer.codes
+    return timing.as_result() | {
+        "shares": [float((column == 0).mean()) for column in columns],
+        "digest": column_digest(columns),
+        "note": f"{job.n_rows * len(job.names) / np.median(timing.seconds) / 1e6:.2f} million firings a second",
+    }
+
+
 Handed = tuple[fn.BayesianNetwork, fn.Table]
 
 
@@ -159,6 +177,7 @@ TASKS = {
     "gram": gram,
     "select": select,
     "starts": starts,
+    "gibbs": gibbs,
 }
 
 if __name__ == "__main__":

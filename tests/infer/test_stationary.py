@@ -334,3 +334,16 @@ def test_progress_is_told_and_may_stop() -> None:
 
     with pytest.raises(RuntimeError, match="enough"):
         fn.infer.stationary(dn, progress=stop)
+
+
+def test_a_single_wrong_estimate_of_the_gap_does_not_stop_it() -> None:
+    """A learned 4 x 4 Ising model: one cycle shows an eigenvalue that is not there."""
+    pair = np.exp(0.5 * np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    names = [f"x{i}" for i in range(16)]
+    edges = [(i, i + 1) for i in range(16) if (i + 1) % 4] + [(i, i + 4) for i in range(12)]
+    truth = fn.MarkovNetwork([fn.Variable(n, [0, 1]) for n in names], [((names[a], names[b]), pair) for a, b in edges])
+    for seed in (301, 302, 303):
+        dn = fn.learn.dependency_network(truth.sample(1000, seed=seed))
+        found = fn.infer.stationary(dn)
+        moved = sum(fn.compare.m_project(found, dn, name) for name in names) / 16
+        assert np.abs(moved - found).sum() / 2 < 1e-12
