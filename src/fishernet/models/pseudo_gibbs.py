@@ -90,7 +90,7 @@ def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditi
                 sampler.add_table(np.array(conditional.parents, dtype=np.int32), tabulated, None)
                 continue
             scopes = [np.array(axes, dtype=np.int32) for axes, _ in conditional.factors]
-            sampler.add_product(scopes, [values.reshape(-1) for _, values in conditional.factors])
+            sampler.add_product(scopes, [_scaled(values).reshape(-1) for _, values in conditional.factors])
         elif isinstance(conditional, TreeConditional):
             parents = np.array(conditional.parents, dtype=np.int32)
             sampler.add_tree(parents, conditional.probabilities, *conditional.nodes())
@@ -98,6 +98,11 @@ def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditi
             parents, group_of = conditional.flat()
             sampler.add_table(parents, conditional.probabilities, group_of)
     return sampler
+
+
+def _scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Bring the largest number to between 1/2 and 1 by a power of two: only ratios matter, and products stay in range."""
+    return np.asarray(np.ldexp(values, -np.frexp(values.max(initial=0.0))[1]))
 
 
 def _tabulated(conditional: ProductConditional) -> npt.NDArray[np.float64] | None:

@@ -77,8 +77,6 @@ class ProductConditional:
                 raise SchemaError(f"a factor of {variables[-1].name!r} has shape {array.shape} over positions {axes}")
             if not np.isfinite(array).all() or (array < 0).any():
                 raise SchemaError(f"a factor of {variables[-1].name!r} is not finite and non-negative")
-            if array.any():  # only ratios matter: the largest number comes to between 1/2 and 1, by a power of two
-                array = np.ldexp(array, -np.frexp(array.max())[1])
             array.flags.writeable = False
             checked.append((tuple(axes), array))
         object.__setattr__(self, "child", child)
