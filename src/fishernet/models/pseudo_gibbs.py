@@ -101,7 +101,7 @@ def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditi
 
 
 def _scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Bring the largest number to between 1/2 and 1 by a power of two: only ratios matter, and products stay in range."""
+    """Bring the largest number to between 1/2 and 1 by a power of two: only ratios matter, products stay in range."""
     return np.asarray(np.ldexp(values, -np.frexp(values.max(initial=0.0))[1]))
 
 
