@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -125,37 +126,66 @@ void add_chunk(const LaneJob& job, std::int64_t begin, std::int64_t end, std::ui
 }
 
 // sums[lane] += the terms of one cell's counts; the lane of ones bounds the others.
-void add_cell(const LogTerms& terms, const std::uint32_t* counts, int ones, int lanes, std::int64_t* sums) {
+void add_cell(const CellTerms& terms, const std::uint32_t* counts, int ones, int lanes, std::int64_t* sums) {
     if (counts[ones] == 0) return;
     if (counts[ones] < terms.size()) return kernels().add_terms(sums, counts, terms.data(), lanes);
     for (int lane = 0; lane < lanes; ++lane) sums[lane] += terms(counts[lane]);
 }
 
-void sum_terms(const LaneJob& job, const LogTerms& terms, const std::uint32_t* totals, Run& run) {
-    const int lanes = job.packed.lanes();
+// The sums of one pair of functions over all cells, lane by lane.
+struct LaneSums {
+    std::vector<std::int64_t> joint, marginal;
+
+    LaneSums(const LaneJob& job, const TermPair& terms, const std::uint32_t* totals,
+             std::span<const std::uint32_t> merged)
+        : joint(job.packed.lanes(), 0), marginal(job.packed.lanes(), 0) {
+        const int lanes = job.packed.lanes(), ones = job.packed.ones_lane;
+        const std::int64_t r = job.table.columns[job.run.base.back()].cardinality;
+        for (std::int64_t cell = 0; cell < job.cells; ++cell) {
+            add_cell(*terms.joint, totals + cell * lanes, ones, lanes, joint.data());
+        }
+        for (std::int64_t cell = 0; cell < job.cells / r; ++cell) {
+            add_cell(*terms.marginal, merged.data() + cell * lanes, ones, lanes, marginal.data());
+        }
+    }
+};
+
+// The counts of the cells without the child.
+std::span<const std::uint32_t> merge_states(const LaneJob& job, const std::uint32_t* totals) {
+    thread_local std::vector<std::uint32_t> memory;
+    const int lanes = job.packed.lanes(), ones = job.packed.ones_lane;
+    const std::int64_t r = job.table.columns[job.run.base.back()].cardinality;
+    const std::size_t size = static_cast<std::size_t>(job.cells / r * lanes);
+    std::uint32_t* merged = scratch(memory, size);
+    std::fill_n(merged, size, 0u);
+    for (std::int64_t cell = 0; cell < job.cells; ++cell) {
+        const std::uint32_t* counts = totals + cell * lanes;
+        if (counts[ones] != 0) kernels().add_counts(merged + cell / r * lanes, counts, lanes);
+    }
+    return {merged, size};
+}
+
+void sum_terms(const LaneJob& job, const std::uint32_t* totals, Run& run) {
+    const std::span<const std::uint32_t> merged = merge_states(job, totals);
     const int ones = job.packed.ones_lane;
-    const std::int64_t r = job.table.columns[run.base.back()].cardinality;
-    std::vector<std::int64_t> joint(lanes, 0), marginal(lanes, 0);
-    std::vector<std::uint32_t> merged(lanes);
-    for (std::int64_t cell = 0; cell < job.cells; cell += r) {
-        std::fill(merged.begin(), merged.end(), 0u);
-        for (std::int64_t k = 0; k < r; ++k) {
-            const std::uint32_t* counts = totals + (cell + k) * lanes;
-            add_cell(terms, counts, ones, lanes, joint.data());
-            if (counts[ones] != 0) kernels().add_counts(merged.data(), counts, lanes);
-        }
-        add_cell(terms, merged.data(), ones, lanes, marginal.data());
-    }
-    run.base_term = joint[ones];
-    run.parents_term = marginal[ones];
-    for (std::size_t c = 0; c < run.candidates.size(); ++c) {
-        const auto v = run.candidates[c];
-        const std::int64_t first = job.packed.first_lane[v];
-        for (std::int64_t k = 0; k < job.table.columns[v].cardinality; ++k) {
-            run.joint_terms[c] += joint[first + k];
-            run.marginal_terms[c] += marginal[first + k];
+    for (const auto& [states, terms] : run.pairs) {
+        const LaneSums sums(job, terms, totals, merged);
+        for (std::size_t c = 0; c < run.candidates.size(); ++c) {
+            const auto v = run.candidates[c];
+            if (job.table.columns[v].cardinality != states) continue;
+            const auto first = sums.joint.begin() + job.packed.first_lane[v];
+            const auto first_marginal = sums.marginal.begin() + job.packed.first_lane[v];
+            run.joint_terms[c] = terms.joint->value(std::accumulate(first, first + states, std::int64_t{0}));
+            run.marginal_terms[c] =
+                terms.marginal->value(std::accumulate(first_marginal, first_marginal + states, std::int64_t{0}));
         }
     }
+    std::int64_t joint = 0, marginal = 0;
+    const std::size_t lanes = static_cast<std::size_t>(job.packed.lanes());
+    for (std::int64_t cell = 0; cell < job.cells; ++cell) joint += (*run.base_pair.joint)(totals[cell * lanes + ones]);
+    for (std::size_t at = ones; at < merged.size(); at += lanes) marginal += (*run.base_pair.marginal)(merged[at]);
+    run.base_term = run.base_pair.joint->value(joint);
+    run.parents_term = run.base_pair.marginal->value(marginal);
 }
 
 // --------------------------------------------------------------------------------------------------- one at a time
@@ -198,11 +228,11 @@ public:
         if (!dense_.empty()) dense_[cell] += weight;
         else sparse_[cell] += weight;
     }
-    std::int64_t sum(const LogTerms& terms) const {
+    double sum(const CellTerms& terms) const {
         std::int64_t sum = 0;
         for (const auto n : dense_) sum += terms(n);
         for (const auto& [cell, n] : sparse_) sum += terms(n);
-        return sum;
+        return terms.value(sum);
     }
 
 private:
@@ -211,9 +241,9 @@ private:
 };
 
 // The terms of the base with one candidate (none: -1), with the child and without.
-std::pair<std::int64_t, std::int64_t> single_terms(const Columns& table, const LogTerms& terms,
-                                                   const std::vector<std::uint32_t>& parents, std::int64_t n_parents,
-                                                   std::int32_t child, std::int32_t candidate, Patience& patience) {
+std::pair<double, double> single_terms(const Columns& table, const TermPair& terms,
+                                       const std::vector<std::uint32_t>& parents, std::int64_t n_parents,
+                                       std::int32_t child, std::int32_t candidate, Patience& patience) {
     const Column none{};
     const Column& x = table.columns[child];
     const Column& c = candidate < 0 ? none : table.columns[candidate];
@@ -229,7 +259,7 @@ std::pair<std::int64_t, std::int64_t> single_terms(const Columns& table, const L
         marginal.add(cell, weight);
         joint.add(cell * x.cardinality + code_at(x, row), weight);
     }
-    return {joint.sum(terms), marginal.sum(terms)};
+    return {joint.sum(*terms.joint), marginal.sum(*terms.marginal)};
 }
 
 }  // namespace
@@ -242,8 +272,7 @@ bool counts_in_lanes(const Columns& table, const Packed& packed, const Run& run)
     return cells * packed.lanes() <= std::max(most_lane_cells, 8 * table.n_rows);
 }
 
-void count_in_lanes(const Columns& table, const Packed& packed, const LogTerms& terms, Run& run, bool parallel,
-                    StopCheck check) {
+void count_in_lanes(const Columns& table, const Packed& packed, Run& run, bool parallel, StopCheck check) {
     LaneJob job{table, packed, run, cells_within(table, run.base, most_lane_cells), {}};
     for (const auto v : run.candidates) {
         for (std::uint32_t k = 0; k < table.columns[v].cardinality; ++k) job.lanes.push_back(packed.first_lane[v] + k);
@@ -265,19 +294,22 @@ void count_in_lanes(const Columns& table, const Packed& packed, const LogTerms& 
             add_chunk(job, begin, std::min(begin + chunk_rows, table.n_rows), totals, &totals_mutex);
         }, check);
     }
-    sum_terms(job, terms, totals, run);
+    sum_terms(job, totals, run);
 }
 
-void count_singly(const Columns& table, const LogTerms& terms, Run& run, StopCheck check) {
+void count_singly(const Columns& table, Run& run, StopCheck check) {
     Patience patience(check);
     std::vector<std::uint32_t> parents;
     const View others = View(run.base).first(run.base.size() - 1);
     const std::int32_t child = run.base.back();
     const std::int64_t n = number_configurations(table, others, parents, patience);
-    std::tie(run.base_term, run.parents_term) = single_terms(table, terms, parents, n, child, -1, patience);
+    std::tie(run.base_term, run.parents_term) = single_terms(table, run.base_pair, parents, n, child, -1, patience);
     for (std::size_t c = 0; c < run.candidates.size(); ++c) {
+        const std::uint32_t states = table.columns[run.candidates[c]].cardinality;
+        const auto pair = std::find_if(run.pairs.begin(), run.pairs.end(),
+                                       [states](const auto& known) { return known.first == states; });
         std::tie(run.joint_terms[c], run.marginal_terms[c]) =
-            single_terms(table, terms, parents, n, child, run.candidates[c], patience);
+            single_terms(table, pair->second, parents, n, child, run.candidates[c], patience);
     }
 }
 

@@ -12,10 +12,9 @@ namespace fishernet {
 bool counts_in_lanes(const Columns& table, const Packed& packed, const Run& run);
 
 // Fills the terms of the run; through the lanes, on this thread or on all.
-void count_in_lanes(const Columns& table, const Packed& packed, const LogTerms& terms, Run& run, bool parallel,
-                    StopCheck check);
+void count_in_lanes(const Columns& table, const Packed& packed, Run& run, bool parallel, StopCheck check);
 
 // The same one candidate at a time: wide columns, weighted rows, tables of cells too large for lanes.
-void count_singly(const Columns& table, const LogTerms& terms, Run& run, StopCheck check);
+void count_singly(const Columns& table, Run& run, StopCheck check);
 
 }  // namespace fishernet

@@ -30,36 +30,25 @@ std::int32_t one_more(View larger, View smaller) {
     return std::equal(larger.begin() + i + 1, larger.end(), smaller.begin() + i) ? larger[i] : -1;
 }
 
+// The product of the cardinalities of a set.
+Size size_of(const Columns& table, View set) {
+    Size size;
+    for (const auto v : set) size = size.times(table.columns[v].cardinality);
+    return size;
+}
+
 }  // namespace
-
-// ------------------------------------------------------------------------------------------------------------ terms
-
-LogTerms::LogTerms(std::int64_t total) {
-    const double n = static_cast<double>(std::max<std::int64_t>(total, 1));
-    // all terms together are at most n log n; with 2^53 rows or fewer that leaves room
-    shift_ = std::clamp(60 - static_cast<int>(std::ceil(std::log2(n * std::log(n) + 2))), 0, 50);
-    table_.resize(static_cast<std::size_t>(std::min<std::int64_t>(total, 65535) + 1));
-    for (std::size_t i = 0; i < table_.size(); ++i) table_[i] = exact(static_cast<std::int64_t>(i));
-}
-
-std::int64_t LogTerms::exact(std::int64_t n) const {
-    if (n < 2) return 0;
-    const double x = static_cast<double>(n);
-    return std::llrint(x * std::log(x) * static_cast<double>(std::int64_t{1} << shift_));
-}
-
-double LogTerms::value(std::int64_t fixed) const {
-    return static_cast<double>(fixed) / static_cast<double>(std::int64_t{1} << shift_);
-}
 
 // --------------------------------------------------------------------------------------------------------- planning
 
 // Groups families into runs: those of one child whose parents are a common set and one more each. A set is marked as
-// known as soon as some run will count it.
+// known as soon as some run will count it. Where g knows the child, the parents of children with different numbers of
+// states are different sets.
 class Planner {
 public:
     using Places = SetTerms::Places;
-    Planner(SequenceMap<SetTerms::Known>& known, SetTerms::Plan& plan) : known_(known), plan_(plan) {}
+    Planner(const Columns& table, bool knows_child, SequenceMap<SetTerms::Known>& known, SetTerms::Plan& plan)
+        : table_(table), knows_child_(knows_child), known_(known), plan_(plan) {}
 
     void add(std::int32_t child, View parents) {
         const bool fits = takes(child, parents);
@@ -67,12 +56,12 @@ public:
         const std::size_t before = known_.size();
         const std::size_t joint = place(with(parents, child, memory_));
         const bool new_joint = known_.size() > before;
-        const std::size_t marginal = place(parents);
+        const std::size_t marginal = place_parents(child, parents);
         const bool new_parents = known_.size() > before + new_joint;
         plan_.sets.emplace_back(joint, marginal);
         if (new_joint) {
             put(child, parents, joint, marginal);
-        } else if (new_parents && parents.empty()) {
+        } else if (new_parents && (parents.empty() || knows_child_)) {
             put(child, parents, joint, marginal);
         } else if (new_parents) {  // only the parents' own sum is wanted: count them as a family of their last
             close();
@@ -92,13 +81,21 @@ public:
         run.base.push_back(child_);
         run.candidates = candidates_;
         places_.base = place(with(common_, child_, memory_));
-        places_.parents = place(common_);
+        places_.parents = place_parents(child_, common_);
         plan_.runs.push_back(std::move(run));
         plan_.places.push_back(std::move(places_));
     }
 
 private:
     std::size_t place(View set) { return known_.find_or_insert(set, {0, 0}); }
+
+    // The set of a child's parents; no variable's position is negative.
+    std::size_t place_parents(std::int32_t child, View parents) {
+        if (!knows_child_) return place(parents);
+        marked_.assign(1, -static_cast<std::int32_t>(table_.columns[child].cardinality));
+        marked_.insert(marked_.end(), parents.begin(), parents.end());
+        return place(marked_);
+    }
 
     // Whether a family belongs to the open run; the second one of a run settles what they have in common.
     bool takes(std::int32_t child, View parents) const {
@@ -145,11 +142,13 @@ private:
         settled_ = true;
     }
 
+    const Columns& table_;
+    bool knows_child_;
     SequenceMap<SetTerms::Known>& known_;
     SetTerms::Plan& plan_;
     bool open_ = false, settled_ = false;
     std::int32_t child_ = -1;
-    Set first_, common_, candidates_, memory_;
+    Set first_, common_, candidates_, memory_, marked_;
     Places places_;
 };
 
@@ -164,19 +163,36 @@ void SetTerms::remember(const Run& run, const Places& places) {
 
 // --------------------------------------------------------------------------------------------------------- counting
 
+// Which functions the cells of a run are summed by; made before several threads count.
+void SetTerms::choose_terms(Run& run) {
+    const std::uint32_t r = table_.columns[run.base.back()].cardinality;
+    const Size parents = size_of(table_, View(run.base).first(run.base.size() - 1));
+    const auto pair = [&](std::uint32_t states) -> TermPair {
+        const Size without = parents.times(states);
+        return {&rule_.joint(without.times(r)), &rule_.marginal(without, r)};
+    };
+    run.base_pair = pair(1);
+    for (const auto c : run.candidates) {
+        const std::uint32_t states = table_.columns[c].cardinality;
+        const auto same = [states](const auto& known) { return known.first == states; };
+        if (std::none_of(run.pairs.begin(), run.pairs.end(), same)) run.pairs.emplace_back(states, pair(states));
+    }
+}
+
 void SetTerms::count(std::vector<Run>& runs, StopCheck check) {
     const Packed& packed = table_.packed(check);
     std::vector<Run*> short_runs;
     for (Run& run : runs) {
+        choose_terms(run);
         run.joint_terms.assign(run.candidates.size(), 0);
         run.marginal_terms.assign(run.candidates.size(), 0);
-        if (!counts_in_lanes(table_, packed, run)) count_singly(table_, terms_, run, check);
-        else if (table_.n_rows > few_rows) count_in_lanes(table_, packed, terms_, run, true, check);
+        if (!counts_in_lanes(table_, packed, run)) count_singly(table_, run, check);
+        else if (table_.n_rows > few_rows) count_in_lanes(table_, packed, run, true, check);
         else short_runs.push_back(&run);
     }
     const bool worth_it = static_cast<std::int64_t>(short_runs.size()) * (table_.n_rows + 1000) > 20000;
     run_tasks(static_cast<std::int64_t>(short_runs.size()), [&](std::int64_t i) {
-        count_in_lanes(table_, packed, terms_, *short_runs[i], false, nullptr);
+        count_in_lanes(table_, packed, *short_runs[i], false, nullptr);
     }, check, worth_it);
 }
 
@@ -190,10 +206,10 @@ void SetTerms::note_family(const Families& families, std::size_t f, std::size_t 
     scored |= bit;
 }
 
-void SetTerms::family_scores(const Families& families, double penalty, std::span<double> scores, StopCheck check) {
+void SetTerms::family_scores(const Families& families, std::span<double> scores, StopCheck check) {
     const std::lock_guard lock(mutex_);
     Plan plan;
-    Planner planner(known_, plan);
+    Planner planner(table_, rule_.knows_child(), known_, plan);
     try {
         for (std::size_t f = 0; f < families.size(); ++f) planner.add(families.children[f], families.parents_of(f));
         planner.close();
@@ -204,11 +220,13 @@ void SetTerms::family_scores(const Families& families, double penalty, std::span
     }
     for (std::size_t r = 0; r < plan.runs.size(); ++r) remember(plan.runs[r], plan.places[r]);
     for (std::size_t f = 0; f < families.size(); ++f) {
-        double q = 1;
-        for (const auto p : families.parents_of(f)) q *= table_.columns[p].cardinality;
-        const auto [joint, parents] = plan.sets[f];
-        const std::int64_t fit = known_[joint].term - known_[parents].term;
-        scores[f] = terms_.value(fit) - penalty * (table_.columns[families.children[f]].cardinality - 1.0) * q;
+        const auto parents = families.parents_of(f);
+        const std::uint32_t r = table_.columns[families.children[f]].cardinality;
+        const auto [joint, marginal] = plan.sets[f];
+        const double fit = known_[joint].term - known_[marginal].term;
+        Set memory;
+        const Size whole = size_of(table_, with(parents, families.children[f], memory));
+        scores[f] = fit + rule_.of_sizes(whole, size_of(table_, parents), r);
         note_family(families, f, joint);
     }
 }

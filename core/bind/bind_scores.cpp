@@ -1,4 +1,9 @@
+#include <nanobind/stl/string_view.h>
+
 #include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "../family_cache.hpp"
 #include "../set_terms.hpp"
@@ -8,23 +13,48 @@
 namespace fishernet::bind {
 namespace {
 
-void make_terms(SetTerms* self, const BoundColumns& table) {
+const std::pair<std::string_view, Measure> measures[] = {
+    {"likelihood", Measure::likelihood}, {"bdeu", Measure::bdeu}, {"k2", Measure::k2},
+    {"fnml", Measure::fnml},             {"qnml", Measure::qnml}, {"bdq", Measure::bdq},
+};
+
+Measure checked_measure(std::string_view name, double parameter) {
+    for (const auto& [known, measure] : measures) {
+        if (known != name) continue;
+        const bool prior = measure == Measure::bdeu || measure == Measure::bdq;
+        if (!std::isfinite(parameter) || parameter < 0 || (prior && parameter == 0)) refuse("a bad parameter");
+        return measure;
+    }
+    refuse("no such measure");
+}
+
+void make_terms(SetTerms* self, const BoundColumns& table, std::string_view measure, double parameter) {
     const auto& columns = table.columns.columns;
     if (std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.has_missing; })) {
         refuse("a table with missing cells cannot be scored");
     }
-    new (self) SetTerms(table.columns);
+    new (self) SetTerms(table.columns, checked_measure(measure, parameter), parameter);
 }
 
 Out<double> family_scores(SetTerms& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
-                          const In<std::int32_t>& parents, double penalty) {
+                          const In<std::int32_t>& parents) {
     const Families families = checked_families(children, offsets, parents, self.n_variables());
     std::vector<double> scores(families.size());
     {
         const nb::gil_scoped_release release;
-        self.family_scores(families, penalty, scores, check_signals);
+        self.family_scores(families, scores, check_signals);
     }
     return to_python(std::move(scores));
+}
+
+// The regret of each number of draws, for one number of states; infinitely many are known by their logarithm.
+Out<double> regrets(const In<std::int64_t>& n, double states, double log_states) {
+    const auto draws = view(n);
+    if (std::any_of(draws.begin(), draws.end(), [](auto k) { return k < 0; })) refuse("a number of draws is negative");
+    if (!(states >= 1) || !(log_states >= 0) || std::isinf(log_states)) refuse("one state at least is needed");
+    std::vector<double> out(draws.size());
+    std::transform(draws.begin(), draws.end(), out.begin(), [&](auto k) { return regret(k, Size{states, log_states}); });
+    return to_python(std::move(out));
 }
 
 constexpr std::size_t any_variable = 0x7FFFFFFF;
@@ -33,11 +63,12 @@ constexpr std::size_t any_variable = 0x7FFFFFFF;
 
 void bind_scores(nb::module_& m) {
     nb::class_<SetTerms>(m, "SetTerms")
-        .def("__init__", &make_terms, nb::arg("table"), nb::keep_alive<1, 2>())
+        .def("__init__", &make_terms, nb::arg("table"), nb::arg("measure"), nb::arg("parameter"), nb::keep_alive<1, 2>())
         .def_prop_ro("n_families", &SetTerms::n_families)
         .def("family_scores", &family_scores, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
-             nb::arg("parents").noconvert(),
-             nb::arg("penalty"));
+             nb::arg("parents").noconvert());
+
+    m.def("regret", &regrets, nb::arg("n").noconvert(), nb::arg("states"), nb::arg("log_states"));
 
     nb::class_<FamilyCache>(m, "FamilyCache")
         .def(nb::init<>())

@@ -40,10 +40,10 @@ void test_set_terms() {
     for (const std::int64_t n : {1, 65, 8193, 60000}) {
         for (const bool weighted : {false, true}) {
             const TestTable table(9, n, {2, 3, 40, 1, 5}, weighted);
-            SetTerms terms(table.columns);
+            SetTerms terms(table.columns, Measure::likelihood, 0.5);
             std::vector<double> scores(families.view().size()), again(scores.size());
-            terms.family_scores(families.view(), 0.5, scores, nullptr);
-            terms.family_scores(families.view(), 0.5, again, nullptr);
+            terms.family_scores(families.view(), scores, nullptr);
+            terms.family_scores(families.view(), again, nullptr);
             CHECK(scores == again);
             for (std::size_t f = 0; f < scores.size(); ++f) {
                 const auto child = families.view().children[f];

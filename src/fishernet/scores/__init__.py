@@ -6,23 +6,35 @@ One file a score. A score is any object with ``joint`` and ``marginal`` (`Score`
 
 from fishernet.scores.aic import Aic
 from fishernet.scores.bic import Bic
+from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.families import Families
+from fishernet.scores.hqc import Hqc
 from fishernet.scores.local import LocalScores, local_scores
 from fishernet.scores.loglik import LogLikelihood
 from fishernet.scores.named import SCORES, local_score, named_score, score
-from fishernet.scores.score import PenalizedLikelihood, Score
+from fishernet.scores.nml import Fnml, Qnml
+from fishernet.scores.regret import regret
+from fishernet.scores.score import BuiltIn, PenalizedLikelihood, Score
 
 __all__ = [
+    "K2",
     "SCORES",
     "Aic",
+    "Bdeu",
+    "Bdq",
     "Bic",
+    "BuiltIn",
     "Families",
+    "Fnml",
+    "Hqc",
     "LocalScores",
     "LogLikelihood",
     "PenalizedLikelihood",
+    "Qnml",
     "Score",
     "local_score",
     "local_scores",
     "named_score",
+    "regret",
     "score",
 ]

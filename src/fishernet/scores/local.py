@@ -1,7 +1,7 @@
 """Local scores: the score of one family, and the only way to it.
 
-What was scored before is remembered. For a table and a penalized likelihood, counting and scoring happen in the core
-in one pass; any other source or score goes by the protocol: the source is asked for counts, the score for f and g.
+What was scored before is remembered. For a table and a built-in score, counting and scoring happen in the core in one
+pass; any other source or score goes by the protocol: the source is asked for counts, the score for f and g.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fishernet.counts import Counts, CountSource, TableCounts, as_source
 from fishernet.errors import MissingValueError
 from fishernet.graphs import Dag
 from fishernet.scores.families import Families
-from fishernet.scores.score import PenalizedLikelihood, Score
+from fishernet.scores.score import BuiltIn, Score
 from fishernet.table import Table
 from fishernet.table.variable import positions
 
@@ -42,10 +42,9 @@ class LocalScores:
         self.score = score
         self._known = _core.FamilyCache()
         self._terms: _core.SetTerms | None = None
-        if isinstance(source, TableCounts) and isinstance(score, PenalizedLikelihood):
+        if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
             source.table.require_complete("a score")
-            self._terms = _core.SetTerms(source.table.native)
-            self._price = score.price(source.n_rows)
+            self._terms = _core.SetTerms(source.table.native, *score.rule(source.n_rows))
 
     @property
     def n_distinct(self) -> int:
@@ -62,7 +61,7 @@ class LocalScores:
         """
         flat = (families.children, families.offsets, families.parents)
         if self._terms is not None:  # remembers every set that it counted
-            return self._terms.family_scores(*flat, self._price)
+            return self._terms.family_scores(*flat)
         unknown = self._known.missing(*flat)
         if len(unknown):
             new = families.take(unknown)

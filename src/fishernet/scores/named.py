@@ -10,9 +10,12 @@ from fishernet.errors import FishernetError
 from fishernet.graphs import Dag
 from fishernet.scores.aic import Aic
 from fishernet.scores.bic import Bic
+from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.families import Families
+from fishernet.scores.hqc import Hqc
 from fishernet.scores.local import local_scores, total_score
 from fishernet.scores.loglik import LogLikelihood
+from fishernet.scores.nml import Fnml, Qnml
 from fishernet.scores.score import Score
 from fishernet.table import Table
 from fishernet.table.variable import check_names, listed, positions
@@ -22,6 +25,12 @@ SCORES: dict[str, Callable[..., Score]] = {
     "bic": Bic,
     "mdl": Bic,
     "aic": Aic,
+    "hqc": Hqc,
+    "bdeu": Bdeu,
+    "k2": K2,
+    "bdq": Bdq,
+    "fnml": Fnml,
+    "qnml": Qnml,
 }
 
 
@@ -62,9 +71,9 @@ def score(dag: Dag, table: Table | CountSource, score: str | Score = "bic", **op
     table : Table or CountSource
         The data.
     score : str or Score
-        "loglik", "bic" (alias "mdl"), "aic".
+        "loglik", "bic" (alias "mdl"), "aic", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml".
     **options
-        The score's own hyperparameters.
+        The score's own hyperparameters: "bdeu" has ``ess=1.0``, "bdq" has ``alpha=1.0``.
 
     Raises
     ------

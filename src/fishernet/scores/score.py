@@ -1,4 +1,4 @@
-"""What a score is, and those that are a penalized likelihood.
+"""What a score is.
 
 A score of a structure is the sum over its families of ``f(S + child) - g(S, r)``: S are the parents, r the number of
 states of the child, and f and g see nothing but the counts of their set. So equal sets give equal bits, an arc and its
@@ -7,8 +7,9 @@ reversal over the same parents tie, and every set is counted once.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +31,34 @@ class Score(Protocol):
         ...
 
 
-class PenalizedLikelihood(ABC):
+class Rule(NamedTuple):
+    """A score in the core's words (`core/score_rule.hpp`)."""
+
+    measure: str
+    parameter: float
+
+
+class BuiltIn(ABC):
+    """A score that the core counts and computes in one pass; its ``joint`` and ``marginal`` say the same in NumPy."""
+
+    @abstractmethod
+    def joint(self, counts: Counts) -> float:
+        """Return f of the counts of the parents and the child."""
+
+    @abstractmethod
+    def marginal(self, counts: Counts, states: int) -> float:
+        """Return g of the counts of the parents, for a child with so many states."""
+
+    @abstractmethod
+    def rule(self, n_rows: float) -> Rule:
+        """Return the score as the core knows it, for so many rows."""
+
+
+class PenalizedLikelihood(BuiltIn):
     """The maximized log-likelihood, less a price for every free parameter.
 
     A family's score is ``sum_jk N_ijk log(N_ijk / N_ij) - price q (r - 1)``: the sum of n log n over the cells of
-    the whole family, less the same over the cells of the parents, less the penalty. The core knows this form.
+    the whole family, less the same over the cells of the parents, less the penalty.
     """
 
     @abstractmethod
@@ -43,16 +67,29 @@ class PenalizedLikelihood(ABC):
 
     def joint(self, counts: Counts) -> float:
         """Return the sum of n log n over the cells."""
-        return sum_n_log_n(occurring(counts)[0])
+        return sum_n_log_n(cell_counts(counts))
 
     def marginal(self, counts: Counts, states: int) -> float:
         """Return the sum of n log n over the parents' cells, and the penalty."""
-        configurations = float(np.prod([float(r) for r in counts.cardinalities]))
-        n = counts.total
-        return sum_n_log_n(occurring(counts)[0]) + self.price(n) * (states - 1) * configurations
+        price = self.price(counts.total)
+        penalty = price * (states - 1) * math.prod(map(float, counts.cardinalities)) if price else 0.0
+        return sum_n_log_n(cell_counts(counts)) + penalty
+
+    def rule(self, n_rows: float) -> Rule:
+        """Return the likelihood and its price."""
+        return Rule("likelihood", self.price(n_rows))
 
 
-def sum_n_log_n(n: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> float:
+def cell_counts(counts: Counts) -> npt.NDArray[np.float64]:
+    """Return the counts of the cells that occur."""
+    return occurring(counts)[0].astype(np.float64)
+
+
+def sum_n_log_n(n: npt.NDArray[np.float64]) -> float:
     """Return the sum of n log n over positive counts."""
-    numbers = n.astype(np.float64)
-    return float(np.sum(numbers * np.log(numbers)))
+    return float(np.sum(n * np.log(n)))
+
+
+def log_cells(counts: Counts) -> float:
+    """Return the logarithm of the number of cells of a set, those that do not occur included."""
+    return math.log(math.prod(counts.cardinalities))

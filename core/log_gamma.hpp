@@ -1,0 +1,24 @@
+// Ratios of Gamma functions in logarithms, without the cancellation of a difference of two large logarithms.
+#pragma once
+
+#include <cmath>
+
+namespace fishernet {
+
+// What Stirling's formula leaves over: log Gamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2), for x >= 16.
+inline double stirling_remainder(double x) {
+    const double y = 1 / (x * x);
+    return (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y / 1188)))) / x;
+}
+
+// log (x (x + 1) ... (x + k - 1)) = log Gamma(x + k) - log Gamma(x), for x > 0 and a whole k >= 0.
+inline double log_rising(double x, double k) {
+    constexpr double large = 16;
+    double sum = 0;
+    for (; k > 0 && x < large; --k, ++x) sum += std::log(x);
+    if (k <= 0) return sum;
+    const double fit = (x - 0.5) * std::log1p(k / x) + k * (std::log(x + k) - 1);
+    return sum + fit + stirling_remainder(x + k) - stirling_remainder(x);
+}
+
+}  // namespace fishernet
