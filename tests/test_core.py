@@ -28,7 +28,7 @@ def columns(**changed: Any) -> _core.Columns:
 
 
 def terms() -> _core.SetTerms:
-    return _core.SetTerms(columns())
+    return _core.SetTerms(columns(), "likelihood", 0.5)
 
 
 def search(**changed: Any) -> _core.HillClimb:
@@ -100,12 +100,18 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("offsets that fall", lambda: _core.count(columns(), i64(0, 2, 1, 2), i32(0, 1), 100)),
     ("offsets too long", lambda: _core.count(columns(), i64(0, 3), i32(0, 1), 100)),
     ("no offsets", lambda: _core.count(columns(), i64(), i32(), 100)),
-    ("missing cells scored", lambda: _core.SetTerms(columns(cardinalities=i64(2, 2)))),
-    ("a child out of range", lambda: terms().family_scores(i32(2), i64(0, 0), i32(), 0.0)),
-    ("a parent out of range", lambda: terms().family_scores(i32(0), i64(0, 1), i32(-1), 0.0)),
-    ("a child among its parents", lambda: terms().family_scores(i32(0), i64(0, 1), i32(0), 0.0)),
-    ("family offsets", lambda: terms().family_scores(i32(0), i64(0, 2), i32(1), 0.0)),
-    ("doubles for integers", lambda: terms().family_scores(np.array([0.0]), i64(0, 0), i32(), 0.0)),
+    ("missing cells scored", lambda: _core.SetTerms(columns(cardinalities=i64(2, 2)), "likelihood", 0.0)),
+    ("no such measure", lambda: _core.SetTerms(columns(), "bayes", 1.0)),
+    ("a prior of nothing", lambda: _core.SetTerms(columns(), "bdeu", 0.0)),
+    ("a price that is no number", lambda: _core.SetTerms(columns(), "likelihood", float("nan"))),
+    ("negative draws", lambda: _core.regret(i64(-1), 2.0, 0.7)),
+    ("no states", lambda: _core.regret(i64(1), 0.0, 0.0)),
+    ("states without a logarithm", lambda: _core.regret(i64(1), float("inf"), float("inf"))),
+    ("a child out of range", lambda: terms().family_scores(i32(2), i64(0, 0), i32())),
+    ("a parent out of range", lambda: terms().family_scores(i32(0), i64(0, 1), i32(-1))),
+    ("a child among its parents", lambda: terms().family_scores(i32(0), i64(0, 1), i32(0))),
+    ("family offsets", lambda: terms().family_scores(i32(0), i64(0, 2), i32(1))),
+    ("doubles for integers", lambda: terms().family_scores(np.array([0.0]), i64(0, 0), i32())),
     ("a score never stored", lambda: _core.FamilyCache().scores(i32(0), i64(0, 0), i32())),
     ("a position out of range", lambda: _core.FamilyCache().store(i32(0), i64(0, 0), i32(), i64(1), np.zeros(1))),
     ("a start out of range", lambda: search(start=[[5], []])),
@@ -182,7 +188,7 @@ def test_what_does_not_fit_is_refused(what: str, call: Callable[[], Any]) -> Non
 def test_what_fits_is_taken() -> None:
     assert columns().total == 3
     assert columns(weights=i64(5, 0, 1)).total == 6
-    assert terms().family_scores(i32(0, 1), i64(0, 0, 1), i32(0), 0.0).shape == (2,)
+    assert terms().family_scores(i32(0, 1), i64(0, 0, 1), i32(0)).shape == (2,)
     assert model().look_up(columns(), TABLES, True).tolist() == [1.0, 1.5, 0.5]
     assert [len(column) for column in model().sample(TABLES, i32(0, 1), 5, 1)] == [5, 5]
     assert inference().run(i32(0, 1), [])[0][0].tolist() == [1.0, 0.0]

@@ -13,7 +13,9 @@ from fishernet.scores import SCORES, Score, named_score
 from tests.tables import random_table
 
 EVERY = pytest.mark.parametrize("name", sorted(SCORES))
-EQUIVALENT = ["aic", "bic", "loglik", "mdl"]  # the same for Markov-equivalent structures
+LIKELIHOODS = ["aic", "bic", "loglik", "mdl", "hqc"]
+EQUIVALENT = [*LIKELIHOODS, "bdeu", "bdq", "qnml"]  # the same for Markov-equivalent structures
+OTHERS = ["fnml", "k2"]
 
 
 @EVERY
@@ -64,10 +66,22 @@ def test_markov_equivalent_structures_tie(name: str) -> None:
     assert found > 20
 
 
-@pytest.mark.parametrize("name", EQUIVALENT)
+def test_every_score_is_equivalent_or_not() -> None:
+    assert sorted([*EQUIVALENT, *OTHERS]) == sorted(SCORES)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_some_scores_prefer_one_of_two_equivalent_structures(name: str) -> None:
+    table = random_table(1, 500, [2, 3])
+    there, back = (fn.Dag.from_edges(table.names, [edge]) for edge in (("v0", "v1"), ("v1", "v0")))
+    assert there.is_equivalent(back)
+    assert abs(fn.score(there, table, name) - fn.score(back, table, name)) > 0.01
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
 def test_a_state_that_never_occurs_costs_its_parameters_and_no_more(name: str) -> None:
     table = random_table(1, 500, [2, 3])
     dag = fn.Dag.from_edges(table.names, [("v0", "v1")])
     wider = table.conform([table.variables[0], fn.Variable("v1", [*table.variables[1].states, "never"])])
-    price = {"loglik": 0.0, "aic": 1.0}.get(name, 0.5 * math.log(500))
+    price = {"loglik": 0.0, "aic": 1.0, "hqc": math.log(math.log(500))}.get(name, 0.5 * math.log(500))
     assert fn.score(dag, wider, name) == pytest.approx(fn.score(dag, table, name) - 2 * price, rel=1e-13)

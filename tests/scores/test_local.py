@@ -19,10 +19,10 @@ from fishernet.counts import Counts, as_source
 from fishernet.errors import FishernetError, MissingValueError, SchemaError
 from fishernet.scores import Bic, Families, LocalScores, local_scores, named_score
 from fishernet.table import Variable
-from tests.reference.scoring import family_score
+from tests.reference.scoring import OTHERS, PENALIZED, family_score
 from tests.tables import random_table, tables
 
-NAMES = ["loglik", "bic", "aic"]
+NAMES = [*PENALIZED, *OTHERS]
 
 
 class Remote:
@@ -60,13 +60,14 @@ def test_both_routes_equal_the_definition(table: fn.Table, name: str, order: ran
     np.testing.assert_allclose(by_protocol, expected, rtol=1e-12, atol=1e-11)
 
 
+@pytest.mark.parametrize("name", ["bic", "bdeu", "fnml"])
 @pytest.mark.parametrize("n_rows", [1, 2, 63, 64, 65, 511, 512, 513, 8192, 8193, 57344, 57345, 70_001])
-def test_borders_of_blocks_and_chunks(n_rows: int) -> None:
+def test_borders_of_blocks_and_chunks(n_rows: int, name: str) -> None:
     table = random_table(n_rows, n_rows, [2, 3, 4, 2, 26, 1])
     families = Families.from_pairs(all_families(6, 3))
-    by_core = local_scores(as_source(table), families, Bic())
-    by_protocol = local_scores(Remote(table), families, Bic())
-    np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-9)
+    by_core = local_scores(as_source(table), families, named_score(name))
+    by_protocol = local_scores(Remote(table), families, named_score(name))
+    np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
 
 
 @pytest.mark.parametrize("n_rows", [500, 60_000])
@@ -78,17 +79,18 @@ def test_more_lanes_than_a_few_groups(n_rows: int) -> None:
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
 
 
-def test_wide_columns_and_very_large_families() -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_wide_columns_and_very_large_families(name: str) -> None:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, [300, 40, 33, 32, 90, 7], size=(3000, 6))
     table = fn.Table.from_codes(codes, [fn.Variable(f"v{i}", range(r)) for i, r in enumerate([300, 40, 33, 32, 90, 7])])
     families = Families.from_pairs(all_families(6, 5))
-    by_core = local_scores(as_source(table), families, named_score("loglik"))
-    by_protocol = local_scores(Remote(table), families, named_score("loglik"))
+    by_core = local_scores(as_source(table), families, named_score(name))
+    by_protocol = local_scores(Remote(table), families, named_score(name))
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
 
 
-@given(tables(), st.sampled_from(["bic", "aic", "loglik"]))
+@given(tables(), st.sampled_from(NAMES))
 def test_how_a_set_was_counted_leaves_no_trace(table: fn.Table, name: str) -> None:
     """One family at a time, all at once, backwards, on reordered rows: the same bits."""
     pairs = all_families(len(table.variables))
@@ -98,6 +100,27 @@ def test_how_a_set_was_counted_leaves_no_trace(table: fn.Table, name: str) -> No
     backwards = local_scores(as_source(table), Families.from_pairs(pairs[::-1]), score)[::-1]
     turned = local_scores(as_source(table[::-1]), Families.from_pairs(pairs), score)
     assert together.tolist() == alone == backwards.tolist() == turned.tolist()
+
+
+@given(tables(), st.sampled_from([("bdeu", "ess"), ("bdq", "alpha")]), st.floats(1e-9, 1e6))
+def test_priors_weak_and_strong(table: fn.Table, named: tuple[str, str], strength: float) -> None:
+    name, option = named
+    pairs = all_families(len(table.variables), 2)
+    found = local_scores(as_source(table), Families.from_pairs(pairs), named_score(name, **{option: strength}))
+    expected = [family_score(table, child, parents, name, **{option: strength}) for child, parents in pairs]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_more_configurations_than_a_double_counts(name: str) -> None:
+    """Of a set with 2^1199 cells every score but the penalized ones has a value, in both routes the same."""
+    rows = np.random.default_rng(3).integers(0, 2, size=(40, 1200))
+    table = fn.Table.from_codes(rows, [fn.Variable(f"v{i}", (0, 1)) for i in range(1200)])
+    families = Families.from_pairs([(0, range(1, 1200)), (1, (0,))])
+    by_core = local_scores(as_source(table), families, named_score(name))
+    by_protocol = local_scores(Remote(table), families, named_score(name))
+    np.testing.assert_allclose(by_core, by_protocol, rtol=1e-10)
+    assert np.isfinite(by_core[0]) == (name in ("loglik", *OTHERS))
 
 
 def test_an_arc_and_its_reversal_tie() -> None:

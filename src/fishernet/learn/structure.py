@@ -42,7 +42,7 @@ def structure(
     table : Table or CountSource
         The data, without missing cells.
     score : str or Score
-        What is maximized: "bic" (alias "mdl"), "aic", "loglik".
+        What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml" (`scores`).
     search : str
         "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7).
     max_parents : int, optional

@@ -113,7 +113,7 @@ def sum_log_rising(log_a: float, n: npt.NDArray[np.float64]) -> float:
 
 def log_gamma_ratio(x: float, k: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return ``log G(x + k) / G(x)``; the difference of two large logarithms only where these are exact enough."""
-    if x < 1e6:
-        ratio: npt.NDArray[np.float64] = gammaln(x + k) - gammaln(x)
-        return ratio
-    return (x - 0.5) * np.log1p(k / x) + k * (np.log(x + k) - 1)  # Stirling; what it leaves over is below 1e-6 k / x
+    ratio: npt.NDArray[np.float64] = gammaln(x + k) - gammaln(x)
+    if x >= 1e6:  # Stirling; what it leaves over is below 1e-6 k / x
+        ratio = (x - 0.5) * np.log1p(k / x) + k * (np.log(x + k) - 1)
+    return ratio
