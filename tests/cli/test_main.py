@@ -10,7 +10,7 @@ import fishernet as fn
 from fishernet.cli.main import fishernet
 from tests.cli.running import good, process, run
 
-COMMANDS = ["learn", "score", "sample", "predict", "query", "select", "similar", "convert"]
+COMMANDS = ["learn", "score", "sample", "predict", "query", "select", "similar", "compare-graphs", "convert"]
 
 
 def test_help_lists_the_commands_in_the_order_of_their_use() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fishernet.cli.compare_graphs import compare_graphs
 from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
 from fishernet.cli.learn import learn
@@ -18,7 +19,7 @@ from fishernet.cli.terminal.failures import Commands
 
 @click.group(
     cls=Commands,
-    commands=[learn, score, sample, predict, query, select, similar, convert, demo],
+    commands=[learn, score, sample, predict, query, select, similar, compare_graphs, convert, demo],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="fishernet", message="%(package)s %(version)s")

@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 import numpy as np
+import numpy.typing as npt
 
+from fishernet.cli.folds import Folds, fold_lines, fold_options
 from fishernet.cli.holdout import Likelihood
 from fishernet.cli.inputs.models import read_directed
-from fishernet.cli.inputs.tables import missing_option, read_for_model, weights_option
+from fishernet.cli.inputs.tables import Reading, read_for_model, reading_options
 from fishernet.cli.terminal.output import (
     Facts,
     aligned,
@@ -32,26 +34,28 @@ from fishernet.table import Table
 CELLS_AT_ONCE = 2**22
 
 
-@click.command(short_help="Score a table, its rows or its cells under a model.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("table", type=click.Path(path_type=Path))
+@click.command(short_help="Score a table, rows or cells; with --folds, a way to learn.")
+@click.argument("paths", metavar="[MODEL] TABLE", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--rows", is_flag=True, help="Print the log-likelihood of each row, one a line, and nothing else.")
 @click.option("--terms", is_flag=True, help="List the least likely cells, given their parents: why a row is odd.")
 @click.option("--top", type=int, default=10, show_default=True, metavar="N", help="How many cells --terms lists.")
-@click.option("--score", metavar="|".join(SCORES), help="Also score the model's graph on the table.")
-@missing_option("error", "drop", "state")
-@weights_option
+@click.option(
+    "--score",
+    metavar="|".join(SCORES),
+    help="Also score the model's graph on the table. With --folds: what is maximized.  [default: none; --folds: bic]",
+)
+@fold_options
+@reading_options("error", "drop", "state")
 @output_option
 @as_json_option
 def score(
-    model: Path,
-    table: Path,
+    paths: tuple[Path, ...],
     rows: bool,
     terms: bool,
     top: int,
     score: str | None,
-    missing: str,
-    weights: str | None,
+    folds: Folds | None,
+    reading: Reading,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -62,20 +66,61 @@ def score(
     Columns are matched by name, in any order, and labels looked up in the model's states; columns that the model does
     not know are ignored. A row that the model deems impossible has -inf (null in JSON). Rows are counted from 0.
 
+    With --folds N there is no MODEL. The rows of TABLE are cut at random in N parts, a Bayesian network is learned from
+    all parts but one as fishernet learn would, and that part is scored under it, for each in turn: so well does this
+    way to learn predict new rows. Printed is the held-out log-likelihood a row of each part, their mean and its
+    standard error. The same --seed makes the same parts, whatever else is asked for.
+
     \b
-    Examples
+    Examples: a model on new rows, and why some are odd; two ways to learn
       fishernet score model.json patients.csv --score bic
       fishernet score model.json patients.csv --rows -o rows.txt
       fishernet score model.json patients.csv --terms --top 3
+      fishernet score patients.csv --folds 10 --max-parents 2
+      fishernet score patients.csv --folds 10 --score aic
     """  # noqa: D301
     if top < 1:
         raise FishernetError(f"--top must be at least 1, not {top}")
     check_folder(output)
+    if folds is None:
+        facts, logs = _under_model(*_two(paths), rows=rows, terms=terms, top=top, score=score, reading=reading)
+        lines = _text(facts)
+    else:
+        if terms:
+            raise FishernetError("--terms is about one model; it does not go with --folds")
+        facts, logs = folds.facts(_one(paths), reading, score or "bic", rows=rows)
+        lines = fold_lines(facts)
+    if as_json:
+        write_facts(facts, output)
+    else:
+        write_lines(map(repr, logs.tolist()) if rows else lines, output)
+
+
+def _two(paths: tuple[Path, ...]) -> tuple[Path, Path]:
+    if len(paths) != 2:
+        raise click.UsageError(f"MODEL and TABLE are needed (or, with --folds, TABLE alone), not {len(paths)} files.")
+    return paths[0], paths[1]
+
+
+def _one(paths: tuple[Path, ...]) -> Path:
+    if len(paths) != 1:
+        raise click.UsageError(
+            f"With --folds, which learns its own models, TABLE alone is needed, not {len(paths)} files."
+        )
+    return paths[0]
+
+
+def _under_model(
+    model: Path, table: Path, *, rows: bool, terms: bool, top: int, score: str | None, reading: Reading
+) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
+    """Return what is printed of a table under a model, and the log-likelihood of each row."""
+    if reading.bins is not None:
+        raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
     network = read_directed(model, "score")
     pseudo = "pseudo_" if isinstance(network, DependencyNetwork) else ""
     if score is not None and not isinstance(network, BayesianNetwork):
         raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
-    data = read_for_model(table, network, missing=missing, weights=weights)
+    data = read_for_model(table, network, missing=reading.missing, weights=reading.weights)
     logs = network.log_prob(data) if isinstance(network, BayesianNetwork) else network.pseudo_log_likelihood(data)
     likelihood = Likelihood.of_rows(logs, data.weights)
     facts: dict[str, Any] = {
@@ -92,10 +137,7 @@ def score(
         facts[f"row_{pseudo}log_likelihoods"] = logs.tolist()
     if terms:
         facts["terms"] = least_likely(network, data, top)
-    if as_json:
-        write_facts(facts, output)
-    else:
-        write_lines(map(repr, logs.tolist()) if rows else _text(facts), output)
+    return facts, logs
 
 
 def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top: int) -> list[dict[str, Any]]:

@@ -1,7 +1,22 @@
-"""How distributions and tables differ: divergences, full-conditional manifolds and the maximum mean discrepancy."""
+"""How distributions, tables and learners differ.
 
+Divergences, full-conditional manifolds, the maximum mean discrepancy, and cross-validation.
+"""
+
+from fishernet.compare.cross_validation import CrossValidation, cross_validate
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.manifolds import Bound, bound, inconsistency, kl_to_manifold, m_project
 from fishernet.compare.mmd import mmd
 
-__all__ = ["Bound", "bound", "full_conditional_divergence", "inconsistency", "kl", "kl_to_manifold", "m_project", "mmd"]
+__all__ = [
+    "Bound",
+    "CrossValidation",
+    "bound",
+    "cross_validate",
+    "full_conditional_divergence",
+    "inconsistency",
+    "kl",
+    "kl_to_manifold",
+    "m_project",
+    "mmd",
+]
