@@ -115,6 +115,19 @@ def test_missing_cells_are_states_of_their_own_where_the_model_has_them(model: P
     assert facts["predicted"].count("missing") == 10
 
 
+def test_missing_cells_and_unknown_labels_are_summed_out_when_asked(model: Path, csv: Path) -> None:
+    net, table = fn.load(model), fn.read_table(csv)
+    csv.write_text(csv.read_text(encoding="utf-8").replace("old", "ancient"), encoding="utf-8")
+    options = ("--missing", "keep", "--unknown", "missing", "--json")
+    facts = good("predict", model, csv, "--target", "cough", *options).facts
+    codes = np.stack(table.codes, axis=1).astype(int)
+    age = table.names.index("age")
+    codes[codes[:, age] == table.variables[age].states.index("old"), age] = 2  # a missing cell's code
+    expected = fn.infer.predict_proba(net, fn.Table.from_codes(codes, table.variables), "cough")
+    np.testing.assert_allclose(facts["probabilities"], expected, rtol=1e-12)
+    assert "'ancient'" in refused("predict", model, csv, "--target", "cough", "--missing", "keep")
+
+
 def test_a_row_that_the_model_deems_impossible_is_one_sentence(tmp_path: Path) -> None:
     a, b = fn.Variable("a", ["x", "y"]), fn.Variable("b", ["x", "y"])
     rows = np.array([[1, 0], [0.5, 0.5]])

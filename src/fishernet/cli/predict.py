@@ -17,6 +17,7 @@ from fishernet.cli.inputs.models import read_bayesian
 from fishernet.cli.inputs.tables import missing_option, read_columns
 from fishernet.cli.terminal.output import as_json_option, check_folder, output_option, write_facts, write_lines
 from fishernet.errors import SchemaError
+from fishernet.infer import predict_proba
 from fishernet.table import Variable
 from fishernet.table.encoding.labels import as_text
 from fishernet.table.variable import positions
@@ -29,14 +30,25 @@ Codes = npt.NDArray[np.unsignedinteger[Any]]
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--target", required=True, metavar="COLUMN", help="The variable to predict.")
-@missing_option("error", "state")
+@missing_option("error", "state", "keep")
+@click.option(
+    "--unknown",
+    type=click.Choice(["error", "missing"]),
+    default="error",
+    show_default=True,
+    help="Labels that the model does not have: refuse them (error), take them for missing cells (missing).",
+)
 @output_option
 @as_json_option
-def predict(model: Path, table: Path, target: str, missing: str, output: Path | None, as_json: bool) -> None:
+def predict(
+    model: Path, table: Path, target: str, missing: str, unknown: str, output: Path | None, as_json: bool
+) -> None:
     """Print, for each row of TABLE, the most probable state of one variable and the probability of each of its states.
 
     All other columns of MODEL (.json or .bif) must be there. The target's own need not; where it is, how well it was
     predicted is said on stderr: accuracy, and log-loss in nats a row. The result is CSV, or JSON with --json.
+
+    Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.
 
     \b
     Example
@@ -45,9 +57,9 @@ def predict(model: Path, table: Path, target: str, missing: str, output: Path | 
     check_folder(output)
     network = read_bayesian(model, "predict")
     variable = network.variables[positions(network.names, [target])[0]]
-    others = read_columns(table, [v for v in network.variables if v.name != target], missing)
-    truth = read_truth(table, variable, missing)
-    probabilities = network.predict_proba(others, target)
+    others = read_columns(table, [v for v in network.variables if v.name != target], missing, unknown)
+    truth = read_truth(table, variable, missing, unknown)
+    probabilities = predict_proba(network, others, target)
     quality = None if truth is None else Quality.of(probabilities, truth, others.weights)
     if not as_json:
         write_lines(_csv(variable, probabilities), output)
@@ -104,14 +116,14 @@ class Quality:
         )
 
 
-def read_truth(table: Path, target: Variable, missing: str) -> Codes | None:
+def read_truth(table: Path, target: Variable, missing: str, unknown: str) -> Codes | None:
     """Return the codes of the target's column, None when the table has no such column.
 
     A missing cell's code is the number of states, or that of the model's state for missing cells.
     """
     policy = "state" if missing == "state" and target.missing_state is not None else "keep"
     try:
-        return read_columns(table, [target], policy).column(target.name)
+        return read_columns(table, [target], policy, unknown).column(target.name)
     except SchemaError:
         return None
 

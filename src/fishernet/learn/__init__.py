@@ -7,18 +7,26 @@ network chooses the inputs of every variable by itself (`local_structure`).
 
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
 from fishernet.learn.parameters import bayesian_network, parameters
+from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
 from fishernet.learn.structure import dag, structure
+from fishernet.learn.trees import chow_liu, kdb, naive_bayes, tan
 
 __all__ = [
+    "EdgeStrengths",
     "InputsFound",
     "Search",
     "SearchResult",
     "Step",
     "bayesian_network",
+    "chow_liu",
     "dag",
     "dependency_network",
+    "edge_strengths",
+    "kdb",
     "local_structure",
+    "naive_bayes",
     "parameters",
     "structure",
+    "tan",
 ]

@@ -134,9 +134,9 @@ def read_for_model(
     return refuse_empty(path, read_table(path, schema=model.variables, missing=missing, weights=weights))
 
 
-def read_columns(path: Path, variables: Sequence[Variable], missing: str) -> Table:
+def read_columns(path: Path, variables: Sequence[Variable], missing: str, unknown: str = "error") -> Table:
     """Read some columns of a table, in their order, and every row."""
-    return refuse_empty(path, read_table(path, schema=variables, missing=missing))
+    return refuse_empty(path, read_table(path, schema=variables, missing=missing, unknown=unknown))
 
 
 def refuse_empty(path: Path, table: Table) -> Table:

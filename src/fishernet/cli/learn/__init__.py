@@ -12,6 +12,7 @@ from fishernet.cli.holdout import count_rows, hold_out
 from fishernet.cli.inputs.models import Model, check_model_output, write_model
 from fishernet.cli.inputs.rules import Rules, rule_options
 from fishernet.cli.inputs.tables import Reading, reading_options, refuse_empty
+from fishernet.cli.learn import trees
 from fishernet.cli.learn.bayesian import BayesianLearner
 from fishernet.cli.learn.dependency import DependencyLearner
 from fishernet.cli.terminal.output import Facts, as_json_option, write_facts, write_lines
@@ -45,13 +46,17 @@ class Learner(Protocol):
         """Return the facts as lines for people."""
 
 
-LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": DependencyLearner}
+LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": DependencyLearner, **trees.LEARNERS}
 
 
 @click.command(short_help="Learn a network from a table.")
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="MODEL", help="Save the network (.json; bn also .bif)."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="MODEL",
+    help="Save the network (.json; all but dn also .bif).",
 )
 @click.option(
     "--model",
@@ -59,9 +64,11 @@ LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": Depe
     type=click.Choice(list(LEARNERS)),
     default="bn",
     show_default=True,
-    help="A Bayesian network (bn) or a dependency network (dn).",
+    help="A Bayesian network (bn), a dependency network (dn), or a Bayesian network of a simple form.",
 )
-@click.option("--score", default="bic", show_default=True, metavar="|".join(SCORES), help="What is maximized.")
+@click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to be predicted.")
+@click.option("--k", type=int, metavar="N", help="kdb: at most N other features as parents of each.  [default: 3]")
+@click.option("--score", metavar="|".join(SCORES), help="bn, dn: what is maximized.  [default: bic]")
 @click.option(
     "--search",
     metavar="|".join([*SEARCHES, *INPUT_SEARCHES]),
@@ -75,7 +82,7 @@ LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": Depe
     metavar="X|snml|zeros",
     help="Pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1; dn: zeros]",
 )
-@click.option("--ess", type=float, metavar="X", help="bn: instead, pseudo-counts that add up to X a variable.")
+@click.option("--ess", type=float, metavar="X", help="All but dn: instead, pseudo-counts that add up to X a variable.")
 @reading_options("error", "drop", "state")
 @click.option(
     "--holdout", type=float, default=0.2, show_default=True, metavar="SHARE", help="Share of the rows held out."
@@ -100,6 +107,10 @@ def learn(
     chooses its inputs by itself; its rows are drawn by pseudo-Gibbs sampling, and it is measured by its
     pseudo-log-likelihood.
 
+    Three forms of Bayesian network predict one variable (--target) from all the others: with the class as their only
+    parent (naive-bayes), in a tree below it (tan), or with up to --k parents besides it (kdb). A chow-liu tree is the
+    likeliest of all trees over all variables.
+
     A share of the rows is held out at random (--holdout, --seed). Structure and parameters are learned from the other
     rows, and the held-out log-likelihood, in nats a row, is that of this network. The network saved with -o has the
     same arcs, and its parameters are fitted again on all rows. With --holdout 0 everything is learned from all rows.
@@ -108,12 +119,14 @@ def learn(
     Names that hold commas stand in double quotes: --require '"a,b",c'.
 
     \b
-    Examples: four bins for numbers, no arc into the age; what each variable depends on, one by one
+    Examples: four bins for numbers, no arc into the age; what each variable depends on, one by one; a classifier
       fishernet learn patients.csv --bins 4 --tiers "age;smoke,cough" -o model.json
       fishernet learn patients.csv --model dn --max-inputs 3 -o model.json
+      fishernet learn patients.csv --model tan --target cough -o model.json
     """  # noqa: D301
     options = {**options, **rules}
     _refuse_others(kind, options)
+    options["score"] = options["score"] or "bic"
     learner = LEARNERS[kind](seed=seed, **{name: value for name, value in options.items() if name in TAKEN[kind]})
     if output is not None:
         check_model_output(output, learner.endings)
@@ -154,13 +167,14 @@ BOTH = {"score", "search", "smoothing"}
 TAKEN = {
     "bn": BOTH | {"max_parents", "ess", "max_seconds", "required", "forbidden", "tiers"},
     "dn": BOTH | {"max_inputs"},
+    **trees.TAKEN,
 }
 OPTION = {"required": "--require", "forbidden": "--forbid"}  # the others are called as they are
-NAMED = {"bn": "a Bayesian network (--model bn)", "dn": "a dependency network (--model dn)"}
+NAMED = {"bn": "a Bayesian network (--model bn)", "dn": "a dependency network (--model dn)", **trees.NAMED}
 
 
 def _refuse_others(kind: str, options: Mapping[str, Any]) -> None:
-    """Raise FishernetError when an option was given that only makes sense for the other kind of network."""
+    """Raise FishernetError when an option was given that only makes sense for other kinds of network."""
     for name, value in options.items():
         if name not in TAKEN[kind] and value is not None and value != []:
             option = OPTION.get(name, f"--{name.replace('_', '-')}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import click
+
 WORDS = [
     (re.compile(pattern), ours)
     for pattern, ours in (
-        (r'missing="drop", "state" or "keep"', "--missing drop or --missing state"),
         (r'; unknown="missing" takes such cells for missing', ""),
         (r"(; | or )give a schema\b", ""),
         (r"pass bins, as in bins=5 or bins=\{column: 5\}", "pass --bins 5 or --bins COLUMN=5"),
@@ -23,6 +24,7 @@ WORDS = [
         (r"\bread without schema=table\.variables\b", "read without the model"),
     )
 ]
+MISSING = 'missing="drop", "state" or "keep"'
 OPTION = re.compile(r"\b(missing|smoothing|binning|bins|ess|max_parents)=\"?([\w.]+)\"?")
 KEYWORD = re.compile(
     r"^(bins|binning|smoothing|ess|seed|max_parents|max_inputs|max_seconds|chains|burn_in|thin)(?= must| and)"
@@ -31,10 +33,20 @@ KEYWORD = re.compile(
 
 def option_words(message: str) -> str:
     """Return a message with the options of the command line in place of Python's keywords."""
+    message = message.replace(MISSING, _policies_for_missing())
     for python, ours in WORDS:
         message = python.sub(ours, message)
     message = KEYWORD.sub(lambda match: _option(match[1]), message)
     return OPTION.sub(lambda match: f"{_option(match[1])} {match[2]}", message)
+
+
+def _policies_for_missing() -> str:
+    """Return what ``--missing`` offers in the command that runs."""
+    context = click.get_current_context(silent=True)
+    options = {} if context is None else {option.name: option.type for option in context.command.params}
+    known = options.get("missing")
+    words = [word for word in known.choices if word != "error"] if isinstance(known, click.Choice) else ["drop"]
+    return " or ".join(f"--missing {word}" for word in words)
 
 
 def _option(keyword: str) -> str:

@@ -1,0 +1,17 @@
+"""Estimators for scikit-learn, over the same functions as everything else.
+
+Nothing imports this package but who asks: ``import fishernet.sklearn``. It needs scikit-learn 1.6 or later, which
+``pip install "fishernet[sklearn]"`` brings along.
+"""
+
+try:
+    from fishernet.sklearn.classifier import BayesianNetworkClassifier
+except ImportError as error:
+    if (error.name or "").partition(".")[0] != "sklearn":
+        raise
+    raise ImportError(
+        'fishernet.sklearn needs scikit-learn 1.6 or later; pip install "fishernet[sklearn]" installs it',
+        name=error.name,
+    ) from error
+
+__all__ = ["BayesianNetworkClassifier"]

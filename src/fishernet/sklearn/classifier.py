@@ -1,0 +1,223 @@
+"""A Bayesian network as a classifier of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from fishernet.counts import CountSource
+from fishernet.errors import FishernetError
+from fishernet.graphs import Dag
+from fishernet.infer import predict_proba
+from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
+from fishernet.learn.structure import SEARCHES
+from fishernet.models import BayesianNetwork
+from fishernet.scores import Score
+from fishernet.sklearn.columns import (
+    Array,
+    Columns,
+    columns_like_training,
+    positive_weights,
+    rows_of,
+    training_columns,
+)
+from fishernet.sklearn.training_counts import KnownRows, filled, whole_weights
+from fishernet.table import Table, Variable
+from fishernet.table.encoding.options import Bins
+from fishernet.table.variable import code_dtype, listed
+
+STRUCTURES: dict[str, Callable[[CountSource | Table, str, int], Dag]] = {
+    "nb": lambda source, target, k: naive_bayes(source, target),  # noqa: ARG005
+    "tan": lambda source, target, k: tan(source, target),  # noqa: ARG005
+    "kdb": kdb,
+}
+
+
+class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A Bayesian network over the features and the class, which predicts the class.
+
+    Features are categorical; numbers are cut into bins. X is an array, or a pandas, polars or pyarrow frame, whose
+    columns may hold text, numbers and truth values. Cells that are missing (None, NaN) when predicting are summed out
+    exactly, as are labels that were never seen in training.
+
+    Parameters
+    ----------
+    structure : {"nb", "tan", "kdb"} or the name of a search
+        Naive Bayes, tree-augmented naive Bayes, a k-dependence classifier (`fishernet.learn.kdb`), or a general network
+        found by that search of `fishernet.learn.dag`, as "hill-climb" or "exact".
+    k : int
+        For "kdb": how many features may be parents of one feature.
+    structure_score : str or Score
+        What a search maximizes.
+    smoothing : float, "snml" or "zeros"
+        What is added to counts; see `fishernet.learn.parameters`. With 0 rows may become impossible, which raises.
+    bins : int, mapping from column to int or cut points, or None
+        Numeric columns are cut into at most so many bins, and columns with no more distinct numbers keep them as
+        states; None takes all numbers for states. The columns of an array are called x0, x1, ...
+    binning : {"quantile", "equal-width"}
+        How an int in `bins` is turned into cut points.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) ndarray
+        The classes, sorted.
+    network_ : BayesianNetwork
+        Over the features and the class, which comes last; its variables hold states and cut points.
+    dag_ : Dag
+        Its structure.
+    target_name_ : str
+        The class's name in the network: that of y if it has one, otherwise "class".
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) ndarray of str
+        Only where X was a frame with names.
+
+    Notes
+    -----
+    A cell that is missing in training does not count: the parameters of a family are fitted to the rows that have all
+    of its cells. To find the structure, missing cells are filled with labels drawn given the class (the same ones each
+    time). Rows of weight 0 are left out, with the labels that occur in them alone. The states that a categorical
+    column of pandas declares are states whether they occur or not.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> from fishernet.sklearn import BayesianNetworkClassifier
+    >>> train, test = fn.datasets.load("nursery").split(0.5, seed=1)
+    >>> def features(table):
+    ...     return table.to_frame().drop_columns("class")
+    >>> y = train.to_frame()["class"].to_pylist()
+    >>> model = BayesianNetworkClassifier("tan").fit(features(train), y)
+    >>> bool(model.score(features(test), test.to_frame()["class"].to_pylist()) > 0.92)
+    True
+    """
+
+    def __init__(
+        self,
+        structure: str = "tan",
+        *,
+        k: int = 3,
+        structure_score: str | Score = "bic",
+        smoothing: float | str = 1.0,
+        bins: Bins | None = 5,
+        binning: str = "quantile",
+    ) -> None:
+        self.structure = structure
+        self.k = k
+        self.structure_score = structure_score
+        self.smoothing = smoothing
+        self.bins = bins
+        self.binning = binning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the structure and the parameters.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features) array or frame
+        y : (n_rows,) array
+            The classes, at least two.
+        sample_weight : (n_rows,) array, optional
+            How many rows each row stands for; any numbers from 0 on.
+
+        Raises
+        ------
+        ValueError
+            When shapes or values do not fit, there is one class only, or a column has only missing cells.
+        TypeError
+            When X is sparse, or a cell is no label.
+        """
+        if self.structure not in STRUCTURES and self.structure not in SEARCHES:
+            known = listed([*STRUCTURES, *SEARCHES])
+            raise FishernetError(f"unknown structure {self.structure!r}; there are {known}")
+        columns, classes = training_columns(self, X, y)
+        unit, weights = 1.0, None
+        if sample_weight is not None:
+            given = positive_weights(sample_weight, X)
+            columns, classes = rows_of(columns, given > 0), classes[given > 0]
+            weights, unit = whole_weights(given[given > 0])
+        self.target_name_ = _free_name(getattr(y, "name", None), self._feature_names())
+        table = self._training_table(columns, classes, weights)
+        complete = filled(table, target=len(columns))
+        self.dag_ = self._learned(complete if unit == 1 else KnownRows(complete, unit))
+        self.network_: BayesianNetwork = parameters(self.dag_, KnownRows(table, unit), smoothing=self.smoothing)
+        return self
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the probability of each class, (n_rows, n_classes), in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features) array or frame
+            Cells may be missing, and labels need not have occurred in training.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a row is impossible whatever its class, as may happen with smoothing=0.
+        """
+        check_is_fitted(self)
+        columns = dict(zip(self._feature_names(), columns_like_training(self, X), strict=True))
+        table = Table.from_frame(
+            columns, schema=self.network_.variables[:-1], missing="keep", unknown="missing", na_values=()
+        )
+        return predict_proba(self.network_, table, self.target_name_)
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class of each row, (n_rows,); of equally probable ones the first.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features) array or frame
+        """
+        probabilities = self.predict_proba(X)
+        found: Array = self.classes_[probabilities.argmax(axis=1)]
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _feature_names(self) -> list[str]:
+        named = getattr(self, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.n_features_in_)] if named is None else [str(name) for name in named]
+
+    def _training_table(self, columns: Columns, classes: Array, weights: npt.NDArray[np.int64] | None) -> Table:
+        """Return the table of the features and, last, the class."""
+        self.classes_, codes = np.unique(classes, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise FishernetError(
+                f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs at least two"
+            )
+        frame = dict(zip(self._feature_names(), columns, strict=True))
+        counted = None if weights is None else _free_name("weights", frame)
+        if counted is not None:
+            frame[counted] = weights
+        features = Table.from_frame(
+            frame, bins=self.bins, binning=self.binning, missing="keep", weights=counted, na_values=()
+        )
+        target = Variable(self.target_name_, self.classes_.tolist())
+        return Table(
+            [*features.variables, target],
+            [*features.codes, codes.astype(code_dtype(target.cardinality))],
+            weights=features.weights,
+        )
+
+    def _learned(self, source: Table | CountSource) -> Dag:
+        if self.structure in STRUCTURES:
+            return STRUCTURES[self.structure](source, self.target_name_, self.k)
+        return dag(source, search=self.structure, score=self.structure_score)
+
+
+def _free_name(wanted: Any, taken: Any) -> str:
+    """Return a name that no feature has, the wanted one if it will do."""
+    name = wanted if isinstance(wanted, str) and wanted else "class"
+    while name in taken:
+        name += "_"
+    return name
