@@ -43,8 +43,10 @@ def option_words(message: str) -> str:
 def _policies_for_missing() -> str:
     """Return what ``--missing`` offers in the command that runs."""
     context = click.get_current_context(silent=True)
-    options = {} if context is None else {option.name: option.type for option in context.command.params}
-    known = options.get("missing")
+    command = None if context is None else context.command
+    if context is not None and isinstance(command, click.Group) and context.invoked_subcommand:
+        command = command.get_command(context, context.invoked_subcommand)
+    known = {option.name: option.type for option in command.params}.get("missing") if command else None
     words = [word for word in known.choices if word != "error"] if isinstance(known, click.Choice) else ["drop"]
     return " or ".join(f"--missing {word}" for word in words)
 
