@@ -19,12 +19,15 @@ import pyarrow.csv
 import fishernet as fn
 from benchmarks.networks import Network, Networks, binary_network, network_of, repository
 from benchmarks.workers.job import Job, write_codes
+from studies.dependency_networks.growth import random_network
+from studies.dependency_networks.truths import LARGE, SEEDS, ising
 
 Codes = npt.NDArray[np.integer[Any]]
 
 SPLIT_SEED = 1
 SAMPLE_SEED = 2
 TRAINING_SEED = 0
+N_WIDE = 1_000
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,11 @@ def letter_training() -> Codes:
     return codes_of(table.split(0.5, seed=TRAINING_SEED)[0])
 
 
+def grid_codes() -> Codes:
+    """Return the study's 100 000 rows of an Ising model on a grid of 5 x 5."""
+    return codes_of(ising(5, 5).model.sample(LARGE, seed=SEEDS["Ising5x5L"]))
+
+
 def learned_parents(data: Data) -> tuple[tuple[int, ...], ...]:
     """Return the graph that hill climbing with BIC finds on a table."""
     codes = Job("hill_climb", **data.fields).read_codes()
@@ -124,6 +132,10 @@ class Tables:
     alarm: tuple[Data, ...]
     """Ascending in size; all are the first rows of one sample."""
     binary: Data
+    grid: Data
+    """Ising5x5L of the study of dependency networks: a grid of 25 spins."""
+    wide: Data
+    """Many variables."""
     network: Network
     networks: Networks
     csv: CsvFile
@@ -143,6 +155,8 @@ def make(folder: Path, quick: bool) -> Tables:
         nursery=store("nursery half", "nursery", half(codes_of(fn.datasets.load("nursery"))), folder),
         alarm=tuple(store("alarm", f"alarm{n}", sampled[:n], folder) for n in sizes),
         binary=store("25 binary", "binary", binary, folder),
+        grid=store("Ising5x5L", "grid", grid_codes(), folder),
+        wide=store("1000 binary", "wide", codes_of(random_network(N_WIDE).sample(10_000, seed=SAMPLE_SEED)), folder),
         network=network_of("alarm", alarm),
         networks=repository(quick),
         csv=write_csv(sampled, states, names, folder),

@@ -60,6 +60,13 @@ def network_of(title: str, net: fn.BayesianNetwork) -> Network:
     return Network(title, cardinalities, tuple(parents), tuple(tables), sampled_leaves(net))
 
 
+def dependency_network_of(title: str, dn: fn.DependencyNetwork) -> Network:
+    """Return a dependency network; its inputs are in ascending order already."""
+    cardinalities = tuple(variable.cardinality for variable in dn.variables)
+    tables = tuple(conditional.table().ravel().tolist() for conditional in dn.conditionals)
+    return Network(title, cardinalities, dn.inputs, tables)
+
+
 def sampled_leaves(net: fn.BayesianNetwork) -> tuple[tuple[int, int], ...]:
     """Return the first leaves, in the order of the variables, with their codes in one sampled row."""
     have_children = {parent for conditional in net.conditionals for parent in conditional.parents}

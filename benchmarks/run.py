@@ -62,6 +62,9 @@ JUDGES: dict[str, Callable[[Job, Result], checks.Verdict]] = {
     "select": checks.judge_selection,
     "starts": checks.judge_starts,
     "gibbs": checks.judge_gibbs,
+    "dependency_network": checks.judge_dependency_network,
+    "stationary": checks.judge_stationary,
+    "fire": checks.judge_fire,
 }
 
 
@@ -73,7 +76,7 @@ def verdict(race: Race, outcome: Outcome) -> checks.Verdict | None:
     if race.csv is not None:
         return checks.judge_reading(race.csv, result)
     judge = JUDGES.get(race.job.task)
-    return None if judge is None else judge(race.job, result)
+    return None if judge is None else judge(dataclasses.replace(race.job, output=outcome.output), result)
 
 
 def verdicts_together(race: Race, entries: list[Entry]) -> list[checks.Verdict | None]:

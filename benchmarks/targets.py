@@ -104,6 +104,8 @@ def compare(entries: Sequence[Entry], race: Race, target: Target) -> Comparison:
         measured = measured_seconds(entries, race, target.seconds)
     elif target.extra_bytes is not None:
         measured = measured_bytes(entries, race, target.extra_bytes)
+    elif target.rate is not None:
+        measured = measured_rate(entries, race, target.rate)
     elif target.slowdown is not None:
         measured = measured_slowdown(entries, race, target.slowdown)
     return Comparison(wanted, "nothing to compare with", None) if measured is None else Comparison(wanted, *measured)
@@ -117,6 +119,8 @@ def wish(target: Target) -> str:
         return f"below {duration(target.seconds)}"
     if target.extra_bytes is not None:
         return f"below {target.extra_bytes / 1e6:.0f} MB beyond the table"
+    if target.rate is not None:
+        return f"at least {target.rate / 1e6:.0f} million a second"
     return f"at most {target.slowdown:g} x the time on the idle machine"
 
 
@@ -135,6 +139,14 @@ def measured_seconds(entries: Sequence[Entry], race: Race, limit: float) -> tupl
 def measured_bytes(entries: Sequence[Entry], race: Race, limit: float) -> tuple[str, bool] | None:
     used = extra_bytes(entries, race)
     return None if used is None else (f"{used / 1e6:.0f} MB", used < limit)
+
+
+def measured_rate(entries: Sequence[Entry], race: Race, limit: float) -> tuple[str, bool] | None:
+    best = fastest(entries, race, [OURS])
+    if best is None or best.outcome.result is None or not best.outcome.seconds:
+        return None
+    rate = best.outcome.result["count"] / best.outcome.seconds
+    return f"{rate / 1e6:.0f} million a second", rate >= limit
 
 
 def measured_slowdown(entries: Sequence[Entry], race: Race, limit: float) -> tuple[str, bool] | None:

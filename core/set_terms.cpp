@@ -13,6 +13,7 @@ namespace {
 using Set = std::vector<std::int32_t>;
 using View = std::span<const std::int32_t>;
 
+constexpr std::size_t most_known = std::size_t{1} << 22;  // sets; more than these are forgotten, all at once
 constexpr std::int64_t few_rows = 57344;  // such a table is one task a run; a longer one is cut by rows
 
 // A set and one variable more, in the given memory.
@@ -208,6 +209,7 @@ void SetTerms::note_family(const Families& families, std::size_t f, std::size_t 
 
 void SetTerms::family_scores(const Families& families, std::span<double> scores, StopCheck check) {
     const std::lock_guard lock(mutex_);
+    if (known_.size() > most_known) known_ = {};
     Plan plan;
     Planner planner(table_, rule_.knows_child(), known_, plan);
     try {

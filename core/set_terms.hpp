@@ -41,7 +41,8 @@ public:
 
     std::size_t n_variables() const { return table_.columns.size(); }
 
-    // The number of distinct families scored so far.
+    // The number of distinct families scored so far; one whose sets were forgotten in between (there are too many to keep
+    // with thousands of variables) counts again.
     std::size_t n_families() const { return n_families_; }
 
     void family_scores(const Families& families, std::span<double> scores, StopCheck check);

@@ -1,5 +1,6 @@
 """Whether an answer is right: one module a kind of answer."""
 
+from benchmarks.checks.dependency_networks import judge_dependency_network, judge_fire, judge_stationary
 from benchmarks.checks.graphs import judge_graphs
 from benchmarks.checks.inference import judge_families
 from benchmarks.checks.kernels import judge_gram
@@ -9,7 +10,9 @@ from benchmarks.checks.verdict import Verdict
 
 __all__ = [
     "Verdict",
+    "judge_dependency_network",
     "judge_families",
+    "judge_fire",
     "judge_fit",
     "judge_gibbs",
     "judge_gram",
@@ -19,4 +22,5 @@ __all__ = [
     "judge_sample",
     "judge_selection",
     "judge_starts",
+    "judge_stationary",
 ]

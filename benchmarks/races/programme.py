@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.contenders import Contender
 from benchmarks.data import Tables
-from benchmarks.races import inference, kernels, learning
+from benchmarks.races import dependency_networks, inference, kernels, learning
 from benchmarks.races.race import TOPICS, Race
 
 
@@ -33,6 +33,9 @@ def all_races(
         "kernel": lambda: kernels.kernel_races(tables.training, repeats),
         "selection": lambda: kernels.selection_races(tables.training, repeats),
         "gibbs": lambda: [learning.gibbs(tables.network, repeats)],
+        "dependency-network": lambda: dependency_networks.learning(tables, repeats),
+        "stationary": lambda: dependency_networks.stationary(repeats),
+        "firing": lambda: dependency_networks.firing(tables, repeats),
         "busy": lambda: learning.beside_busy(tables.alarm[1], repeats),
     }
     return [race for topic in TOPICS if not only or topic in only for race in made[topic]()]

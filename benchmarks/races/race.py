@@ -23,6 +23,8 @@ class Target:
     """Peak memory beyond the table that we want to stay below."""
     slowdown: float | None = None
     """How many times slower than on the idle machine we may be."""
+    rate: float | None = None
+    """How many of what a result counts we want to do a second."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ TOPICS = {
     "kernel": "Kernel matrix",
     "selection": "Selecting rows",
     "gibbs": "Gibbs sampling",
+    "dependency-network": "Learning a dependency network",
+    "stationary": "Stationary distribution of a dependency network",
+    "firing": "Firing a dependency network",
     "busy": "Hill climbing beside a process that holds a core",
 }
 """The names that ``--only`` takes, and their headings."""

@@ -29,7 +29,8 @@ class Job:
     """One piece of work. Fields that a task does not need keep their defaults."""
 
     task: str
-    """"hill_climb", "fit", "log_prob", "sample", "gibbs", "read", "import", "families", "gram", "select", "starts"."""
+    """"hill_climb", "fit", "log_prob", "sample", "gibbs", "read", "import", "families", "gram", "select", "starts",
+    "dependency_network", "stationary", "fire"."""
     form: str = ""
     """In which of its ways a library shall do it, where the race has several for it."""
     threads: int = 0
@@ -42,9 +43,10 @@ class Job:
     output: str = ""
     """File of this run alone, for an answer that is too large for its result."""
     parents: Sequence[Sequence[int]] = ()
-    """Of every variable, ascending: the graph of a network."""
+    """Of every variable, ascending: the graph of a network, or the inputs of a dependency network."""
     tables: Sequence[Sequence[float]] = ()
-    """The conditional of every variable, flat; only "sample", "gibbs" and "families" have them."""
+    """The conditional of every variable, flat; only "sample", "gibbs", "families", "stationary" and "fire" have
+    them."""
     given: Sequence[tuple[int, int]] = ()
     """What "families" knows: pairs of a variable and its code."""
     smoothing: float = 1.0

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import fishernet as fn
+from benchmarks.workers import dependency_networks
 from benchmarks.workers.job import Job, Result, column_digest, digest, main, write_codes
 from benchmarks.workers.timing import measure
 from fishernet.kernels.metrics import Invariant
@@ -178,6 +179,9 @@ TASKS = {
     "select": select,
     "starts": starts,
     "gibbs": gibbs,
+    "dependency_network": dependency_networks.learn,
+    "stationary": dependency_networks.stationary,
+    "fire": dependency_networks.fire,
 }
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = line.parse_args(arguments)
     if asked.quick and asked.ising_stationary:
         line.error("--ising-stationary takes minutes; leave --quick out")
-    options = Options(quick=asked.quick, data=asked.data, ising_stationary=asked.ising_stationary)
+    figures = None if asked.quick else asked.output.parent / "figures"
+    options = Options(asked.quick, asked.data, asked.ising_stationary, figures)
     text = report(options, lambda what: print(what, file=sys.stderr, flush=True))
     asked.output.parent.mkdir(parents=True, exist_ok=True)
     asked.output.write_text(text)

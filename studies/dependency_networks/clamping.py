@@ -9,8 +9,9 @@ from itertools import combinations, product
 import numpy as np
 
 import fishernet as fn
-from studies.dependency_networks.markdown import short, table
+from studies.dependency_networks.markdown import short
 from studies.dependency_networks.truths import Array, Truth
+from studies.markdown import table
 
 SEED = 601
 EVIDENCE = (1, 2)

@@ -1,17 +1,10 @@
-"""Tables and numbers as Markdown."""
+"""Numbers and what P2 prints, as they stand in the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from studies.dependency_networks.published import Published
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table; the first column is left-aligned, the others right."""
-    marks = [":---", *["---:"] * (len(heads) - 1)]
-    lines = [heads, marks, *([str(cell) for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def short(value: float) -> str:

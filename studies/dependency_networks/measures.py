@@ -116,6 +116,24 @@ def conditional_divergence(p: Array, q: Array) -> float:
     return total
 
 
+def rows_conditional_divergence(rows: fn.Table, q: Array) -> float:
+    """Return FC(p || q) of equal weights for the rows' empirical distribution p, of which q's states are a superset.
+
+    Only the states that occur are listed; q is an array with one axis a variable.
+    """
+    strides = np.array([stride // q.itemsize for stride in np.ascontiguousarray(q).strides])
+    keys = sum((stride * codes.astype(np.int64) for stride, codes in zip(strides, rows.codes, strict=True)), start=0)
+    states, times = np.unique(keys, return_counts=True)
+    total = 0.0
+    for v, (stride, r) in enumerate(zip(strides, q.shape, strict=True)):
+        rest = states - stride * (states // stride % r)
+        _, which = np.unique(rest, return_inverse=True)
+        own = times / np.bincount(which, weights=times)[which]
+        theirs = (q / q.sum(axis=v, keepdims=True)).ravel()[states]
+        total += float(times @ np.log(own / theirs)) / (rows.n_rows * q.ndim)
+    return total
+
+
 def entropy(rows: fn.Table, child: str, parents: Sequence[str]) -> float:
     """Return H(child | parents) of the rows' empirical distribution."""
     return -fn.local_score(rows, child, parents, score="loglik") / rows.n_rows

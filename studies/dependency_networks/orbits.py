@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import fishernet as fn
-from studies.dependency_networks.markdown import short, table
+from studies.dependency_networks.markdown import short
 from studies.dependency_networks.truths import Array, Truth
+from studies.markdown import table
 
 SEED = 501
 ROWS = 200

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isnan
 from pathlib import Path
 
-from studies.dependency_networks import clamping, orbits, sizes, tables, theorem_3, trees, verdict, words
+from studies.dependency_networks import clamping, growth, orbits, sizes, tables, theorem_3, trees, verdict, words
 from studies.dependency_networks.markdown import short
 from studies.dependency_networks.truths import COUPLING, Truth, bn20_37, data_sets, ising
 
 Say = Callable[[str], None]
 
+FIGURE = "dependency-networks-growth.svg"
 QUICK_SIZES = [100, 1_000, 10_000]
 FULL_SIZES = [*QUICK_SIZES, 100_000, 1_000_000]
 
@@ -27,6 +27,8 @@ class Options:
     """The folder of the reference data, for BN20-37."""
     ising_stationary: bool = False
     """Also the stationary distribution of the 5x5 Ising model: 2^25 states, gigabytes of memory."""
+    figures: Path | None = None
+    """The folder that figures are written to, below that of the report; without it there are none."""
 
     @property
     def sizes(self) -> list[int]:
@@ -46,6 +48,7 @@ def report(options: Options, say: Say = print) -> str:
         movement(say),
         evidence(options, say),
         generalized_inputs(options, truths, say),
+        learning_time(options, say),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -115,8 +118,7 @@ def endings(options: Options, truths: list[Truth], say: Say) -> str:
         say("stationary distributions: Ising5x5")
         found += theorem_3.endings([ising(5, 5)], [1_000, 100_000])
     sides = [(at.divergence, at.bound) for at in found] + [(at.training_divergence, at.training_bound) for at in found]
-    computed = [(left, right) for left, right in sides if not isnan(left)]
-    holds = f"It holds in {sum(left <= right for left, right in computed)} of {len(computed)} cases."
+    holds = f"It holds in {sum(left <= right for left, right in sides)} of {len(sides)} cases."
     return f"{words.THEOREM_3}\n\n{holds}\n\n{theorem_3.ending_table(found)}"
 
 
@@ -149,3 +151,18 @@ def generalized_inputs(options: Options, truths: list[Truth], say: Say) -> str:
     large = 10_000 if options.quick else 100_000
     learned = [one for truth in truths for n in (1_000, large) for one in trees.learn_both(truth, n)]
     return "\n\n".join([words.TREES, trees.tree_table(learned), words.TREES_OF_LETTER, trees.letter_table()])
+
+
+def learning_time(options: Options, say: Say) -> str:
+    """Return how learning time grows with the number of variables, and draw it."""
+    say("learning time")
+    found, left_out = growth.costs(growth.QUICK_SIZES if options.quick else growth.FULL_SIZES)
+    text = f"From {growth.asymptotic(found)[0].n:,} variables on, time grows as n^{growth.exponent(found):.2f}"
+    text += f"; c n^2 inputs fits best with c = {1e6 * growth.unit(found):.2f} us."
+    if left_out:
+        text += f" For {', '.join(f'{n:,}' for n in left_out)} variables there was not the memory."
+    parts = [words.LEARNING_TIME.format(rows=growth.ROWS), growth.growth_table(found), text]
+    if options.figures is not None:
+        growth.growth_figure(found, options.figures / FIGURE)
+        parts.append(f"![Learning time by the number of variables]({options.figures.name}/{FIGURE})")
+    return "\n\n".join(parts)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import fishernet as fn
-from studies.dependency_networks.markdown import short, table
+from studies.dependency_networks.markdown import short
 from studies.dependency_networks.measures import exact_kl, kl_of_rows, stationary, truth_to_manifolds
 from studies.dependency_networks.tables import learn_bn
 from studies.dependency_networks.truths import Truth
+from studies.markdown import table
 
 TRAINING_SEEDS = (301, 302, 303)
 OUTPUT_ROWS = 100_000

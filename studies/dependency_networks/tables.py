@@ -11,10 +11,11 @@ from typing import TypeVar
 import numpy as np
 
 import fishernet as fn
-from studies.dependency_networks.markdown import cell, inputs, short, span, table
+from studies.dependency_networks.markdown import cell, inputs, short, span
 from studies.dependency_networks.measures import candidates_of_climb, entropy, kl_of_rows, truth_to_manifolds
 from studies.dependency_networks.published import PUBLISHED, Published
 from studies.dependency_networks.truths import Array, DataSet
+from studies.markdown import table
 
 T = TypeVar("T")
 

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 import fishernet as fn
-from studies.dependency_networks.markdown import short, table
-from studies.dependency_networks.measures import conditional_divergence, exact_kl, stationary, truth_to_manifolds
+from studies.dependency_networks.markdown import short
+from studies.dependency_networks.measures import (
+    conditional_divergence,
+    exact_kl,
+    rows_conditional_divergence,
+    stationary,
+    truth_to_manifolds,
+)
 from studies.dependency_networks.truths import Array, Truth
+from studies.markdown import table
 
 SEED = 401
 LARGEST_JOINT = 2**16  # states up to which the library's own compare functions are used
@@ -28,7 +35,7 @@ class Ending:
     bound: float
     """Its right side."""
     training_divergence: float
-    """FC(p~ || pi), the left side for the training rows; NaN where it was not computed."""
+    """FC(p~ || pi), the left side for the training rows p~."""
     training_bound: float
     """Its right side."""
     inconsistency: float
@@ -43,14 +50,15 @@ def ending(truth: Truth, n: int) -> Ending:
     p = truth.joint()
     if pi.size > LARGEST_JOINT:
         left, inconsistent = conditional_divergence(p, pi), mean_to_manifolds(pi, dn)
-        of_training = (np.nan, np.nan)
+        of_training = rows_conditional_divergence(rows, pi)
     else:
         left = fn.compare.full_conditional_divergence(p, pi)
         inconsistent = float(np.mean([fn.compare.kl_to_manifold(pi, dn, name) for name in dn.names]))
-        to_training = [fn.compare.kl_to_manifold(rows, dn, name) for name in dn.names]
-        of_training = (fn.compare.full_conditional_divergence(rows, pi), float(np.mean(to_training)))
+        of_training = fn.compare.full_conditional_divergence(rows, pi)
     right = float(truth_to_manifolds(truth, dn).mean())
-    return Ending(truth.name, n, exact_kl(pi, truth), left, right, *of_training, inconsistent)
+    right_of_training = float(np.mean([fn.compare.kl_to_manifold(rows, dn, name) for name in dn.names]))
+    kl = exact_kl(pi, truth)
+    return Ending(truth.name, n, kl, left, right, of_training, right_of_training, inconsistent)
 
 
 def mean_to_manifolds(pi: Array, dn: fn.DependencyNetwork) -> float:
@@ -81,6 +89,5 @@ def ending_table(found: list[Ending]) -> str:
     rows = []
     for at in found:
         figures = (at.kl, at.divergence, at.bound, at.training_divergence, at.training_bound, at.inconsistency)
-        shown = ["-" if np.isnan(value) else short(value) for value in figures]
-        rows.append([at.truth, f"{at.n_rows:,}", *shown])
+        rows.append([at.truth, f"{at.n_rows:,}", *map(short, figures)])
     return table(heads, rows)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import fishernet as fn
-from studies.dependency_networks.markdown import short, table
+from studies.dependency_networks.markdown import short
 from studies.dependency_networks.measures import kl_of_rows, truth_to_manifolds
 from studies.dependency_networks.sizes import OUTPUT_ROWS, TRAINING_SEEDS
 from studies.dependency_networks.truths import Truth
+from studies.markdown import table
 
 KINDS = ("direct", "tree")
 

@@ -74,3 +74,12 @@ TREES_OF_LETTER = (
     "On a real table, letter in four bins a column, learned from one half: with trees a conditional can ask many "
     "variables, each only where it matters."
 )
+
+LEARNING_TIME = (
+    "## Learning time (not in P2)\n\n"
+    "Structure and parameters from {rows:,} rows of random binary Bayesian networks, in which every variable has two "
+    "parents among the twenty before it. Algorithm 6 looks at n - 1 changes for every input that a variable gets, so "
+    "time should grow as n^2 times the inputs of a variable. Elapsed time, the fastest of three calls (calls of 10 s "
+    "and more: the only one); memory is the peak of a process of its own, all included. Candidates are counted as in "
+    "Table 4, where that does not take minutes."
+)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from studies.dependency_networks import clamping, measures, orbits, sizes, tables, theorem_3, trees
+from studies.dependency_networks import clamping, growth, measures, orbits, sizes, tables, theorem_3, trees
 from studies.dependency_networks.__main__ import main, parser
 from studies.dependency_networks.published import PUBLISHED
 from studies.dependency_networks.truths import DataSet, Truth, bn20_37, data_sets, ising
@@ -98,6 +98,15 @@ def test_conditional_divergence_is_the_librarys() -> None:
     p, q = rng.dirichlet(np.ones(32), size=2).reshape(2, *[2] * 5)
     expected = fn.compare.full_conditional_divergence(p, q)
     assert measures.conditional_divergence(p, q) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 40, 400])
+def test_conditional_divergence_of_rows_is_the_librarys(n: int) -> None:
+    net = random_network(10, [2, 3, 2, 4])
+    q = np.random.default_rng(11).dirichlet(np.ones(48)).reshape(2, 3, 2, 4)
+    rows = net.sample(n, seed=12)
+    expected = fn.compare.full_conditional_divergence(rows, q)
+    assert measures.rows_conditional_divergence(rows, q) == pytest.approx(expected, rel=1e-10, abs=1e-14)
 
 
 def test_mean_to_manifolds_is_the_librarys_inconsistency() -> None:
@@ -203,6 +212,58 @@ def test_theorem_3_holds_in_the_reports_numbers(n: int) -> None:
     assert at.inconsistency > 0
 
 
+def test_theorem_3_is_computed_alike_for_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_library = theorem_3.ending(ising(2, 3), 200)
+    monkeypatch.setattr(theorem_3, "LARGEST_JOINT", 1)
+    by_study = theorem_3.ending(ising(2, 3), 200)
+    found, expected = (
+        np.array([at.divergence, at.training_divergence, at.inconsistency]) for at in (by_study, by_library)
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+# ---------------------------------------------------------------------------------------------------- learning time
+
+
+def test_networks_of_any_size_have_two_near_parents() -> None:
+    parents = growth.random_network(60).dag.parents
+    assert [len(of) for of in parents] == [0, 1, *[2] * 58]
+    assert all(v - growth.REACH <= p < v for v, of in enumerate(parents) for p in of)
+
+
+def test_a_cost_is_measured_in_a_process_of_its_own() -> None:
+    found, left_out = growth.costs((10, 20), n_rows=500)
+    assert [at.n for at in found] == [10, 20]
+    assert not left_out
+    for at in found:
+        dn = fn.learn.dependency_network(growth.random_network(at.n).sample(500, seed=growth.ROW_SEED))
+        assert at.inputs == np.mean([len(of) for of in dn.inputs])
+        assert at.candidates is not None
+        assert (at.candidates - at.n) % (at.n - 1) == 0  # n, and n - 1 per iteration
+        assert at.seconds > 0
+
+
+def test_a_size_for_which_there_is_not_the_memory_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = growth.Cost(100, 2.0, None, 1.0, 10**6)
+    monkeypatch.setattr(growth, "available_bytes", lambda: 4 * 10**6 + 1)
+    assert growth.fits(before, 200)
+    assert not growth.fits(before, 201)
+
+
+def grown(e: float) -> list[growth.Cost]:
+    return [growth.Cost(n, 2.0, None, 3e-6 * 2.0 * n**e, None) for n in (10, 200, 400, 1_000)]
+
+
+def test_the_exponent_and_the_unit_of_exact_powers_are_found() -> None:
+    assert growth.exponent(grown(1.7)) == pytest.approx(1.7, rel=1e-9)
+    assert growth.unit(grown(2.0)) == pytest.approx(3e-6, rel=1e-9)
+
+
+def test_what_a_call_costs_by_itself_does_not_count() -> None:
+    slow_start = [growth.Cost(10, 2.0, None, 5.0, None), *grown(2.0)[1:]]
+    assert growth.exponent(slow_start) == pytest.approx(2.0, rel=1e-9)
+
+
 @pytest.fixture(scope="module")
 def moved() -> tuple[orbits.Orbit, orbits.Orbit]:
     actual, pseudo = orbits.networks(ising(2, 3))
@@ -261,7 +322,7 @@ def test_the_quick_report_has_every_part(tmp_path: Path, capsys: pytest.CaptureF
     main(["--quick", "--output", str(tmp_path / "new" / "report.md")])
     text = (tmp_path / "new" / "report.md").read_text()
     assert "BN20-37 is left out" in text
-    for title in ("Table 1", "Table 2", "Table 3", "Table 4", "Theorem 3", "Figs. 3 and 4", "2.4.1"):
+    for title in ("Table 1", "Table 2", "Table 3", "Table 4", "Theorem 3", "Figs. 3 and 4", "2.4.1", "Learning time"):
         assert title in text
     assert "It holds in 12 of 12 cases." in text
     assert str(tmp_path) not in text
