@@ -41,6 +41,7 @@ class LocalScores:
         self.source = source
         self.score = score
         self._known = _core.FamilyCache()
+        self._n_once = 0
         self._terms: _core.SetTerms | None = None
         if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
             source.table.require_complete("a score")
@@ -48,8 +49,8 @@ class LocalScores:
 
     @property
     def n_distinct(self) -> int:
-        """The number of distinct families scored so far."""
-        return len(self._known) if self._terms is None else self._terms.n_families
+        """The number of distinct families scored so far, and of those scored only once for somebody."""
+        return self._n_once + (len(self._known) if self._terms is None else self._terms.n_families)
 
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,) float64.
@@ -60,6 +61,8 @@ class LocalScores:
             When rows have missing cells in a family.
         """
         flat = (families.children, families.offsets, families.parents)
+        if families.once:
+            return self._score_once(families)
         if self._terms is not None:  # remembers every set that it counted
             return self._terms.family_scores(*flat)
         unknown = self._known.missing(*flat)
@@ -68,6 +71,15 @@ class LocalScores:
             scores = np.fromiter(scores_by_protocol(self.source, new, self.score), np.float64, len(new))
             self._known.store(*flat, unknown, scores)
         return self._known.scores(*flat)
+
+    def _score_once(self, families: Families) -> npt.NDArray[np.float64]:
+        """Score families without a trace of them in memory."""
+        self._n_once += len(families)
+        if self._terms is None:
+            return np.fromiter(scores_by_protocol(self.source, families, self.score), np.float64, len(families))
+        assert isinstance(self.source, TableCounts)
+        terms = _core.SetTerms(self.source.table.native)
+        return terms.family_scores(families.children, families.offsets, families.parents, self._price)
 
 
 def scores_by_protocol(source: CountSource, families: Families, score: Score) -> Iterator[float]:
