@@ -75,3 +75,10 @@ def check_number(name: str, value: int, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**62:
         raise FishernetError(f"{name} must be a whole number, at least {least}, got {value!r}")
     return int(value)
+
+
+def check_restarts(restarts: int, perturb: int | None, default: int) -> dict[str, int]:
+    """Return both numbers by name; refuse a perturbation that would never happen."""
+    if perturb is not None and check_number("perturb", perturb, 1) and restarts == 0:
+        raise FishernetError("perturb is how much a restart changes, and there are none; say restarts as well")
+    return {"restarts": check_number("restarts", restarts, 0), "perturb": default if perturb is None else int(perturb)}

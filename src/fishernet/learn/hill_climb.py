@@ -6,8 +6,7 @@ A restart makes some random steps from the best graph and climbs on; the best gr
 
 from __future__ import annotations
 
-from fishernet.errors import FishernetError
-from fishernet.learn.arc_search import ArcSearch, check_number
+from fishernet.learn.arc_search import ArcSearch, check_restarts
 from fishernet.learn.constraints import Constraints
 
 PERTURB = 20  # arcs; with fewer most restarts end where they began
@@ -31,8 +30,4 @@ class HillClimb(ArcSearch):
     def __init__(
         self, constraints: Constraints, *, restarts: int = 0, perturb: int | None = None, key: int = 0
     ) -> None:
-        restarts = check_number("restarts", restarts, 0)
-        steps = PERTURB if perturb is None else check_number("perturb", perturb, 1)
-        if perturb is not None and restarts == 0:
-            raise FishernetError("perturb is how many arcs a restart changes; say how many restarts as well")
-        super().__init__(constraints, restarts=restarts, perturb=steps, key=key)
+        super().__init__(constraints, key=key, **check_restarts(restarts, perturb, PERTURB))

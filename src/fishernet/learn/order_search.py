@@ -6,8 +6,9 @@ score is best, until no such move raises it. What was found about a variable's p
 the core, so that another order costs walks down the trees. A restart puts some variables of the best order in random
 places and searches on.
 
-The first order is that of the graph where a tabu search ends, and a tabu search goes on from the graph of the best
-order: the result is never below either. The paper ends with the backward steps of greedy equivalence search instead.
+The first order is that of the graph where a tabu search ends, so that the result is never below that. Another tabu
+search, with restarts, goes on from the best graph: it finds the parents that help only together, which growing them one
+at a time cannot. (The paper ends with the backward steps of greedy equivalence search instead.)
 
 References
 ----------
@@ -25,7 +26,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.graphs import Dag
-from fishernet.learn.arc_search import check_number
+from fishernet.learn.arc_search import check_restarts
 from fishernet.learn.constraints import Constraints
 from fishernet.learn.search import Search, Step
 from fishernet.learn.tabu import TabuSearch
@@ -88,8 +89,12 @@ class Orders:
         )
 
 
+PERTURB = 5  # variables
+LAST_RESTARTS = 10  # of the tabu search that comes last
+
+
 class OrderSearch:
-    """Tabu search, then orders from its graph, then tabu search from theirs, as one `Search`.
+    """Tabu search, orders, and tabu search again, each from the best graph so far, as one `Search`.
 
     Parameters
     ----------
@@ -97,18 +102,20 @@ class OrderSearch:
         Where it starts, and what it may do.
     restarts : int
         How often variables of the best order are put in random places.
-    perturb : int
-        How many variables.
+    perturb : int, optional
+        How many variables; 5 when not said.
     key : int
         All randomness comes from it.
     """
 
-    def __init__(self, constraints: Constraints, *, restarts: int = 100, perturb: int = 5, key: int = 0) -> None:
+    def __init__(
+        self, constraints: Constraints, *, restarts: int = 100, perturb: int | None = None, key: int = 0
+    ) -> None:
         self._constraints = constraints
-        self._restarts = check_number("restarts", restarts, 0)
-        self._perturb = check_number("perturb", perturb, 1)
-        self._key = key
+        self._draws = {**check_restarts(restarts, perturb, PERTURB), "key": key}
         self._stages: list[Search] = [TabuSearch(constraints)]
+        self._before: list[Search | None] = [None]
+        """The stage from whose graph each stage began."""
 
     @property
     def best(self) -> Dag:
@@ -137,17 +144,17 @@ class OrderSearch:
         self._stages[-1].tell(scores)
 
     def trace(self) -> tuple[Step, ...]:
-        """Return the way to the best graph; between stages a step "order" says what changed with the graph."""
-        way: list[Step] = []
-        score = math.nan
-        for stage in self._stages[: self._stages.index(self._leader) + 1]:
-            moves = stage.trace()
-            begun = stage.score - math.fsum(step.gain for step in moves)
-            if isinstance(stage, Orders):
-                way.append(Step("order", "", "", begun - score))
-            way.extend(moves)
-            score = stage.score
-        return tuple(way)
+        """Return the way to the best graph; a step "order" leads from a graph to that of its order."""
+        way: tuple[Step, ...] = ()
+        stage: Search | None = self._leader
+        while stage is not None:
+            before = self._before[self._stages.index(stage)]
+            steps = stage.trace()
+            if isinstance(stage, Orders) and before is not None:
+                gain = stage.score - math.fsum(step.gain for step in steps) - before.score
+                steps = (Step("order", "", "", gain), *steps)
+            way, stage = steps + way, before
+        return way
 
     @property
     def _leader(self) -> Search:
@@ -159,12 +166,14 @@ class OrderSearch:
         return leader
 
     def _begin_next_stage(self) -> bool:
-        """Go on from the best graph; False when there is nothing to go on with."""
-        constraints = replace(self._constraints, start=self._leader.best)
+        """Go on from the best graph; False after the last stage."""
+        if len(self._stages) == 3:
+            return False
+        leader = self._leader
+        constraints = replace(self._constraints, start=leader.best)
         if len(self._stages) == 1:
-            self._stages.append(Orders(constraints, restarts=self._restarts, perturb=self._perturb, key=self._key))
-            return True
-        if len(self._stages) == 2 and self._leader is self._stages[1]:
-            self._stages.append(TabuSearch(constraints))
-            return True
-        return False
+            self._stages.append(Orders(constraints, **self._draws))
+        else:
+            self._stages.append(TabuSearch(constraints, restarts=LAST_RESTARTS, key=self._draws["key"]))
+        self._before.append(leader)
+        return True

@@ -78,12 +78,12 @@ def structure(
         the two), and those that count it among theirs; the start's and the required arcs as well. For thousands of
         variables.
     restarts : int, optional
-        "hill-climb", "order": how often the search goes on from the best graph with some of it changed at random; 0
-        and 100 when not said.
+        How often the search goes on from the best graph with some of it changed at random: 0, for "order" 100, when
+        not said.
     perturb : int, optional
-        How much a restart changes. "hill-climb": 20 random steps; "order": 5 variables put in random places.
+        How much a restart changes. "hill-climb": 20 random steps; "tabu": 4; "order": 5 variables put in random places.
     tenure : int, optional
-        "tabu": for how many steps an arc that was changed stays as it is; 15 when not said.
+        "tabu": for how many steps an arc that was changed stays as it is; 15 when not said, or the number of variables.
     patience : int, optional
         "tabu": how many steps in a row may fail to better the best score; 100 when not said.
     max_seconds : float, optional
