@@ -109,7 +109,7 @@ class OrderSearch:
     """
 
     def __init__(
-        self, constraints: Constraints, *, restarts: int = 100, perturb: int | None = None, key: int = 0
+        self, constraints: Constraints, *, restarts: int = 50, perturb: int | None = None, key: int = 0
     ) -> None:
         self._constraints = constraints
         self._draws = {**check_restarts(restarts, perturb, PERTURB), "key": key}

@@ -78,7 +78,7 @@ def structure(
         the two), and those that count it among theirs; the start's and the required arcs as well. For thousands of
         variables.
     restarts : int, optional
-        How often the search goes on from the best graph with some of it changed at random: 0, for "order" 100, when
+        How often the search goes on from the best graph with some of it changed at random: 0, for "order" 50, when
         not said.
     perturb : int, optional
         How much a restart changes. "hill-climb": 20 random steps; "tabu": 4; "order": 5 variables put in random places.
