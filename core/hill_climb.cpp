@@ -190,8 +190,8 @@ void HillClimb::go_on() {
         const bool perturbs = to_perturb_ > 0;
         if (perturbs) --to_perturb_, random_step();
         else step();
-        if (perturbs || !wanted_.children.empty()) continue;
-        if (escape_.restarts-- <= 0) return;
+        if (!wanted_.children.empty()) return;
+        if (perturbs || escape_.restarts-- <= 0) return;  // no step is legal at all; or all is done
         to_perturb_ = escape_.perturb;
         idle_ = 0;
         go_back();

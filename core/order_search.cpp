@@ -6,6 +6,7 @@
 namespace fishernet {
 namespace {
 
+constexpr std::int64_t long_walks = 20000;  // some ten milliseconds
 constexpr std::int32_t beyond = std::numeric_limits<std::int32_t>::max();
 
 // Turns the lists over: who has each variable among its parents.
@@ -51,7 +52,9 @@ OrderSearch::OrderSearch(Rules rules, const ParentLists& start, std::int64_t res
 }
 
 void OrderSearch::tell(std::span<const double> scores) {
-    trees_.tell(scores);
+    walks_ = 0;
+    if (breath_.children.empty()) trees_.tell(scores);
+    breath_.clear();
     if (trees_.wanted().children.empty()) advance();
 }
 
@@ -70,9 +73,18 @@ void OrderSearch::advance() {
     }
 }
 
+// Work that needs no new score is divided as well.
+bool OrderSearch::breathe() {
+    if (walks_ < long_walks) return false;
+    breath_.add(0, trees_.parents(0));
+    return true;
+}
+
 // Walks everyone's tree for an order that was not come to by moves.
 bool OrderSearch::enter() {
+    if (breathe()) return false;
     bool all = true;
+    walks_ += rules_.n;
     for (const auto v : order_) {
         if (end_[v] < 0) end_[v] = trees_.walk(v, place_, place_[v]);
         all &= end_[v] >= 0;
@@ -91,6 +103,7 @@ bool OrderSearch::enter() {
 // Tries variable after variable until none moves any more.
 bool OrderSearch::improve() {
     while (idle_ < order_.size()) {
+        if (breathe()) return false;
         if (next_ == round_.size()) {
             round_ = order_;
             next_ = 0;
@@ -138,6 +151,7 @@ void OrderSearch::open_slots(std::int32_t variable) {
 bool OrderSearch::walk_all(std::int32_t variable) {
     bool all = true;
     const auto here = place_[variable];
+    walks_ += static_cast<std::int64_t>(slots_.size() + children_[variable].size());
     for (Slot& slot : slots_) {
         if (slot.own < 0) slot.own = trees_.walk(variable, place_, slot.place);
         all &= slot.own >= 0;

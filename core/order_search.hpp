@@ -31,7 +31,7 @@ public:
     OrderSearch& operator=(const OrderSearch&) = delete;
 
     // What it wants to know next. Empty: finished.
-    const FamilyList& wanted() const { return trees_.wanted(); }
+    const FamilyList& wanted() const { return breath_.children.empty() ? trees_.wanted() : breath_; }
     void tell(std::span<const double> scores);
 
     // Of the best order so far; the start and NaN before the first order is scored.
@@ -49,6 +49,7 @@ private:
 
     bool leads() const;  // whether the present order is better than the best that was kept
     void advance();
+    bool breathe();
     bool enter();
     bool improve();
     bool try_variable(std::int32_t variable);
@@ -67,6 +68,8 @@ private:
     Draws draws_;
 
     Phase phase_ = Phase::enter;
+    std::int64_t walks_ = 0;  // since something was asked for
+    FamilyList breath_;       // a family known already, asked for so that the caller can look at the clock
     std::vector<std::int32_t> order_, place_, end_;  // the order, where each variable is in it, where its walk ends
     double score_ = std::numeric_limits<double>::quiet_NaN();
     std::vector<std::int32_t> round_;  // the variables in the order of the round

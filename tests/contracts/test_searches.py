@@ -116,6 +116,15 @@ def test_an_interrupted_search_has_its_best(options: dict[str, Any]) -> None:
         assert ("PAP", "HR") in stopped.value.best.edges  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("search", ["hill-climb", "tabu", "order"])
+@pytest.mark.parametrize("cardinalities", [[2], [2, 3, 2, 2]])
+def test_restarts_without_end_can_be_stopped(search: str, cardinalities: list[int]) -> None:
+    table = random_table(3, 500, cardinalities)
+    found = fn.learn.structure(table, search=search, restarts=10**12, max_seconds=0.2)
+    assert found.seconds < 2
+    assert found.score == pytest.approx(fn.score(found.dag, table))
+
+
 @EVERY
 def test_it_needs_counts_alone(options: dict[str, Any]) -> None:
     table = random_table(5, 600, [2, 3, 4, 2, 6])
