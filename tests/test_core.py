@@ -37,6 +37,12 @@ def search(**changed: Any) -> _core.HillClimb:
     return _core.HillClimb(**arguments)
 
 
+def orders(**changed: Any) -> _core.OrderSearch:
+    no = np.zeros((2, 2), bool)
+    arguments: dict[str, Any] = {"start": [[], []], "max_parents": 2, "forbidden": no, "required": no, **changed}
+    return _core.OrderSearch(**arguments)
+
+
 def model() -> _core.Conditionals:
     conditionals = _core.Conditionals(CARDINALITIES)
     conditionals.add(0, i32(), 1)
@@ -118,6 +124,17 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a start of itself", lambda: search(start=[[0], []])),
     ("a matrix of another size", lambda: search(forbidden=np.zeros((3, 3), bool))),
     ("too few scores told", lambda: search().tell(np.zeros(1))),
+    ("a start with a cycle", lambda: search(start=[[1], [0]])),
+    ("a parent listed twice", lambda: search(start=[[], [0, 0]])),
+    ("a start with a forbidden arc", lambda: search(start=[[], [0]], forbidden=np.ones((2, 2), bool))),
+    ("a start without a required arc", lambda: search(required=np.eye(2, k=1, dtype=bool))),
+    ("negative patience", lambda: search(patience=-1)),
+    ("negative restarts", lambda: search(restarts=-1)),
+    ("an order from a cycle", lambda: orders(start=[[1], [0]])),
+    ("an order from a start out of range", lambda: orders(start=[[-1], []])),
+    ("an order's matrix of another size", lambda: orders(required=np.zeros((1, 1), bool))),
+    ("a negative perturbation of an order", lambda: orders(perturb=-1)),
+    ("too few scores told to an order", lambda: orders().tell(np.zeros(1))),
     ("a conditional of nobody", lambda: model().add(2, i32(), 1)),
     ("a parent of nobody", lambda: model().add(0, i32(7), 1)),
     ("groups that do not fit", lambda: model().add(1, i32(0), 5)),

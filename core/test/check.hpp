@@ -18,6 +18,7 @@ void test_kernels();
 void test_counting();
 void test_set_terms();
 void test_hill_climb();
+void test_order_search();
 void test_conditionals();
 void test_sampling();
 void test_inference();

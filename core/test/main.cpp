@@ -9,6 +9,7 @@ int main() {
     test_counting();
     test_set_terms();
     test_hill_climb();
+    test_order_search();
     test_conditionals();
     test_sampling();
     test_inference();

@@ -3,65 +3,81 @@
 #include <cmath>
 #include <random>
 
+#include "any_score.hpp"
 #include "check.hpp"
 
 using namespace fishernet;
 
 namespace {
 
-// Whether a graph has no cycle, by taking roots away.
-bool acyclic(const std::vector<std::vector<std::int32_t>>& parents) {
-    std::vector<bool> gone(parents.size(), false);
-    for (std::size_t round = 0; round < parents.size(); ++round) {
-        for (std::size_t v = 0; v < parents.size(); ++v) {
-            bool root = true;
-            for (const auto p : parents[v]) root &= gone[static_cast<std::size_t>(p)];
-            if (root) gone[v] = true;
-        }
-    }
-    for (const bool g : gone) if (!g) return false;
-    return true;
-}
-
-// A score that is a hash of the family: any landscape at all.
-double any_score(std::uint64_t seed, std::int32_t child, std::span<const std::int32_t> parents) {
-    std::uint64_t h = seed * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(child);
-    for (const auto p : parents) h = (h ^ static_cast<std::uint64_t>(p + 1)) * 0xD6E8FEB86659FD93u, h ^= h >> 29;
-    h *= 0xD6E8FEB86659FD93u;
-    return static_cast<double>(h >> 40) - 4e6 * static_cast<double>(parents.size());
-}
-
-void climbs_stay_acyclic_and_rise(std::uint64_t seed, std::int32_t n, std::int32_t most) {
-    Rules rules{n, most, std::vector<std::uint8_t>(static_cast<std::size_t>(n * n)),
-                std::vector<std::uint8_t>(static_cast<std::size_t>(n * n))};
-    HillClimb climb(rules, std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(n)));
+void searches_stay_acyclic_and_rise(std::uint64_t seed, std::int32_t n, std::int32_t most, Escape escape) {
+    HillClimb climb(no_rules(n, most), ParentLists(static_cast<std::size_t>(n)), escape);
     CHECK(std::isnan(climb.score()));
     double last = -INFINITY;
     while (climb.wanted().view().size()) {
-        const Families families = climb.wanted().view();
-        std::vector<double> scores;
-        for (std::size_t f = 0; f < families.size(); ++f) {
-            scores.push_back(any_score(seed, families.children[f], families.parents_of(f)));
-        }
-        climb.tell(scores);
-        CHECK(climb.score() > last || climb.wanted().view().size() == 0);
+        climb.tell(any_scores(seed, climb.wanted().view()));
+        CHECK(climb.score() >= last);
         last = climb.score();
         CHECK(acyclic(climb.parents()));
     }
-    double total = 0;
-    for (std::int32_t v = 0; v < n; ++v) {
-        const auto& parents = climb.parents()[static_cast<std::size_t>(v)];
-        CHECK(static_cast<std::int32_t>(parents.size()) <= most);
-        total += any_score(seed, v, parents);
+    double way = any_total(seed, ParentLists(static_cast<std::size_t>(n)));
+    for (const Step& step : climb.steps()) way += step.gain;
+    const auto parents = climb.parents();
+    for (const auto& list : parents) CHECK(static_cast<std::int32_t>(list.size()) <= most);
+    CHECK(std::abs(any_total(seed, parents) - climb.score()) < 1e-6);
+    CHECK(std::abs(way - climb.score()) < 1e-6);
+}
+
+// Arcs that come and go at random, against paths followed one by one.
+void reach_is_what_paths_say(std::uint64_t seed, std::int32_t n) {
+    std::mt19937_64 random(seed);
+    const auto size = static_cast<std::size_t>(n);
+    ParentLists parents(size), children(size);
+    Reach reach(n);
+    std::vector<std::vector<bool>> before(size, std::vector<bool>(size, false));
+    for (int change = 0; change < 200; ++change) {
+        const auto a = static_cast<std::int32_t>(random() % size), b = static_cast<std::int32_t>(random() % size);
+        std::vector<bool> told(size, false);
+        const auto tell = [&](std::int32_t v) { told[static_cast<std::size_t>(v)] = true; };
+        auto &up = parents[static_cast<std::size_t>(b)], &down = children[static_cast<std::size_t>(a)];
+        if (holds(up, a)) {
+            erase_sorted(up, a), erase_sorted(down, b);
+            reach.remove(a, parents, children, tell);
+        } else if (a != b && !reach(b, a)) {
+            insert_sorted(up, a), insert_sorted(down, b);
+            reach.add(a, b, parents, tell);
+        }
+        for (std::size_t v = 0; v < size; ++v) {
+            std::vector<bool> seen(size, false);
+            std::vector<std::int32_t> open{static_cast<std::int32_t>(v)};
+            while (!open.empty()) {
+                const auto u = static_cast<std::size_t>(open.back());
+                open.pop_back();
+                for (const auto c : children[u]) {
+                    if (!seen[static_cast<std::size_t>(c)]) open.push_back(c);
+                    seen[static_cast<std::size_t>(c)] = true;
+                }
+            }
+            for (std::size_t u = 0; u < size; ++u) {
+                CHECK(reach(static_cast<std::int32_t>(v), static_cast<std::int32_t>(u)) == seen[u]);
+            }
+            CHECK(told[v] == (seen != before[v]));
+            before[v] = seen;
+        }
     }
-    CHECK(std::abs(total - climb.score()) < 1e-6);
 }
 
 }  // namespace
 
 void test_hill_climb() {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-        climbs_stay_acyclic_and_rise(seed, 1 + static_cast<std::int32_t>(seed % 9), 3);
+        const auto n = 1 + static_cast<std::int32_t>(seed % 9);
+        searches_stay_acyclic_and_rise(seed, n, 3, {});
+        searches_stay_acyclic_and_rise(seed, n, 3, {12, 4, 0, 0, 0});
+        searches_stay_acyclic_and_rise(seed, n, 3, {0, 0, 5, 4, seed});
+        searches_stay_acyclic_and_rise(seed, n, 2, {6, 3, 3, 2, seed});
     }
-    climbs_stay_acyclic_and_rise(3, 70, 4);
+    searches_stay_acyclic_and_rise(3, 70, 4, {});
+    for (std::uint64_t seed = 0; seed < 20; ++seed) reach_is_what_paths_say(seed, 2 + static_cast<std::int32_t>(seed % 9));
+    reach_is_what_paths_say(1, 70);
 }

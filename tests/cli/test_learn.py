@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.csv
 import pytest
 
 import fishernet as fn
@@ -100,6 +101,22 @@ def test_rules_reach_the_search(csv: Path) -> None:
     assert ["cough", "smoke"] in turned
 
 
+def test_searches_get_their_options(tmp_path: Path) -> None:
+    table = fn.datasets.load("asia").sample(500, seed=1)
+    path = tmp_path / "asia.csv"
+    pyarrow.csv.write_csv(table.to_frame(), path)
+    cases: list[tuple[list[str], dict[str, Any]]] = [
+        (["--search", "order", "--restarts", "2", "--perturb", "3"], {"search": "order", "restarts": 2, "perturb": 3}),
+        (["--search", "tabu", "--tenure", "3", "--patience", "9"], {"search": "tabu", "tenure": 3, "patience": 9}),
+        (["--restarts", "3", "--candidates", "2"], {"restarts": 3, "candidates": 2}),
+    ]
+    for words, options in cases:
+        facts = good("learn", path, "--json", "--holdout", "0", "--seed", "4", *words).facts
+        found = fn.learn.structure(fn.read_table(path), seed=4, **options)
+        assert [tuple(arc) for arc in facts["arcs"]] == list(found.dag.edges)
+        assert facts["local_scores"] == found.n_scores
+
+
 def test_numbers_need_bins(tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i // 150}\n" for i in range(300)), encoding="utf-8")
@@ -180,6 +197,11 @@ def test_a_bad_table_is_one_sentence(tmp_path: Path, name: str) -> None:
     [
         (["--score", "nope"], "'bic'"),
         (["--search", "nope"], "'hill-climb'"),
+        (["--restarts", "-1"], "--restarts must be"),
+        (["--candidates", "0"], "--candidates must be"),
+        (["--search", "tabu", "--tenure", "0"], "--tenure must be"),
+        (["--patience", "3"], "search 'hill-climb' takes no patience; searches that do: 'tabu'"),
+        (["--perturb", "3"], "--perturb is how much a restart changes"),
         (["--binning", "nope"], "'equal-width'"),
         (["--smoothing", "nope"], "snml"),
         (["--smoothing", "-1"], "from 0 on"),

@@ -54,3 +54,36 @@ def climb(
             return edges, moves
         move, edges = next((move, graph) for move, graph, gain in found if gain >= top - tie)
         moves.append(move)
+
+
+def tabu(
+    n: int, local: Callable[[int, tuple[int, ...]], float], tenure: int, patience: int
+) -> tuple[Edges, list[Move], int]:
+    """The best graph, the moves to it, and how many moves were made: the best step, also down, while hope is left."""
+
+    def total(edges: Edges) -> float:
+        return sum(local(v, tuple(a for a in range(n) if (a, v) in edges)) for v in range(n))
+
+    def tie(score: float) -> float:
+        return max(1e-9, 1e-12 * abs(score))
+
+    edges = best = frozenset[tuple[int, int]]()
+    here = top = total(edges)
+    moves: list[Move] = []
+    made = idle = 0
+    while True:
+        fresh = [{a, b} for _, a, b in moves[-tenure:]]
+        found = [
+            (move, graph, score)
+            for move, graph in candidates(edges, n)
+            if (score := total(graph)) > top + tie(top) or {move[1], move[2]} not in fresh
+        ]
+        highest = max((score for _, _, score in found), default=-float("inf"))
+        if not found or (highest - here <= tie(here) and idle >= patience):
+            return best, moves[: made - idle], made
+        move, edges, _ = next(each for each in found if each[2] >= highest - tie(here))
+        here = total(edges)
+        moves.append(move)
+        made, idle = made + 1, idle + 1
+        if here > top + tie(top):
+            best, top, idle = edges, here, 0

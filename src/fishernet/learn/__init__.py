@@ -1,8 +1,9 @@
 """Learning: what turns counts into structures and parameters.
 
 A structure is found by a `Search` that one driver runs; parameters are fitted to counts. To add a search, write a
-class that follows `fishernet.learn.search.Search` and name it in `fishernet.learn.structure.SEARCHES`. A dependency
-network chooses the inputs of every variable by itself (`local_structure`).
+class that follows `fishernet.learn.search.Search`, name it in `fishernet.learn.structure.SEARCHES` and join
+``tests/contracts/test_searches.py``; its keyword arguments are the options that it takes. A dependency network
+chooses the inputs of every variable by itself (`local_structure`).
 """
 
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure

@@ -34,7 +34,7 @@ class Search(Protocol):
     score : float
         Its score; NaN before anything was told.
     steps : int
-        How many steps were made.
+        How many steps were made, those in vain too.
     """
 
     @property
@@ -61,7 +61,7 @@ class Search(Protocol):
         ...
 
     def trace(self) -> tuple[Step, ...]:
-        """Return the steps made so far."""
+        """Return the steps from the start to the best graph so far."""
         ...
 
 
@@ -72,11 +72,12 @@ class Step:
     Attributes
     ----------
     kind : str
-        "add", "remove" or "reverse".
+        "add", "remove" or "reverse"; in a search over orders also "order" and "move".
     parent, child : str
-        The arc as it was before the step (as it came, for an addition).
+        The arc as it was before the step (as it came, for an addition). Of a move: the variable that `child` was put
+        after ("" when it was put first), and the variable. Of the step to the graph of a graph's order: nothing.
     gain : float
-        By how much the score rose, in nats.
+        By how much the score rose, in nats. Of the random moves of a restart, the last has the gain of all.
     """
 
     kind: str
@@ -96,13 +97,15 @@ class SearchResult:
     score : float
         Its score in nats.
     steps : tuple of Step
-        The way there from the start.
+        The way there from the start, without what was in vain; their gains add up to that of the score.
     n_scores : int
-        How many distinct local scores were computed.
+        How many distinct local scores were computed; those that chose the candidates are counted apart.
     finished : bool
         False when the time limit ended the search.
     seconds : float
         How long it took.
+    seed : int or None
+        The seed that repeats it; None when the search never draws.
     """
 
     dag: Dag
@@ -111,6 +114,7 @@ class SearchResult:
     n_scores: int
     finished: bool
     seconds: float
+    seed: int | None = None
 
     def to_frame(self) -> pa.Table:
         """Return the steps, one row each, as a pyarrow Table."""

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fishernet.counts import CountSource, as_source
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.graphs import Dag
+from fishernet.learn.arc_search import check_number
+from fishernet.learn.candidates import CandidateSearch
 from fishernet.learn.constraints import Constraints, Edge, make_constraints
 from fishernet.learn.hill_climb import HillClimb
+from fishernet.learn.order_search import OrderSearch
 from fishernet.learn.search import Search, SearchResult, run_search
+from fishernet.learn.tabu import TabuSearch
 from fishernet.progress import Progress
-from fishernet.random import Seed, generator
+from fishernet.random import Seed, fixed_seed, stream_key
 from fishernet.scores import LocalScores, Score, named_score
 from fishernet.table import Table
 from fishernet.table.variable import listed
 
-SEARCHES: dict[str, Callable[[Constraints], Search]] = {"hill-climb": HillClimb}
+# Each is made from the constraints and from the options that are its keyword arguments; one that draws takes a `key`.
+SEARCHES: dict[str, Callable[..., Search]] = {
+    "hill-climb": HillClimb,
+    "tabu": TabuSearch,
+    "order": OrderSearch,
+}
 
 
 def structure(
@@ -30,6 +42,11 @@ def structure(
     forbidden: Iterable[Edge] = (),
     tiers: Iterable[Iterable[str]] | None = None,
     start: Dag | None = None,
+    candidates: int | None = None,
+    restarts: int | None = None,
+    perturb: int | None = None,
+    tenure: int | None = None,
+    patience: int | None = None,
     max_seconds: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -44,7 +61,10 @@ def structure(
     score : str or Score
         What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml" (`scores`).
     search : str
-        "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7).
+        "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7). "tabu": the same steps, also down,
+        with what was just changed held fast; never below the climb. "order": search over orders of the variables [1]_,
+        from where a tabu search ends; never below that. The last takes several times as long and is nearly always the
+        best.
     max_parents : int, optional
         At most this many parents a variable.
     required, forbidden : iterables of (parent, child)
@@ -53,10 +73,23 @@ def structure(
         No arc runs from a later tier to an earlier one.
     start : Dag, optional
         Where the search begins; without it, at the required arcs.
+    candidates : int, optional
+        Arcs only between a variable and the so many others on which it depends most (by the score of an arc between
+        the two), and those that count it among theirs; the start's and the required arcs as well. For thousands of
+        variables.
+    restarts : int, optional
+        How often the search goes on from the best graph with some of it changed at random: 0, for "order" 50, when
+        not said.
+    perturb : int, optional
+        How much a restart changes. "hill-climb": 20 random steps; "tabu": 4; "order": 5 variables put in random places.
+    tenure : int, optional
+        "tabu": for how many steps an arc that was changed stays as it is; 15 when not said, or the number of variables.
+    patience : int, optional
+        "tabu": how many steps in a row may fail to better the best score; 100 when not said.
     max_seconds : float, optional
         After this time the best graph so far is the result.
     seed : None, int or numpy.random.Generator
-        For searches that draw; hill climbing does not.
+        For searches with restarts. None is 0 here: the same call finds the same graph.
     progress : callable, optional
         ``progress(what, done, total)``.
     **options
@@ -73,8 +106,15 @@ def structure(
         When a cell is missing.
     SchemaError
         When there are no variables, a name is unknown or rules contradict each other.
+    FishernetError
+        When the search is unknown or does not take an option.
     KeyboardInterrupt
         On Ctrl-C; its attribute ``best`` is the best graph so far.
+
+    References
+    ----------
+    .. [1] B. Andrews, J. Ramsey, R. Sanchez-Romero, J. Camchong and E. Kummerfeld, "Fast scalable and accurate
+       discovery of DAGs using the best order score search and grow-shrink trees", NeurIPS 2023.
 
     Examples
     --------
@@ -84,18 +124,38 @@ def structure(
     >>> found.steps[0].kind, found.finished
     ('add', True)
     """
-    generator(seed)  # a bad seed is refused, whether the search draws or not
+    number = 0 if seed is None else fixed_seed(seed)  # a bad seed is refused, whether the search draws or not
     source = as_source(table)
     names = [variable.name for variable in source.variables]
     if not names:
         raise SchemaError("the table has no columns to learn from")
-    if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
+    make = _named_search(search, number, restarts=restarts, perturb=perturb, tenure=tenure, patience=patience)
     rules = make_constraints(
         names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers, start=start
     )
     scores = LocalScores(source, named_score(score, **options))
-    return run_search(SEARCHES[search](rules), scores, max_seconds=max_seconds, progress=progress)
+    if candidates is not None:
+        make = partial(CandidateSearch, most=check_number("candidates", candidates, 1), make=make)
+    found = run_search(make(rules), scores, max_seconds=max_seconds, progress=progress)
+    return replace(found, seed=number if "key" in _options(search) else None)
+
+
+def _named_search(search: str, seed: int, **options: int | None) -> Callable[[Constraints], Search]:
+    """Return what makes a search of a name from its constraints."""
+    if search not in SEARCHES:
+        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in _options(search):
+            takers = listed(other for other in SEARCHES if name in _options(other))
+            raise FishernetError(f"search {search!r} takes no {name}; searches that do: {takers}")
+    if "key" in _options(search):
+        given["key"] = stream_key(seed)
+    return partial(SEARCHES[search], **given)
+
+
+def _options(search: str) -> set[str]:
+    return set(inspect.signature(SEARCHES[search]).parameters)
 
 
 def dag(
@@ -108,6 +168,11 @@ def dag(
     forbidden: Iterable[Edge] = (),
     tiers: Iterable[Iterable[str]] | None = None,
     start: Dag | None = None,
+    candidates: int | None = None,
+    restarts: int | None = None,
+    perturb: int | None = None,
+    tenure: int | None = None,
+    patience: int | None = None,
     max_seconds: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -137,6 +202,11 @@ def dag(
         forbidden=forbidden,
         tiers=tiers,
         start=start,
+        candidates=candidates,
+        restarts=restarts,
+        perturb=perturb,
+        tenure=tenure,
+        patience=patience,
         max_seconds=max_seconds,
         seed=seed,
         progress=progress,

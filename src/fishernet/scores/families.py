@@ -21,11 +21,14 @@ class Families:
         The parents of family f are ``parents[offsets[f]:offsets[f + 1]]``.
     parents : (offsets[-1],) int32
         Positions of the parents, ascending within a family and without the child.
+    once : bool
+        Nobody will ask for them again, so their scores need not be remembered.
     """
 
     children: npt.NDArray[np.int32]
     offsets: npt.NDArray[np.int64]
     parents: npt.NDArray[np.int32]
+    once: bool = False
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[int, Sequence[int]]]) -> Families:
@@ -50,7 +53,8 @@ class Families:
         """Return a stretch of the list."""
         begin, end, _ = part.indices(len(self))
         offsets = self.offsets[begin : end + 1]
-        return Families(self.children[begin:end], offsets - offsets[0], self.parents[offsets[0] : offsets[-1]])
+        parents = self.parents[offsets[0] : offsets[-1]]
+        return Families(self.children[begin:end], offsets - offsets[0], parents, self.once)
 
     def take(self, positions: npt.NDArray[np.int64]) -> Families:
         """Return some of the families, in the order of the positions."""

@@ -41,15 +41,13 @@ class LocalScores:
         self.source = source
         self.score = score
         self._known = _core.FamilyCache()
-        self._terms: _core.SetTerms | None = None
-        if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
-            source.table.require_complete("a score")
-            self._terms = _core.SetTerms(source.table.native, *score.rule(source.n_rows))
+        self._n_once = 0
+        self._terms = _core_terms(source, score)
 
     @property
     def n_distinct(self) -> int:
-        """The number of distinct families scored so far."""
-        return len(self._known) if self._terms is None else self._terms.n_families
+        """The number of distinct families scored so far, and of those scored only once for somebody."""
+        return self._n_once + (len(self._known) if self._terms is None else self._terms.n_families)
 
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,) float64.
@@ -59,6 +57,8 @@ class LocalScores:
         MissingValueError
             When rows have missing cells in a family.
         """
+        if families.once:
+            return self._score_once(families)
         flat = (families.children, families.offsets, families.parents)
         if self._terms is not None:  # remembers every set that it counted
             return self._terms.family_scores(*flat)
@@ -68,6 +68,22 @@ class LocalScores:
             scores = np.fromiter(scores_by_protocol(self.source, new, self.score), np.float64, len(new))
             self._known.store(*flat, unknown, scores)
         return self._known.scores(*flat)
+
+    def _score_once(self, families: Families) -> npt.NDArray[np.float64]:
+        """Score families without a trace of them in memory."""
+        self._n_once += len(families)
+        terms = _core_terms(self.source, self.score)
+        if terms is not None:
+            return terms.family_scores(families.children, families.offsets, families.parents)
+        return np.fromiter(scores_by_protocol(self.source, families, self.score), np.float64, len(families))
+
+
+def _core_terms(source: CountSource, score: Score) -> _core.SetTerms | None:
+    """Return what counts and scores in the core, for a table and a built-in score."""
+    if not isinstance(source, TableCounts) or not isinstance(score, BuiltIn):
+        return None
+    source.table.require_complete("a score")
+    return _core.SetTerms(source.table.native, *score.rule(source.n_rows))
 
 
 def scores_by_protocol(source: CountSource, families: Families, score: Score) -> Iterator[float]:

@@ -71,11 +71,16 @@ LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": Depe
 @click.option("--score", metavar="|".join(SCORES), help="bn, dn: what is maximized.  [default: bic]")
 @click.option(
     "--search",
-    metavar="|".join([*SEARCHES, *INPUT_SEARCHES]),
+    metavar="|".join(dict.fromkeys([*SEARCHES, *INPUT_SEARCHES])),
     help="How it is searched for; dn: greedy or tabu.  [default: hill-climb; dn: greedy]",
 )
 @click.option("--max-parents", type=int, metavar="N", help="bn: at most N parents a variable.")
 @click.option("--max-inputs", type=int, metavar="N", help="dn: at most N inputs a variable.")
+@click.option("--candidates", type=int, metavar="N", help="bn: arcs only to the N variables that depend most.")
+@click.option("--restarts", type=int, metavar="N", help="bn: go on from the best graph N times, changed at random.")
+@click.option("--perturb", type=int, metavar="N", help="bn: how many random changes a restart makes.")
+@click.option("--tenure", type=int, metavar="N", help="bn, tabu: an arc that was changed stays as it is for N steps.")
+@click.option("--patience", type=int, metavar="N", help="bn, tabu: end after N steps that better nothing.")
 @rule_options
 @click.option(
     "--smoothing",
@@ -88,7 +93,14 @@ LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": Depe
     "--holdout", type=float, default=0.2, show_default=True, metavar="SHARE", help="Share of the rows held out."
 )
 @click.option("--max-seconds", type=float, metavar="S", help="bn: take the best found after S seconds.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Decides which rows are held out.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Decides which rows are held out, and what restarts change.",
+)
 @as_json_option
 def learn(
     table: Path,
@@ -165,7 +177,9 @@ def learn(
 
 BOTH = {"score", "search", "smoothing"}
 TAKEN = {
-    "bn": BOTH | {"max_parents", "ess", "max_seconds", "required", "forbidden", "tiers"},
+    "bn": BOTH
+    | {"max_parents", "ess", "max_seconds", "required", "forbidden", "tiers"}
+    | {"candidates", "restarts", "perturb", "tenure", "patience"},
     "dn": BOTH | {"max_inputs"},
     **trees.TAKEN,
 }

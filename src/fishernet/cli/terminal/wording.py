@@ -27,7 +27,8 @@ WORDS = [
 MISSING = 'missing="drop", "state" or "keep"'
 OPTION = re.compile(r"\b(missing|smoothing|binning|bins|ess|max_parents)=\"?([\w.]+)\"?")
 KEYWORD = re.compile(
-    r"^(bins|binning|smoothing|ess|seed|max_parents|max_inputs|max_seconds|chains|burn_in|thin)(?= must| and)"
+    r"^(bins|binning|smoothing|ess|seed|max_parents|max_inputs|max_seconds|chains|burn_in|thin|candidates|restarts"
+    r"|perturb|tenure|patience)(?= must| and| is how)"
 )
 
 

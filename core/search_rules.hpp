@@ -1,0 +1,35 @@
+// What a search over graphs may and must do.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace fishernet {
+
+using ParentLists = std::vector<std::vector<std::int32_t>>;
+
+// The lists are of each child, ascending: who may become its parent, and who must stay one (they may as well).
+struct Rules {
+    std::int32_t n = 0;
+    std::int32_t max_parents = 0;
+    ParentLists allowed, required;
+};
+
+// A difference in score below this is a tie.
+inline double tie_of(double score) { return std::max(1e-9, 1e-12 * std::abs(score)); }
+
+inline bool holds(const std::vector<std::int32_t>& list, std::int32_t v) {
+    return std::binary_search(list.begin(), list.end(), v);
+}
+
+inline void insert_sorted(std::vector<std::int32_t>& list, std::int32_t v) {
+    list.insert(std::lower_bound(list.begin(), list.end(), v), v);
+}
+
+inline void erase_sorted(std::vector<std::int32_t>& list, std::int32_t v) {
+    list.erase(std::lower_bound(list.begin(), list.end(), v));
+}
+
+}  // namespace fishernet

@@ -1,0 +1,196 @@
+"""The laws of searches over structures: whatever finds a graph keeps the rules and tells the truth about it."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.counts import Counts
+from fishernet.errors import FishernetError
+from fishernet.learn.structure import SEARCHES
+from tests.contracts.test_sources import Parts
+from tests.learn.scoring import local_score
+from tests.reference.ordering import best_score
+from tests.tables import random_table, tables
+
+CASES: dict[str, dict[str, Any]] = {
+    "hill-climb": {},
+    "hill-climb with restarts": {"search": "hill-climb", "restarts": 4, "perturb": 3},
+    "tabu": {"search": "tabu"},
+    "tabu with restarts": {"search": "tabu", "restarts": 3, "tenure": 2, "patience": 5},
+    "order": {"search": "order"},
+    "order without restarts": {"search": "order", "restarts": 0},
+    "candidates": {"search": "order", "candidates": 2},
+}
+EVERY = pytest.mark.parametrize("options", CASES.values(), ids=CASES)
+
+
+class Impatient(Parts):
+    """A source that is interrupted after some calls."""
+
+    def __init__(self, tables: Sequence[fn.Table], calls: int) -> None:
+        super().__init__(tables)
+        self._left = calls
+
+    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+        return super().counts(sets)
+
+
+def gains_from(start: fn.Dag, table: fn.Table, found: fn.learn.SearchResult, score: str) -> float:
+    return fn.score(start, table, score) + math.fsum(step.gain for step in found.steps)
+
+
+@EVERY
+@settings(max_examples=15)
+@given(table=tables(most_variables=4, most_rows=100), score=st.sampled_from(["bic", "aic", "loglik"]))
+def test_no_graph_beats_the_best_one(options: dict[str, Any], table: fn.Table, score: str) -> None:
+    found = fn.learn.structure(table, score=score, **options)
+    assert found.finished
+    assert found.score <= best_score(len(table.variables), local_score(table, score)) + 1e-9
+    assert found.score == pytest.approx(fn.score(found.dag, table, score), rel=1e-12, abs=1e-9)
+    empty = fn.Dag.from_edges(table.names, [])
+    assert gains_from(empty, table, found, score) == pytest.approx(found.score, rel=1e-12, abs=1e-9)
+
+
+@EVERY
+@pytest.mark.parametrize("seed", range(6))
+def test_rules_are_kept(options: dict[str, Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(seed, 300, [2, 3, 2, 3, 2, 2])
+    names = table.names
+    pairs = [(a, b) for a in names for b in names if a != b]
+    forbidden = {pairs[i] for i in rng.permutation(len(pairs))[:8]}
+    required = [(a, b) for a, b in pairs if a > b and (a, b) not in forbidden][:2]
+    tiers = [["v5"], ["v3", "v0"]]
+    against = {("v3", "v5"), ("v0", "v5")}
+    start = fn.Dag.from_edges(names, [pair for pair in [("v1", "v2"), ("v4", "v1")] if pair not in forbidden])
+    found = fn.learn.structure(
+        table,
+        score="loglik",
+        required=required,
+        forbidden=sorted(forbidden),
+        tiers=tiers,
+        max_parents=3,
+        start=start,
+        **options,
+    )
+    assert set(required) <= set(found.dag.edges)
+    assert not set(found.dag.edges) & (forbidden | against)
+    assert max(len(parents) for parents in found.dag.parents) <= 3
+    begun = fn.Dag.from_edges(names, sorted({*required, *start.edges}))
+    assert found.score >= fn.score(begun, table, "loglik")
+    assert gains_from(begun, table, found, "loglik") == pytest.approx(found.score, rel=1e-12)
+
+
+@EVERY
+def test_no_time_gives_the_start(options: dict[str, Any]) -> None:
+    table = random_table(3, 500, [2, 3, 2, 4])
+    start = fn.Dag.from_edges(table.names, [("v3", "v0")])
+    found = fn.learn.structure(table, start=start, max_seconds=0, **options)
+    assert not found.finished
+    assert found.dag == start
+    assert math.isnan(found.score)
+    assert found.steps == ()
+
+
+@EVERY
+def test_an_interrupted_search_has_its_best(options: dict[str, Any]) -> None:
+    """However far it came, the best graph is one that keeps the rules."""
+    table = fn.datasets.load("alarm").sample(300, seed=1)
+    for calls in (1, 5, 20):
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            fn.learn.structure(Impatient([table], calls), required=[("PAP", "HR")], **options)
+        assert ("PAP", "HR") in stopped.value.best.edges  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("search", ["hill-climb", "tabu", "order"])
+@pytest.mark.parametrize("cardinalities", [[2], [2, 3, 2, 2]])
+def test_restarts_without_end_can_be_stopped(search: str, cardinalities: list[int]) -> None:
+    table = random_table(3, 500, cardinalities)
+    found = fn.learn.structure(table, search=search, restarts=10**12, max_seconds=0.2)
+    assert found.seconds < 2
+    assert found.score == pytest.approx(fn.score(found.dag, table))
+
+
+@EVERY
+def test_it_needs_counts_alone(options: dict[str, Any]) -> None:
+    table = random_table(5, 600, [2, 3, 4, 2, 6])
+    parts = Parts([table[:200], table[200:]])
+    found, expected = fn.learn.structure(parts, **options), fn.learn.structure(table, **options)
+    assert found.dag == expected.dag
+    assert found.n_scores == expected.n_scores
+    assert found.score == pytest.approx(expected.score, rel=1e-12)
+
+
+@EVERY
+def test_odd_tables(options: dict[str, Any]) -> None:
+    assert fn.learn.dag(random_table(0, 30, [3]), **options).edges == ()
+    assert fn.learn.dag(random_table(0, 30, [2, 2])[:0], **options).edges == ()
+    constant = fn.Table.from_codes(np.zeros((50, 4), dtype=int))
+    assert fn.learn.dag(constant, score="loglik", **options).edges == ()
+    assert fn.learn.dag(random_table(1, 500, [2, 3, 2]), max_parents=0, **options).edges == ()
+
+
+def test_every_search_is_tested() -> None:
+    assert {options.get("search", "hill-climb") for options in CASES.values()} >= set(SEARCHES)
+
+
+def test_results_do_not_depend_on_threads_or_hash_seed() -> None:
+    script = (
+        "import fishernet as fn\n"
+        "t = fn.datasets.load('alarm').sample(60_000, seed=5)\n"
+        "for options in ({'search': 'tabu', 'restarts': 2}, {'search': 'order', 'restarts': 3}, {'candidates': 4}):\n"
+        "    found = fn.learn.structure(t, **options)\n"
+        "    print(found.steps, found.score, found.n_scores, found.dag.edges)\n"
+    )
+    answers = set()
+    for extra in ({"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "7", "FISHERNET_THREADS": "1"}):
+        run = subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, **extra}, check=True, capture_output=True, text=True
+        )
+        answers.add(run.stdout)
+    assert len(answers) == 1
+
+
+def test_a_seed_repeats_and_a_generator_moves_on() -> None:
+    table = fn.datasets.load("alarm").sample(300, seed=1)
+    first = fn.learn.structure(table, restarts=5)
+    assert first.seed == 0
+    assert first.steps == fn.learn.structure(table, restarts=5, seed=0).steps
+    random = np.random.default_rng(3)
+    one, two = (fn.learn.structure(table, restarts=5, seed=random) for _ in range(2))
+    assert one.seed != two.seed
+    assert fn.learn.structure(table, restarts=5, seed=one.seed).steps == one.steps
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"restarts": -1}, "restarts must be a whole number, at least 0, got -1"),
+        ({"restarts": 1.5}, "restarts must be a whole number"),
+        ({"restarts": 1, "perturb": 0}, "perturb must be a whole number, at least 1, got 0"),
+        ({"perturb": 3}, "there are none; say restarts as well"),
+        ({"search": "tabu", "tenure": 0}, "tenure must be"),
+        ({"search": "tabu", "patience": True}, "patience must be"),
+        ({"candidates": 0}, "candidates must be a whole number, at least 1, got 0"),
+        ({"tenure": 3}, "search 'hill-climb' takes no tenure; searches that do: 'tabu'"),
+        ({"search": "order", "patience": 3}, "search 'order' takes no patience"),
+        ({"search": "boss"}, "unknown search 'boss'; there are 'hill-climb'"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(FishernetError, match=message):
+        fn.learn.dag(random_table(0, 20, [2, 2, 2]), **options)

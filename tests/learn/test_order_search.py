@@ -1,0 +1,98 @@
+"""The search over orders against the paper taken literally, and what it promises."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.counts import as_source
+from fishernet.learn.constraints import make_constraints
+from fishernet.learn.order_search import Orders
+from fishernet.learn.search import SearchResult, run_search
+from fishernet.scores import LocalScores, named_score
+from tests.learn.scoring import local_score
+from tests.reference.ordering import best_order_score_search, best_score
+from tests.tables import random_table, tables
+
+
+def orders_alone(table: fn.Table, score: str, max_parents: int | None = None) -> SearchResult:
+    search = Orders(make_constraints(table.names, max_parents=max_parents))
+    return run_search(search, LocalScores(as_source(table), named_score(score)))
+
+
+@settings(max_examples=40)
+@given(
+    tables(most_variables=5, most_rows=200), st.sampled_from(["bic", "aic", "loglik"]), st.sampled_from([1, 2, None])
+)
+def test_orders_are_searched_as_in_the_paper(table: fn.Table, score: str, most: int | None) -> None:
+    found = orders_alone(table, score, most)
+    parents, moves = best_order_score_search(
+        len(table.variables), local_score(table, score), 99 if most is None else most
+    )
+    assert dict(enumerate(found.dag.parents)) == parents
+    assert [(table.names.index(s.child), table.names.index(s.parent) if s.parent else -1) for s in found.steps] == moves
+    assert found.score == pytest.approx(fn.score(found.dag, table, score), rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_longer_searches_with_shrinking(seed: int) -> None:
+    table = random_table(seed, 150, [2, 3, 2, 4, 2, 3], dependence=0.5)
+    found = orders_alone(table, "aic")
+    parents, moves = best_order_score_search(6, local_score(table, "aic"))
+    assert dict(enumerate(found.dag.parents)) == parents
+    assert len(found.steps) == len(moves)
+
+
+def test_the_optimum_is_nearly_always_found() -> None:
+    found = 0
+    for seed in range(20):
+        table = random_table(seed, 300, [2, 3, 2, 2, 3, 2], dependence=0.5)
+        best = best_score(6, local_score(table, "aic"))
+        score = fn.learn.structure(table, score="aic", search="order").score
+        assert score <= best + 1e-8
+        found += score >= best - 1e-8
+    assert found >= 19
+
+
+def test_alarm_scores_above_the_network_that_made_it() -> None:
+    network = fn.datasets.load("alarm")
+    table = network.sample(20_000, seed=1)
+    truth = fn.score(network.dag, table)
+    assert fn.learn.structure(table).score < truth
+    assert fn.learn.structure(table, search="order").score >= truth
+
+
+def test_it_is_never_below_tabu_search_nor_the_climb() -> None:
+    for seed in range(10):
+        table = random_table(seed, 200, [2, 3, 2, 4, 2, 3, 2], dependence=0.4)
+        climb, tabu, order = (fn.learn.structure(table, search=s).score for s in ("hill-climb", "tabu", "order"))
+        assert climb <= tabu + 1e-9
+        assert tabu <= order + 1e-9
+
+
+def test_the_trace_adds_up() -> None:
+    table = fn.datasets.load("alarm").sample(3000, seed=2)
+    found = fn.learn.structure(table, search="order", seed=4)
+    empty = fn.score(fn.Dag.from_edges(table.names, []), table)
+    assert empty + math.fsum(step.gain for step in found.steps) == pytest.approx(found.score, rel=1e-12)
+    kinds = [step.kind for step in found.steps]
+    assert "move" in kinds
+    assert kinds.count("order") == 1
+    assert found.seed == 4
+
+
+def test_required_arcs_point_forward_in_every_order() -> None:
+    table = fn.datasets.load("asia").sample(3000, seed=1)
+    required = [("dysp", "smoke"), ("smoke", "asia")]
+    found = fn.learn.structure(table, search="order", required=required, restarts=20, perturb=8)
+    assert set(required) <= set(found.dag.edges)
+
+
+def test_more_restarts_are_never_worse() -> None:
+    table = fn.datasets.load("alarm").sample(1000, seed=3)
+    scores = [fn.learn.structure(table, search="order", restarts=r, seed=1).score for r in (0, 5, 30)]
+    assert scores == sorted(scores)
