@@ -9,6 +9,7 @@ from fishernet.counts import CountSource, as_source
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.graphs import Dag
 from fishernet.learn.constraints import Constraints, Edge, make_constraints
+from fishernet.learn.exact_search import exact_search
 from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.search import Search, SearchResult, run_search
 from fishernet.progress import Progress
@@ -18,6 +19,7 @@ from fishernet.table import Table
 from fishernet.table.variable import listed
 
 SEARCHES: dict[str, Callable[[Constraints], Search]] = {"hill-climb": HillClimb}
+EXACT = "exact"  # sees the counts of all sets of variables, so it is no `Search`
 
 
 def structure(
@@ -30,6 +32,7 @@ def structure(
     forbidden: Iterable[Edge] = (),
     tiers: Iterable[Iterable[str]] | None = None,
     start: Dag | None = None,
+    max_memory: float | None = None,
     max_seconds: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -44,7 +47,8 @@ def structure(
     score : str or Score
         What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml" (`scores`).
     search : str
-        "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7).
+        "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7). "exact": the best graph of all, for
+        some 25 variables (`fishernet.learn.exact_search`).
     max_parents : int, optional
         At most this many parents a variable.
     required, forbidden : iterables of (parent, child)
@@ -53,8 +57,10 @@ def structure(
         No arc runs from a later tier to an earlier one.
     start : Dag, optional
         Where the search begins; without it, at the required arcs.
+    max_memory : float, optional
+        Bytes that an exact search may take; 2**33 when not said.
     max_seconds : float, optional
-        After this time the best graph so far is the result.
+        After this time the best graph so far is the result; for "exact", what hill climbing found.
     seed : None, int or numpy.random.Generator
         For searches that draw; hill climbing does not.
     progress : callable, optional
@@ -73,6 +79,8 @@ def structure(
         When a cell is missing.
     SchemaError
         When there are no variables, a name is unknown or rules contradict each other.
+    StateSpaceError
+        When an exact search would take more than `max_memory`.
     KeyboardInterrupt
         On Ctrl-C; its attribute ``best`` is the best graph so far.
 
@@ -89,12 +97,15 @@ def structure(
     names = [variable.name for variable in source.variables]
     if not names:
         raise SchemaError("the table has no columns to learn from")
-    if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
+    if search not in SEARCHES and search != EXACT:
+        raise FishernetError(f"unknown search {search!r}; there are {listed([*SEARCHES, EXACT])}")
     rules = make_constraints(
         names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers, start=start
     )
-    scores = LocalScores(source, named_score(score, **options))
+    how = named_score(score, **options)
+    if search == EXACT:
+        return exact_search(source, how, rules, max_memory=max_memory, max_seconds=max_seconds, progress=progress)
+    scores = LocalScores(source, how)
     return run_search(SEARCHES[search](rules), scores, max_seconds=max_seconds, progress=progress)
 
 
@@ -108,6 +119,7 @@ def dag(
     forbidden: Iterable[Edge] = (),
     tiers: Iterable[Iterable[str]] | None = None,
     start: Dag | None = None,
+    max_memory: float | None = None,
     max_seconds: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -137,6 +149,7 @@ def dag(
         forbidden=forbidden,
         tiers=tiers,
         start=start,
+        max_memory=max_memory,
         max_seconds=max_seconds,
         seed=seed,
         progress=progress,
