@@ -33,8 +33,8 @@ double n_log_n(std::int64_t n) {
 
 }  // namespace
 
-ScoreRule::ScoreRule(Measure measure, double parameter, std::int64_t total)
-    : measure_(measure), parameter_(parameter), total_(total) {}
+ScoreRule::ScoreRule(Measure measure, double parameter, std::int64_t total, std::int64_t least)
+    : measure_(measure), parameter_(parameter), total_(total), least_(least) {}
 
 // Counts up to 2^16 - 1 are looked up: no more can come from one stretch of rows.
 std::int64_t ScoreRule::usual_size() const { return std::min<std::int64_t>(total_, 65535) + 1; }
@@ -42,9 +42,8 @@ std::int64_t ScoreRule::usual_size() const { return std::min<std::int64_t>(total
 // Sets with many cells have small counts, and there are many such sets.
 std::int64_t ScoreRule::size_for(const Size& set) const {
     constexpr double above_average = 64;
-    constexpr std::int64_t least = 4096;
     const double wanted = above_average * static_cast<double>(total_) / set.cells;
-    return std::clamp(static_cast<std::int64_t>(std::min(wanted, 1e9)), std::min(least, usual_size()), usual_size());
+    return std::clamp(static_cast<std::int64_t>(std::min(wanted, 1e9)), std::min(least_, usual_size()), usual_size());
 }
 
 const CellTerms& ScoreRule::kept(double key, const CellTerms::Function& phi, std::int64_t size) {
@@ -89,21 +88,21 @@ const CellTerms& ScoreRule::marginal(const Size& parents, std::uint32_t r) {
 }
 
 double ScoreRule::of_set(const Size& set) {
+    if (!knows_sets()) return 0;
     const auto [known, is_new] = sets_.try_emplace(set.log, 0.0);
-    if (!is_new) return known->second;
-    if (measure_ == Measure::qnml) return known->second = -regret(total_, set);
+    return is_new ? known->second = of_new_set(set) : known->second;
+}
+
+double ScoreRule::of_new_set(const Size& set) const {
+    if (measure_ == Measure::qnml) return -regret(total_, set);
     const double n = static_cast<double>(total_), log_prior = std::log(parameter_) + set.log;
     constexpr double no_longer_rising = 80;  // (x + 1) ... (x + n) is x^n in doubles
-    return known->second = log_prior > no_longer_rising ? -n * log_prior : -log_rising(std::exp(log_prior), n);
+    return log_prior > no_longer_rising ? -n * log_prior : -log_rising(std::exp(log_prior), n);
 }
 
 double ScoreRule::of_sizes(const Size& joint, const Size& parents, std::uint32_t r) {
-    switch (measure_) {
-        case Measure::likelihood: return parameter_ == 0 ? 0.0 : -parameter_ * (r - 1.0) * parents.cells;
-        case Measure::qnml:
-        case Measure::bdq: return of_set(joint) - of_set(parents);
-        default: return 0;
-    }
+    const double penalty = price() == 0 ? 0.0 : price() * (r - 1.0) * parents.cells;
+    return of_set(joint) - of_set(parents) - penalty;
 }
 
 }  // namespace fishernet

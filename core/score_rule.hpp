@@ -49,7 +49,13 @@ enum class Measure {
 
 class ScoreRule {
 public:
-    ScoreRule(Measure measure, double parameter, std::int64_t total);
+    // A set's own table of terms (BDeu) holds at least the counts below `least`; sets may be many and their counts small.
+    ScoreRule(Measure measure, double parameter, std::int64_t total, std::int64_t least = 4096);
+
+    // Whether f's terms depend on the number of cells of the set.
+    bool knows_cells() const { return measure_ == Measure::bdeu; }
+    // Whether a set has something beside its terms.
+    bool knows_sets() const { return measure_ == Measure::qnml || measure_ == Measure::bdq; }
 
     // Whether g depends on the child's states in more than the sizes.
     bool knows_child() const { return measure_ == Measure::k2 || measure_ == Measure::fnml; }
@@ -59,21 +65,23 @@ public:
     // The terms of g for parents with so many configurations and a child of r states.
     const CellTerms& marginal(const Size& parents, std::uint32_t r);
 
-    // What a family's score has beside its terms.
+    // What a family's score has beside its terms: of_set(joint) - of_set(parents) - price() (r - 1) (parents' cells).
     double of_sizes(const Size& joint, const Size& parents, std::uint32_t r);
+    double of_set(const Size& set);
+    double price() const { return measure_ == Measure::likelihood ? parameter_ : 0; }
 
 private:
     const CellTerms& kept(double key, const CellTerms::Function& phi, std::int64_t size);
     const CellTerms& dirichlet(double key, double log_pseudo_count, std::int64_t size);
-    double of_set(const Size& set);
+    double of_new_set(const Size& set) const;
     std::int64_t usual_size() const;
     std::int64_t size_for(const Size& set) const;
 
     Measure measure_;
     double parameter_;
-    std::int64_t total_;
+    std::int64_t total_, least_;
     std::unordered_map<double, std::unique_ptr<const CellTerms>> terms_;
-    std::unordered_map<double, double> sets_;  // of_set by the number of cells
+    std::unordered_map<double, double> sets_;  // of_set by the logarithm of the number of cells
 };
 
 }  // namespace fishernet

@@ -1,38 +1,20 @@
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "../family_cache.hpp"
 #include "../set_terms.hpp"
 #include "arrays.hpp"
+#include "measures.hpp"
 #include "table.hpp"
 
 namespace fishernet::bind {
 namespace {
 
-const std::pair<std::string_view, Measure> measures[] = {
-    {"likelihood", Measure::likelihood}, {"bdeu", Measure::bdeu}, {"k2", Measure::k2},
-    {"fnml", Measure::fnml},             {"qnml", Measure::qnml}, {"bdq", Measure::bdq},
-};
-
-Measure checked_measure(std::string_view name, double parameter) {
-    for (const auto& [known, measure] : measures) {
-        if (known != name) continue;
-        const bool prior = measure == Measure::bdeu || measure == Measure::bdq;
-        if (!std::isfinite(parameter) || parameter < 0 || (prior && parameter == 0)) refuse("a bad parameter");
-        return measure;
-    }
-    refuse("no such measure");
-}
-
 void make_terms(SetTerms* self, const BoundColumns& table, std::string_view measure, double parameter) {
-    const auto& columns = table.columns.columns;
-    if (std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.has_missing; })) {
-        refuse("a table with missing cells cannot be scored");
-    }
+    check_complete(table);
     new (self) SetTerms(table.columns, checked_measure(measure, parameter), parameter);
 }
 

@@ -17,6 +17,7 @@ void test_sequence_map();
 void test_kernels();
 void test_counting();
 void test_set_terms();
+void test_subset_terms();
 void test_hill_climb();
 void test_order_search();
 void test_conditionals();

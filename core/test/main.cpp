@@ -8,6 +8,7 @@ int main() {
     test_kernels();
     test_counting();
     test_set_terms();
+    test_subset_terms();
     test_hill_climb();
     test_order_search();
     test_conditionals();
@@ -15,6 +16,6 @@ int main() {
     test_inference();
     test_selection();
     test_firing();
-    std::puts("core: 11 passed, 0 failed");
+    std::puts("core: 12 passed, 0 failed");
     return 0;
 }

@@ -1,7 +1,7 @@
 """The C++ core. Arguments are checked; what a caller got wrong is a ValueError whose text is for developers."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +93,41 @@ class OrderSearch:
     def n_moves(self) -> int: ...
     @property
     def moves(self) -> list[tuple[int, int, float]]: ...
+
+class ExactSearch:
+    @overload
+    def __init__(
+        self,
+        table: Columns,
+        measure: str,
+        parameter: float,
+        max_parents: int,
+        forbidden: npt.NDArray[np.bool_],
+        required: npt.NDArray[np.bool_],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        joint: Float64,
+        marginals: Float64,
+        kind_of_child: Int32,
+        max_parents: int,
+        forbidden: npt.NDArray[np.bool_],
+        required: npt.NDArray[np.bool_],
+    ) -> None: ...
+    @property
+    def n_scores(self) -> float: ...
+    @property
+    def done(self) -> float: ...
+    @property
+    def total(self) -> float: ...
+    @property
+    def finished(self) -> bool: ...
+    def advance(self) -> None: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def parents(self) -> list[list[int]]: ...
 
 class Conditionals:
     def __init__(self, cardinalities: Int64) -> None: ...

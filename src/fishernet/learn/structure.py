@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from fishernet.graphs import Dag
 from fishernet.learn.arc_search import check_number
 from fishernet.learn.candidates import CandidateSearch
 from fishernet.learn.constraints import Constraints, Edge, make_constraints
+from fishernet.learn.exact_search import exact_search
 from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.order_search import OrderSearch
 from fishernet.learn.search import Search, SearchResult, run_search
@@ -30,6 +31,7 @@ SEARCHES: dict[str, Callable[..., Search]] = {
     "tabu": TabuSearch,
     "order": OrderSearch,
 }
+EXACT = "exact"  # sees the counts of all sets of variables, so it is no `Search`
 
 
 def structure(
@@ -47,6 +49,7 @@ def structure(
     perturb: int | None = None,
     tenure: int | None = None,
     patience: int | None = None,
+    max_memory: float | None = None,
     max_seconds: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -63,8 +66,8 @@ def structure(
     search : str
         "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7). "tabu": the same steps, also down,
         with what was just changed held fast; never below the climb. "order": search over orders of the variables [1]_,
-        from where a tabu search ends; never below that. The last takes several times as long and is nearly always the
-        best.
+        from where a tabu search ends; never below that. It takes several times as long and is nearly always the best of
+        these. "exact": the best graph of all, for some 25 variables (`fishernet.learn.exact_search`).
     max_parents : int, optional
         At most this many parents a variable.
     required, forbidden : iterables of (parent, child)
@@ -86,8 +89,10 @@ def structure(
         "tabu": for how many steps an arc that was changed stays as it is; 15 when not said, or the number of variables.
     patience : int, optional
         "tabu": how many steps in a row may fail to better the best score; 100 when not said.
+    max_memory : float, optional
+        Bytes that an exact search may take; 2**33 when not said.
     max_seconds : float, optional
-        After this time the best graph so far is the result.
+        After this time the best graph so far is the result; for "exact", what hill climbing found.
     seed : None, int or numpy.random.Generator
         For searches with restarts. None is 0 here: the same call finds the same graph.
     progress : callable, optional
@@ -108,6 +113,8 @@ def structure(
         When there are no variables, a name is unknown or rules contradict each other.
     FishernetError
         When the search is unknown or does not take an option.
+    StateSpaceError
+        When an exact search would take more than `max_memory`.
     KeyboardInterrupt
         On Ctrl-C; its attribute ``best`` is the best graph so far.
 
@@ -129,33 +136,43 @@ def structure(
     names = [variable.name for variable in source.variables]
     if not names:
         raise SchemaError("the table has no columns to learn from")
-    make = _named_search(search, number, restarts=restarts, perturb=perturb, tenure=tenure, patience=patience)
+    if search not in SEARCHES and search != EXACT:
+        raise FishernetError(f"unknown search {search!r}; there are {listed([*SEARCHES, EXACT])}")
     rules = make_constraints(
         names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers, start=start
     )
-    scores = LocalScores(source, named_score(score, **options))
+    how = named_score(score, **options)
+    asked = {"restarts": restarts, "perturb": perturb, "tenure": tenure, "patience": patience}
+    _refuse_options(search, asked | {"candidates": candidates, "max_memory": max_memory})
+    if search == EXACT:
+        return exact_search(source, how, rules, max_memory=max_memory, max_seconds=max_seconds, progress=progress)
+    make = _named_search(search, number, **asked)
     if candidates is not None:
         make = partial(CandidateSearch, most=check_number("candidates", candidates, 1), make=make)
-    found = run_search(make(rules), scores, max_seconds=max_seconds, progress=progress)
+    found = run_search(make(rules), LocalScores(source, how), max_seconds=max_seconds, progress=progress)
     return replace(found, seed=number if "key" in _options(search) else None)
+
+
+def _refuse_options(search: str, options: Mapping[str, object]) -> None:
+    """Raise FishernetError when a search is given an option that is not its own."""
+    for name, value in options.items():
+        if value is not None and name not in _options(search):
+            takers = listed(other for other in [*SEARCHES, EXACT] if name in _options(other))
+            raise FishernetError(f"search {search!r} takes no {name}; searches that do: {takers}")
 
 
 def _named_search(search: str, seed: int, **options: int | None) -> Callable[[Constraints], Search]:
     """Return what makes a search of a name from its constraints."""
-    if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
     given = {name: value for name, value in options.items() if value is not None}
-    for name in given:
-        if name not in _options(search):
-            takers = listed(other for other in SEARCHES if name in _options(other))
-            raise FishernetError(f"search {search!r} takes no {name}; searches that do: {takers}")
     if "key" in _options(search):
         given["key"] = stream_key(seed)
     return partial(SEARCHES[search], **given)
 
 
 def _options(search: str) -> set[str]:
-    return set(inspect.signature(SEARCHES[search]).parameters)
+    if search == EXACT:
+        return {"max_memory"}
+    return {*inspect.signature(SEARCHES[search]).parameters, "candidates"}
 
 
 def dag(
@@ -173,6 +190,7 @@ def dag(
     perturb: int | None = None,
     tenure: int | None = None,
     patience: int | None = None,
+    max_memory: float | None = None,
     max_seconds: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -207,6 +225,7 @@ def dag(
         perturb=perturb,
         tenure=tenure,
         patience=patience,
+        max_memory=max_memory,
         max_seconds=max_seconds,
         seed=seed,
         progress=progress,

@@ -20,7 +20,7 @@ from fishernet.cli.terminal.progress_bar import progress_bar
 from fishernet.cli.terminal.stopwatch import Stopwatch
 from fishernet.errors import FishernetError
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.structure import EXACT, SEARCHES
 from fishernet.progress import Progress
 from fishernet.scores import SCORES
 from fishernet.table import Table
@@ -71,7 +71,7 @@ LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": Depe
 @click.option("--score", metavar="|".join(SCORES), help="bn, dn: what is maximized.  [default: bic]")
 @click.option(
     "--search",
-    metavar="|".join(dict.fromkeys([*SEARCHES, *INPUT_SEARCHES])),
+    metavar="|".join(dict.fromkeys([*SEARCHES, EXACT, *INPUT_SEARCHES])),
     help="How it is searched for; dn: greedy or tabu.  [default: hill-climb; dn: greedy]",
 )
 @click.option("--max-parents", type=int, metavar="N", help="bn: at most N parents a variable.")

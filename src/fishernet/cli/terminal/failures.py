@@ -97,6 +97,8 @@ def complain(sentence: str) -> None:
 
 
 def _interrupted(interrupt: KeyboardInterrupt) -> str:
+    if interrupt.args:
+        return f"{interrupt}; nothing was written"
     best = getattr(interrupt, "best", None)
     if best is None:
         return "interrupted"
