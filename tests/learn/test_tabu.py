@@ -10,7 +10,7 @@ import fishernet as fn
 from fishernet.counts import as_source
 from fishernet.learn.constraints import make_constraints
 from fishernet.learn.search import run_search
-from fishernet.learn.tabu import TabuSearch
+from fishernet.learn.searches.tabu import TabuSearch
 from fishernet.scores import LocalScores, named_score
 from tests.learn.scoring import local_score
 from tests.reference.climbing import tabu

@@ -22,8 +22,8 @@ from fishernet.counts import CountSource, TableCounts
 from fishernet.errors import FishernetError, StateSpaceError
 from fishernet.graphs import Dag
 from fishernet.learn.constraints import Constraints
-from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.search import SearchResult, run_search
+from fishernet.learn.searches.hill_climb import HillClimb
 from fishernet.progress import Progress, Reporter
 from fishernet.scores import BuiltIn, LocalScores, Score
 from fishernet.scores.local import total_score
@@ -142,7 +142,8 @@ class ExactRun:
         rules = (constraints.max_parents, constraints.forbidden, constraints.required)
         if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
             source.table.require_complete("a score")
-            return _core.ExactSearch(source.table.native, *score.rule(source.n_rows), *rules)
+            measure, parameter = score.rule(source.n_rows)
+            return _core.ExactSearch(source.table.native, measure, parameter, *rules)
         n, most = len(source.variables), constraints.max_parents + 1
         total = UNITS_PER_SET * n_sets(n, most)
         after = total + UNITS_PER_SET / 2 * n * 2**n / 8
@@ -190,4 +191,5 @@ def bytes_needed(source: CountSource, score: Score) -> int:
         marginals = min(MARGINALS_AT_ONCE, len(states)) if measure in ("fnml", "k2") else 0
         kinds = math.prod(many + 1 for many in states.values())
         kinds *= {"bdeu": KIND, "qnml": NUMBER, "bdq": NUMBER}.get(measure, 0)
-    return NUMBER * (n * 2**n // 2 + (1 + marginals) * 2**n) + kinds
+    sets: int = 2**n
+    return NUMBER * (n * sets // 2 + (1 + marginals) * sets) + kinds

@@ -11,14 +11,14 @@ from typing import Any
 from fishernet.counts import CountSource, as_source
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.graphs import Dag
-from fishernet.learn.arc_search import check_number
-from fishernet.learn.candidates import CandidateSearch
 from fishernet.learn.constraints import Constraints, Edge, make_constraints
 from fishernet.learn.exact_search import exact_search
-from fishernet.learn.hill_climb import HillClimb
-from fishernet.learn.order_search import OrderSearch
 from fishernet.learn.search import Search, SearchResult, run_search
-from fishernet.learn.tabu import TabuSearch
+from fishernet.learn.searches.arc_search import check_number
+from fishernet.learn.searches.candidates import CandidateSearch
+from fishernet.learn.searches.hill_climb import HillClimb
+from fishernet.learn.searches.order_search import OrderSearch
+from fishernet.learn.searches.tabu import TabuSearch
 from fishernet.progress import Progress
 from fishernet.random import Seed, fixed_seed, stream_key
 from fishernet.scores import LocalScores, Score, named_score

@@ -12,8 +12,8 @@ References
 
 from __future__ import annotations
 
-from fishernet.learn.arc_search import ArcSearch, check_number, check_restarts
 from fishernet.learn.constraints import Constraints
+from fishernet.learn.searches.arc_search import ArcSearch, check_number, check_restarts
 
 TENURE = 15  # steps; on fewer variables as many as there are, or no arc would be left
 PERTURB = 4  # arcs

@@ -26,10 +26,10 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.graphs import Dag
-from fishernet.learn.arc_search import check_restarts
 from fishernet.learn.constraints import Constraints
 from fishernet.learn.search import Search, Step
-from fishernet.learn.tabu import TabuSearch
+from fishernet.learn.searches.arc_search import check_restarts
+from fishernet.learn.searches.tabu import TabuSearch
 from fishernet.scores import Families
 
 

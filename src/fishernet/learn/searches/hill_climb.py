@@ -6,8 +6,8 @@ A restart makes some random steps from the best graph and climbs on; the best gr
 
 from __future__ import annotations
 
-from fishernet.learn.arc_search import ArcSearch, check_restarts
 from fishernet.learn.constraints import Constraints
+from fishernet.learn.searches.arc_search import ArcSearch, check_restarts
 
 PERTURB = 20  # arcs; with fewer most restarts end where they began
 
