@@ -19,7 +19,7 @@ README = Path(__file__).parents[1] / "README.md"
 def test_the_examples_print_what_the_readme_says() -> None:
     """One after the other, each with what those before it made."""
     examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 6
     names: dict[str, object] = {}
     for code, output in examples:
         printed = io.StringIO()
@@ -30,11 +30,11 @@ def test_the_examples_print_what_the_readme_says() -> None:
 
 def commands() -> list[str]:
     shown = re.findall(
-        r"^fishernet (learn|score|predict|query|select|similar|sample|convert)( .*?)(?:\s+#.*)?$",
+        r"^fishernet (learn|score|predict|query|select|similar|sample|convert|compare-graphs)( .*?)(?:\s+#.*)?$",
         README.read_text(),
         re.MULTILINE,
     )
-    assert len(shown) == 8
+    assert len(shown) == 12
     return [command + rest for command, rest in shown]
 
 

@@ -20,7 +20,6 @@ from studies.qnml.pool import Pool, pool
 from studies.qnml.published import ASIA, PRINTED, curves
 
 HERE = Pool(None)
-CLIMB = "hill-climb"  # what is checked here does not depend on the search
 UNIONS = [name for name in nml.SHAPES if name not in (nml.STAR, nml.COLLIDER)]
 
 # ---------------------------------------------------------------------------------------------------------- exact NML
@@ -124,20 +123,20 @@ def test_a_single_repetition_has_no_error() -> None:
 
 
 def test_recovery_does_not_depend_on_the_number_of_processes() -> None:
-    alone = structure.recover(["Asia"], None, [20, 200], 3, HERE, CLIMB)
+    alone = structure.recover(["Asia"], None, [20, 200], 3, HERE)
     with pool(2) as two:
-        np.testing.assert_array_equal(structure.recover(["Asia"], None, [20, 200], 3, two, CLIMB).shd, alone.shd)
+        np.testing.assert_array_equal(structure.recover(["Asia"], None, [20, 200], 3, two).shd, alone.shd)
     assert alone.shd.shape == (1, 3, 2, 4)
 
 
 def test_every_repetition_and_size_has_its_own_rows() -> None:
-    found = structure.recover(["Asia"], None, [50, 60], 8, HERE, CLIMB).shd[0]
+    found = structure.recover(["Asia"], None, [50, 60], 8, HERE).shd[0]
     assert len({tuple(row) for row in found.reshape(8, -1)}) > 4
     assert (found[:, 0] != found[:, 1]).any()
 
 
 def test_more_rows_bring_the_networks_nearer() -> None:
-    found = structure.recover(["Asia"], None, [20, 5_000], 5, HERE, CLIMB)
+    found = structure.recover(["Asia"], None, [20, 5_000], 5, HERE)
     bic = CRITERIA.index("BIC")
     assert found.mean[0, 1, bic] < found.mean[0, 0, bic] - 2
 
@@ -222,7 +221,7 @@ def test_log_loss_is_that_of_the_rows_that_were_not_trained_on(tmp_path: Path) -
     """One variable, always `a`: one state has probability 1, so 10 rows cost nothing; a second one is never seen."""
     uci(tmp_path, "iris.csv", "class\n" + "a\n" * 9 + "b\n")
     for repetition in range(5):
-        task = prediction.Task("Iris", tmp_path, (50,), repetition, CLIMB)
+        task = prediction.Task("Iris", tmp_path, (50,), repetition)
         losses, parameters = prediction.repeat(task)
         order = np.random.default_rng([prediction.SEED, repetition]).permutation(10)
         trained_on_b, n = 9 in order[:5], 5
@@ -245,8 +244,8 @@ def test_ties_of_log_losses_share_the_mean_rank() -> None:
 def test_shares_are_of_one_permutation(tmp_path: Path) -> None:
     """What is trained on at 90 % of the rows holds what is trained on at 10 %, so equal repetitions are equal."""
     uci(tmp_path, "iris.csv", "x,class\n" + "".join(f"{k % 2},{'ab'[k // 2 % 2]}\n" for k in range(20)))
-    both = prediction.predict("Iris", tmp_path, (10, 90), 3, HERE, CLIMB)
-    late = prediction.predict("Iris", tmp_path, (90,), 3, HERE, CLIMB)
+    both = prediction.predict("Iris", tmp_path, (10, 90), 3, HERE)
+    late = prediction.predict("Iris", tmp_path, (90,), 3, HERE)
     np.testing.assert_array_equal(both.losses[:, 1:], late.losses)
 
 
@@ -256,7 +255,7 @@ def test_shares_are_of_one_permutation(tmp_path: Path) -> None:
 def test_a_large_equivalent_sample_size_fills_the_graph() -> None:
     """P4, section 4.1.1, after Silander et al. 2007."""
     truth = structure.network("Asia", None)
-    few, many = ess.by_ess(truth, [1e-3, 1e4], n_rows=300, search=CLIMB)
+    few, many = ess.by_ess(truth, [1e-3, 1e4], n_rows=300)
     assert few.arcs < 0.3 * comb(8, 2)
     assert many.arcs > 0.8 * comb(8, 2)
 
@@ -264,8 +263,8 @@ def test_a_large_equivalent_sample_size_fills_the_graph() -> None:
 def test_the_value_of_what_is_chosen_is_its_score() -> None:
     truth = structure.network("Asia", None)
     rows = truth.sample(200, seed=1)
-    dag = learn(rows, "BDeu", search=CLIMB, ess=7.0)
-    found = ess.chosen(rows, truth, "BDeu", search=CLIMB, ess=7.0)
+    dag = learn(rows, "BDeu", ess=7.0)
+    found = ess.chosen(rows, truth, "BDeu", ess=7.0)
     assert found.score == fn.score(dag, rows, "bdeu", ess=7.0)
     assert (found.arcs, found.shd) == (dag.n_edges, fn.shd(dag, truth.dag))
 

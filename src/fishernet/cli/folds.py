@@ -20,7 +20,7 @@ from fishernet.cli.terminal.output import Facts, aligned, number
 from fishernet.cli.terminal.progress_bar import progress_bar
 from fishernet.compare import cross_validate
 from fishernet.errors import FishernetError
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.structure import EXACT, SEARCHES
 
 OPTION = {"required": "--require", "forbidden": "--forbid"}  # the others are called as they are
 
@@ -73,7 +73,7 @@ def fold_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command ``--folds`` and how to learn with it; it gets them as one keyword ``folds``, None without it."""
 
     @click.option("--folds", type=int, metavar="N", help="Cross-validate in N folds instead; no MODEL then.")
-    @click.option("--search", metavar="|".join(SEARCHES), help="With --folds: how it is searched for.")
+    @click.option("--search", metavar="|".join([*SEARCHES, EXACT]), help="With --folds: how it is searched for.")
     @click.option("--max-parents", type=int, metavar="N", help="With --folds: at most N parents a variable.")
     @rule_options
     @click.option(

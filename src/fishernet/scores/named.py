@@ -32,6 +32,7 @@ SCORES: dict[str, Callable[..., Score]] = {
     "fnml": Fnml,
     "qnml": Qnml,
 }
+NUMBERS = {"bdeu": "ess", "bdq": "alpha"}  # the one number that a name may carry, as in "bdeu:10"
 
 
 def named_score(score: str | Score, **options: Any) -> Score:
@@ -40,7 +41,7 @@ def named_score(score: str | Score, **options: Any) -> Score:
     Parameters
     ----------
     score : str or Score
-        One of `SCORES`, in lower case.
+        One of `SCORES`, in lower case; "bdeu:10" is "bdeu" with ``ess=10``, "bdq:0.5" is "bdq" with ``alpha=0.5``.
     **options
         The score's own hyperparameters.
 
@@ -53,12 +54,25 @@ def named_score(score: str | Score, **options: Any) -> Score:
         if options:
             raise FishernetError(f"options {listed(options)} go with a score's name; this score is made already")
         return score
+    score, colon, number = score.partition(":")
     if score not in SCORES:
         raise FishernetError(f"unknown score {score!r}; there are {listed(SCORES, most=20)}")
+    if colon:
+        options |= _carried(score, number)
     try:
         return SCORES[score](**options)
     except TypeError as error:
         raise FishernetError(f"score {score!r} does not take these options: {error}") from None
+
+
+def _carried(score: str, number: str) -> dict[str, float]:
+    """Return the option that a score's name carries."""
+    if score not in NUMBERS:
+        raise FishernetError(f"score {score!r} takes no number, got {number!r} after the colon")
+    try:
+        return {NUMBERS[score]: float(number)}
+    except ValueError:
+        raise FishernetError(f"score {score!r} takes a number after the colon, got {number!r}") from None
 
 
 def score(dag: Dag, table: Table | CountSource, score: str | Score = "bic", **options: Any) -> float:

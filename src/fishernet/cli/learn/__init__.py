@@ -68,7 +68,11 @@ LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": Depe
 )
 @click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to be predicted.")
 @click.option("--k", type=int, metavar="N", help="kdb: at most N other features as parents of each.  [default: 3]")
-@click.option("--score", metavar="|".join(SCORES), help="bn, dn: what is maximized.  [default: bic]")
+@click.option(
+    "--score",
+    metavar="|".join(SCORES),
+    help="bn, dn: what is maximized; bdeu:10 is bdeu with that sample size.  [default: bic]",
+)
 @click.option(
     "--search",
     metavar="|".join(dict.fromkeys([*SEARCHES, EXACT, *INPUT_SEARCHES])),
