@@ -1,0 +1,1 @@
+"""Models of sequences: strings, or lists of symbols."""

@@ -1,0 +1,189 @@
+"""Symbols and codes: a symbol is looked up once, here; from then on there are codes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.errors import SchemaError, UnknownStateError
+
+Symbol = Hashable
+
+MOST_SHOWN = 30  # symbols of an alphabet in a message
+
+
+@dataclass(frozen=True, eq=False)
+class Strings:
+    """Strings as codes, one after the other.
+
+    Attributes
+    ----------
+    codes : (total length,) int32
+        Positions in the alphabet.
+    offsets : (n_strings + 1,) int64
+        String i is ``codes[offsets[i]:offsets[i + 1]]``.
+    """
+
+    codes: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The lengths of the strings."""
+        return np.diff(self.offsets)
+
+
+class Alphabet:
+    """The symbols of strings, in order; immutable.
+
+    Parameters
+    ----------
+    symbols : iterable
+        Distinct; each a character, or anything that can be a key.
+    unknown : symbol, optional
+        What a symbol outside the alphabet is taken for; without it, such a symbol is an error.
+
+    Raises
+    ------
+    SchemaError
+        When there are no symbols, one is there twice, or `unknown` is none of them.
+
+    Examples
+    --------
+    >>> from fishernet.models.sequences.alphabet import Alphabet
+    >>> dna = Alphabet("ACGT")
+    >>> dna.encode(["GAT", ""]).codes
+    array([2, 0, 3], dtype=int32)
+    """
+
+    __slots__ = ("_code", "_points", "_symbols", "_unknown")
+
+    def __init__(self, symbols: Iterable[Symbol], *, unknown: Symbol | None = None) -> None:
+        self._symbols = tuple(symbol.item() if isinstance(symbol, np.generic) else symbol for symbol in symbols)
+        self._code = {symbol: code for code, symbol in enumerate(self._symbols)}
+        if not self._symbols:
+            raise SchemaError("an alphabet needs symbols")
+        if len(self._code) < len(self._symbols):
+            twice = next(symbol for code, symbol in enumerate(self._symbols) if self._code[symbol] != code)
+            raise SchemaError(f"the symbol {twice!r} is in the alphabet twice")
+        if unknown is not None and unknown not in self._code:
+            raise SchemaError(f"unknown symbols are to be taken for {unknown!r}, which is not in the alphabet")
+        self._unknown = unknown
+        self._points = CodePoints([str(symbol) for symbol in self._symbols]) if self.is_text else None
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """The symbols, in order."""
+        return self._symbols
+
+    @property
+    def unknown(self) -> Any:
+        """What a symbol outside the alphabet is taken for; None where it is an error."""
+        return self._unknown
+
+    def __len__(self) -> int:
+        return len(self._symbols)
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Alphabet)
+        return same and (self._symbols, self._unknown) == (other._symbols, other._unknown)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((self._symbols, self._unknown))
+
+    def __repr__(self) -> str:
+        return f"Alphabet({list(self._symbols)!r})"
+
+    def encode(self, strings: Iterable[Sequence[Symbol]]) -> Strings:
+        """Return strings as codes.
+
+        Parameters
+        ----------
+        strings : iterable of strings
+            Each a str or a sequence of symbols; it may be empty.
+
+        Raises
+        ------
+        SchemaError
+            When one string is given in place of a list of them.
+        UnknownStateError
+            When a symbol is not in the alphabet.
+        """
+        if isinstance(strings, str | bytes):
+            raise SchemaError("a list of strings is needed, not one string; write [string]")
+        listed = list(strings)
+        if self._points is not None and all(type(string) is str for string in listed):
+            offsets = _offsets(map(len, listed))
+            codes = self._points.codes("".join(map(str, listed)))
+        else:
+            parts = [self._look_up(string, number) for number, string in enumerate(listed)]
+            offsets = _offsets(map(len, parts))
+            codes = np.concatenate([*parts, np.zeros(0, np.int32)])
+        if (codes < 0).any():
+            if self._unknown is None:
+                self._refuse(listed, offsets, int(np.argmax(codes < 0)))
+            codes[codes < 0] = self._code[self._unknown]
+        return Strings(codes, offsets)
+
+    def decode(self, codes: Iterable[int]) -> list[Any]:
+        """Return the symbols of codes."""
+        return [self._symbols[code] for code in codes]
+
+    def string(self, codes: Iterable[int]) -> str | list[Any]:
+        """Return the string of codes: a str where all symbols are single characters, otherwise a list."""
+        symbols = self.decode(codes)
+        return "".join(symbols) if self.is_text else symbols
+
+    @property
+    def is_text(self) -> bool:
+        """Whether all symbols are single characters."""
+        return all(isinstance(symbol, str) and len(symbol) == 1 for symbol in self._symbols)
+
+    def _look_up(self, string: Sequence[Symbol], number: int) -> npt.NDArray[np.int32]:
+        """Return the codes of one string, -1 for a symbol outside the alphabet."""
+        if isinstance(string, np.ndarray) and self._symbols == tuple(range(len(self))) and string.dtype.kind in "iu":
+            inside = (string >= 0) & (string < len(self))
+            return np.where(inside, string, -1).astype(np.int32).ravel()
+        symbols = string.tolist() if isinstance(string, np.ndarray) else string
+        try:
+            return np.fromiter((self._code.get(symbol, -1) for symbol in symbols), np.int32)
+        except TypeError:
+            raise SchemaError(f"string {number} is no sequence of symbols: {string!r}") from None
+
+    def _refuse(self, strings: Sequence[Sequence[Symbol]], offsets: npt.NDArray[np.int64], at: int) -> NoReturn:
+        number = int(np.searchsorted(offsets, at, side="right")) - 1
+        position = at - int(offsets[number])
+        symbol = strings[number][position]
+        shown = ", ".join(map(repr, self._symbols[:MOST_SHOWN])) + (", ..." if len(self) > MOST_SHOWN else "")
+        raise UnknownStateError(
+            f"string {number} has the symbol {symbol!r} at position {position}, which is not in the alphabet ({shown})",
+            variable=f"string {number}",
+            label=symbol,
+            row=position,
+        )
+
+
+class CodePoints:
+    """The codes of an alphabet of single characters, by their code points."""
+
+    def __init__(self, characters: Sequence[str]) -> None:
+        points = np.array([ord(character) for character in characters])
+        self._order = np.argsort(points).astype(np.int32)
+        self._points = points[self._order].astype(np.uint32)
+
+    def codes(self, text: str) -> npt.NDArray[np.int32]:
+        """Return the codes of a text, -1 for a character outside the alphabet."""
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        place = np.minimum(np.searchsorted(self._points, points), len(self._points) - 1)
+        return np.where(self._points[place] == points, self._order[place], np.int32(-1))
+
+
+def _offsets(lengths: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, np.int64))]).astype(np.int64)
