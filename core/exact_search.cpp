@@ -109,7 +109,7 @@ void ExactSearch::plan_counting() {
     for (std::size_t first = 0; first < std::max<std::size_t>(states.size(), 1); first += marginals_at_once) {
         const auto last = std::min(states.size(), first + marginals_at_once);
         const std::vector<std::uint32_t> part(states.begin() + first, states.begin() + last);
-        constexpr double units_a_set = 8;  // a set takes about as long to count as so many families to score
+        constexpr double units_a_set = 32;  // a set takes about as long to count as so many families to score
         add({units_a_set * n_sets(n_), [=, this] {
             if (first == 0) best_.make_room();
             if (first == 0) joint_ = make_buffer(std::size_t{1} << n_);
@@ -145,14 +145,14 @@ void ExactSearch::plan_counting() {
 void ExactSearch::plan_scoring(std::vector<int> children) {
     const auto many = static_cast<std::int64_t>(children.size());
     const double families = static_cast<double>(many) * n_sets(n_ - 1);
-    constexpr double units_a_family = 0.125;
-    add({units_a_family * families, [=, this] { return many * best_.n_blocks(); },
+    const double share = 1.0 / (1 + best_.n_rounds());
+    add({share * families, [=, this] { return many * best_.n_blocks(); },
          [=, this](std::int64_t task) {
              const int child = children[task / best_.n_blocks()];
              best_.score_block(child, task % best_.n_blocks(), terms_[child]);
          }});
     for (int round = 0; round < best_.n_rounds(); ++round) {
-        add({units_a_family * families, [=, this] { return many * best_.n_tasks(round); },
+        add({share * families, [=, this] { return many * best_.n_tasks(round); },
              [=, this](std::int64_t task) {
                  best_.take_over(children[task / best_.n_tasks(round)], round, task % best_.n_tasks(round));
              }});
@@ -166,8 +166,8 @@ void ExactSearch::plan_networks() {
         return 0;
     }, {}});
     for (int number = 0; number < networks_.n_layers(); ++number) {
-        const double share = static_cast<double>(networks_.layer(number).size());
-        add({share * n_sets(n_ - networks_.n_layers() + 1), [=, this] {
+        const double blocks = static_cast<double>(networks_.layer(number).size());
+        add({blocks * n_sets(n_ - networks_.n_layers() + 1), [=, this] {
             layer_ = networks_.layer(number);
             return static_cast<std::int64_t>(layer_.size());
         }, [this](std::int64_t task) { networks_.score_block(layer_[task]); }});

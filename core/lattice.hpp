@@ -14,16 +14,16 @@
 namespace fishernet {
 
 // Several numbers that are added together. Being unsigned they wrap around: differences may leave the range, their sums
-// come back.
+// come back. Operands are taken by value, so that the compiler knows them to lie elsewhere.
 template <class Number, int size>
 struct Lanes {
     std::array<Number, size> v{};
 
-    Lanes& operator+=(const Lanes& other) {
+    Lanes& operator+=(Lanes other) {
         for (int i = 0; i < size; ++i) v[i] += other.v[i];
         return *this;
     }
-    Lanes& operator-=(const Lanes& other) {
+    Lanes& operator-=(Lanes other) {
         for (int i = 0; i < size; ++i) v[i] -= other.v[i];
         return *this;
     }

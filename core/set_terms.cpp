@@ -33,8 +33,14 @@ std::int32_t one_more(View larger, View smaller) {
 
 // The product of the cardinalities of a set.
 Size size_of(const Columns& table, View set) {
-    Size size;
-    for (const auto v : set) size = size.times(table.columns[v].cardinality);
+    constexpr double exact = 0x1p53;
+    double product = 1;  // one logarithm for as many variables as there may be
+    std::size_t i = 0;
+    for (; i < set.size() && product * table.columns[set[i]].cardinality <= exact; ++i) {
+        product *= table.columns[set[i]].cardinality;
+    }
+    Size size = Size{}.times(product);
+    for (; i < set.size(); ++i) size = size.times(table.columns[set[i]].cardinality);
     return size;
 }
 
@@ -221,12 +227,12 @@ void SetTerms::family_scores(const Families& families, std::span<double> scores,
         throw;
     }
     for (std::size_t r = 0; r < plan.runs.size(); ++r) remember(plan.runs[r], plan.places[r]);
+    Set memory;
     for (std::size_t f = 0; f < families.size(); ++f) {
         const auto parents = families.parents_of(f);
         const std::uint32_t r = table_.columns[families.children[f]].cardinality;
         const auto [joint, marginal] = plan.sets[f];
         const double fit = known_[joint].term - known_[marginal].term;
-        Set memory;
         const Size whole = size_of(table_, with(parents, families.children[f], memory));
         scores[f] = fit + rule_.of_sizes(whole, size_of(table_, parents), r);
         note_family(families, f, joint);

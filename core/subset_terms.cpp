@@ -48,6 +48,7 @@ SharedTerms<lanes>::SharedTerms(std::vector<const CellTerms*> functions, std::ve
     std::int64_t size = functions_.front()->size();
     for (const auto* f : functions_) size = std::min(size, f->size());
     for (std::int64_t n = 0; n < size; ++n) table_.push_back(make(n));
+    size_ = table_.size();
 }
 
 template <int lanes>
@@ -112,7 +113,7 @@ SubsetTerms::SubsetTerms(const Columns& table, std::span<const std::int32_t> ord
       kinds_(table, order),
       terms_(make_terms(rule, children)) {
     describe_lattice();
-    constexpr std::uint64_t bearable = std::uint64_t{1} << 26;  // classes times sets: some ten milliseconds
+    constexpr std::uint64_t bearable = std::uint64_t{1} << 24;  // classes times sets: some ten milliseconds
     task_places_ = lattice_places_;
     while (task_places_ < n_ && (classes_.size() << task_places_) < bearable) ++task_places_;
 }

@@ -50,7 +50,8 @@ public:
     SharedTerms(std::vector<const CellTerms*> functions, std::vector<double> of_kind);
 
     static constexpr bool takes(std::uint64_t) { return true; }
-    Value of(std::uint64_t n) const { return n < table_.size() ? table_[n] : make(static_cast<std::int64_t>(n)); }
+    Value of(std::uint64_t n) const { return n < size_ ? table_[n] : make(static_cast<std::int64_t>(n)); }
+    void add_to(Value& sum, std::uint64_t n) const { sum += of(n); }
     std::uint64_t beyond(std::uint64_t, std::uint64_t) const { return 0; }
     void write(const Value& sum, std::uint64_t, std::uint64_t kind, std::uint64_t set, const SubsetOutputs& out) const;
 
@@ -60,6 +61,7 @@ private:
     std::vector<const CellTerms*> functions_;
     std::vector<double> of_kind_;  // what a set has beside its terms; empty: nothing
     std::vector<Value> table_;
+    std::uint64_t size_;
 };
 
 // Terms that depend on the number of cells of the set: cells with few rows are counted by their number of rows, one lane
@@ -72,7 +74,8 @@ public:
     explicit TermsByKind(std::vector<const CellTerms*> of_kind) : of_kind_(std::move(of_kind)) {}
 
     static constexpr bool takes(std::uint64_t n) { return n < lanes; }
-    Value of(std::uint64_t n) const;
+    Value of(std::uint64_t n) const;  // 0 has no term: its lane is not looked at
+    static void add_to(Value& sum, std::uint64_t n) { ++sum.v[n]; }
     std::uint64_t beyond(std::uint64_t n, std::uint64_t kind) const;
     void write(const Value& sum, std::uint64_t large, std::uint64_t kind, std::uint64_t set,
                const SubsetOutputs& out) const;

@@ -42,7 +42,7 @@ public:
 
 private:
     using Value = typename AnyTerms::Value;
-    static constexpr std::size_t few = 4;  // so many classes together are summed by inclusion and exclusion
+    static constexpr std::size_t few = 5;  // so many classes together are summed by inclusion and exclusion
 
     struct Entry {
         std::uint32_t row_class;
@@ -59,19 +59,19 @@ private:
 
     // A class that is alone for all sets below, above the lattice.
     void leave(std::uint64_t weight, Value& alone) {
-        if (terms_.takes(weight)) alone += terms_.of(weight);
+        if (terms_.takes(weight)) terms_.add_to(alone, weight);
         else heavy_.push_back(weight);
     }
 
     // A cell of all sets of the lattice that agree with `set` in the places from `level` on.
     void add(int level, std::uint64_t set, std::uint64_t weight) {
-        const std::size_t first = index(set);
-        if (terms_.takes(weight)) {
-            lattice_.at(level, first) += terms_.of(weight);
-        } else {
-            for (std::size_t s = first; s < first + (std::size_t{1} << level); ++s) {
-                large_[s] += terms_.beyond(weight, kinds_[s]);
-            }
+        if (terms_.takes(weight)) terms_.add_to(lattice_.at(level, index(set)), weight);
+        else add_large(level, index(set), weight);
+    }
+
+    void add_large(int level, std::size_t first, std::uint64_t weight) {
+        for (std::size_t s = first; s < first + (std::size_t{1} << level); ++s) {
+            large_[s] += terms_.beyond(weight, kinds_[s]);
         }
     }
 
@@ -235,14 +235,26 @@ private:
     // Every subset of the classes is one cell in the sets without the places where two of them differ: what that changes
     // beside its own subsets is added there. False where the counts are too large to be added.
     bool sum_few(int level, std::uint64_t set, const Entry* group, std::size_t size) {
-        constexpr std::size_t most = std::size_t{1} << few;
-        std::array<Value, most> value;
-        std::array<std::uint64_t, most> weight;
-        std::array<std::uint64_t, most> differing;  // bytes that are not 0 where two of the classes differ
         const std::uint64_t* keys = plan_.lattice_levels_[level].keys.data();
+        const std::size_t base = index(set);
+        if (size == 2) {
+            const Weight sum = group[0].weight + group[1].weight;
+            if (!terms_.takes(sum)) return false;
+            const std::uint64_t differing = keys[group[0].row_class] ^ keys[group[1].row_class];
+            Value apart{};
+            terms_.add_to(apart, group[0].weight);
+            terms_.add_to(apart, group[1].weight);
+            lattice_.at(level, base) += apart;
+            Value& together = lattice_.at(level, base | mask_of_bytes(differing));
+            together -= apart;
+            terms_.add_to(together, sum);
+            return true;
+        }
+        constexpr std::size_t most = std::size_t{1} << few;
+        std::array<Weight, most> weight;
+        std::array<std::uint64_t, most> differing;  // bytes that are not 0 where two of the classes differ
         const std::size_t n_subsets = std::size_t{1} << size;
         weight[0] = differing[0] = 0;
-        value[0] = Value{};
         for (std::size_t subset = 1; subset < n_subsets; ++subset) {
             const std::size_t rest = subset & (subset - 1);
             const Entry& lowest = group[std::countr_zero(subset)];
@@ -251,13 +263,13 @@ private:
             differing[subset] = differing[rest] | (keys[lowest.row_class] ^ other);
         }
         if (!terms_.takes(weight[n_subsets - 1])) return false;
-        for (std::size_t subset = 1; subset < n_subsets; ++subset) value[subset] = terms_.of(weight[subset]);
+        std::array<Value, most> value;
+        for (std::size_t subset = 0; subset < n_subsets; ++subset) value[subset] = terms_.of(weight[subset]);
         for (std::size_t bit = 1; bit < n_subsets; bit *= 2) {
             for (std::size_t subset = bit; subset < n_subsets; subset = (subset + 1) | bit) {
                 value[subset] -= value[subset ^ bit];
             }
         }
-        const std::size_t base = index(set);
         for (std::size_t subset = 1; subset < n_subsets; ++subset) {
             lattice_.at(level, base | mask_of_bytes(differing[subset])) += value[subset];
         }
@@ -286,19 +298,33 @@ private:
         sum_margins(level, set, counts.data());
     }
 
-    void sum_margins(int level, std::uint64_t set, const std::uint64_t* counts) {
+    void sum_margins(int level, std::uint64_t set, const Weight* counts) {
         if (level == 0) return add(0, set, counts[0]);
-        const std::uint64_t with = set | std::uint64_t{1} << (level - 1);
+        if (level == 1) return sum_last(set, counts);
+        const std::uint32_t states = plan_.classes_.levels[level].states;
         const std::size_t step = plan_.lattice_levels_[level - 1].n_cells;
-        auto& margin = counts_[level - 1];
-        for (std::uint32_t c = 0; c < plan_.classes_.levels[level].states; ++c) {
-            sum_margins(level - 1, with, counts + c * step);
+        Weight* margin = counts_[level - 1].data();
+        std::fill_n(margin, step, 0);
+        for (std::uint32_t c = 0; c < states; ++c) {
+            const Weight* part = counts + c * step;
+            for (std::size_t i = 0; i < step; ++i) margin[i] += part[i];
+            sum_below(level - 1, set | std::uint64_t{1} << (level - 1), part);
         }
-        std::copy_n(counts, step, margin.begin());
-        for (std::uint32_t c = 1; c < plan_.classes_.levels[level].states; ++c) {
-            for (std::size_t i = 0; i < step; ++i) margin[i] += counts[c * step + i];
+        sum_below(level - 1, set, margin);
+    }
+
+    void sum_below(int level, std::uint64_t set, const Weight* counts) {
+        if (level == 1) sum_last(set, counts);
+        else sum_margins(level, set, counts);
+    }
+
+    void sum_last(std::uint64_t set, const Weight* counts) {
+        Weight sum = 0;
+        for (std::uint32_t c = 0; c < plan_.classes_.levels[1].states; ++c) {
+            add(0, set | 1, counts[c]);
+            sum += counts[c];
         }
-        sum_margins(level - 1, set, margin.data());
+        add(0, set, sum);
     }
 
     const SubsetTerms& plan_;
@@ -311,7 +337,7 @@ private:
     std::vector<Groups> groups_;        // of each level
     std::vector<Entry> scratch_;
     std::vector<Weight> bucket_;
-    std::vector<std::vector<std::uint64_t>> counts_;  // of each level of the lattice: tables of cells
+    std::vector<std::vector<Weight>> counts_;  // of each level of the lattice: tables of cells
 };
 
 }  // namespace fishernet

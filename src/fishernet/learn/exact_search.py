@@ -33,7 +33,7 @@ MOST_MEMORY = 2**33  # bytes, when the caller says nothing
 NUMBER = 8  # bytes
 KIND = 2500  # bytes of a table of terms, for scores whose terms depend on the number of cells
 MARGINALS_AT_ONCE = 3  # the core counts for so many numbers of states of the child at a time
-UNITS_PER_SET = 8.0  # of the progress, where Python counts
+UNITS_PER_SET = 256.0  # of the progress, where Python counts
 
 
 def exact_search(
@@ -105,7 +105,7 @@ class ExactRun:
     Attributes
     ----------
     done, total : float
-        How far it is, in units of work; a set is counted in 8, a family scored in about 1/4.
+        How far it is, in units of work: counting a set is 32, scoring a family and comparing it 1.
     n_scores : int
         How many families there were to choose from.
     """
@@ -139,14 +139,14 @@ class ExactRun:
 
     def _search(self, source: CountSource, score: Score, constraints: Constraints) -> _core.ExactSearch | None:
         """Return the core's search; where the core cannot count by itself, after counting. None: too late."""
-        rules = (constraints.max_parents, constraints.forbidden, constraints.required)
+        rules = constraints.max_parents, constraints.forbidden, constraints.required
         if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
             source.table.require_complete("a score")
             measure, parameter = score.rule(source.n_rows)
             return _core.ExactSearch(source.table.native, measure, parameter, *rules)
         n, most = len(source.variables), constraints.max_parents + 1
         total = UNITS_PER_SET * n_sets(n, most)
-        after = total + UNITS_PER_SET / 2 * n * 2**n / 8
+        after = total + n * 2.0 ** (n - 1)
 
         def after_part(n_counted: int) -> bool:
             self._tell(self.done + UNITS_PER_SET * n_counted, after)
@@ -191,5 +191,4 @@ def bytes_needed(source: CountSource, score: Score) -> int:
         marginals = min(MARGINALS_AT_ONCE, len(states)) if measure in ("fnml", "k2") else 0
         kinds = math.prod(many + 1 for many in states.values())
         kinds *= {"bdeu": KIND, "qnml": NUMBER, "bdq": NUMBER}.get(measure, 0)
-    sets: int = 2**n
-    return NUMBER * (n * sets // 2 + (1 + marginals) * sets) + kinds
+    return NUMBER * ((n + 2 + 2 * marginals) << (n - 1)) + kinds

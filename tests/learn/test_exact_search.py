@@ -1,0 +1,286 @@
+"""Exact search against all DAGs, against the literal algorithm, and against every other search."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.counts import Counts, CountSource, as_source
+from fishernet.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError
+from fishernet.learn.exact_search import bytes_needed
+from fishernet.scores import SCORES, Families, LocalScores, named_score
+from tests.reference.exact import Masks, all_dags, best_by_subsets, best_of_all
+from tests.reference.scoring import family_score
+from tests.tables import random_table, tables
+
+EVERY = pytest.mark.parametrize("name", sorted(SCORES))
+NAMED = {"mdl": "bic"}  # by its other name
+
+
+def by_definition(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]], float]:
+    return functools.cache(lambda child, parents: family_score(table, child, parents, NAMED.get(name, name)))
+
+
+def by_library(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]], float]:
+    scores = LocalScores(as_source(table), named_score(name))
+    return lambda child, parents: float(scores(Families.from_pairs([(child, parents)]))[0])
+
+
+def exact(table: fn.Table | CountSource, name: str, **options: object) -> fn.learn.SearchResult:
+    return fn.learn.structure(table, score=name, search="exact", **options)  # type: ignore[arg-type]
+
+
+def same(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-11, abs_tol=1e-8)
+
+
+# -------------------------------------------------------------------------------------------------------- all graphs
+
+
+def test_there_are_as_many_dags_as_robinson_counted() -> None:
+    assert [len(all_dags(n)) for n in (1, 2, 3, 4, 5)] == [1, 3, 25, 543, 29281]
+
+
+@EVERY
+@pytest.mark.parametrize("seed", range(3))
+def test_best_of_543_dags_by_definition(name: str, seed: int) -> None:
+    table = random_table(seed, 120, [2, 3, 2, 4], weighted=seed == 2)
+    found = exact(table, name)
+    assert same(found.score, best_of_all(4, by_definition(table, name)))
+    assert found.score == fn.score(found.dag, table, name)
+
+
+@EVERY
+def test_best_of_29281_dags_by_definition(name: str) -> None:
+    table = random_table(5, 250, [2, 3, 2, 2, 3])
+    assert same(exact(table, name).score, best_of_all(5, by_definition(table, name)))
+
+
+@settings(max_examples=120)
+@given(tables(most_variables=5, most_rows=200), st.sampled_from(sorted(SCORES)))
+def test_best_of_all_dags(table: fn.Table, name: str) -> None:
+    found = exact(table, name)
+    assert same(found.score, best_of_all(len(table.variables), by_library(table, name)))
+    assert found.finished
+    assert found.steps == ()
+    assert found.n_scores == len(table.variables) * 2 ** (len(table.variables) - 1)
+
+
+@pytest.mark.parametrize("name", ["bic", "bdeu", "fnml", "qnml", "k2"])
+def test_it_is_the_literal_algorithm(name: str) -> None:
+    table = random_table(3, 400, [3, 2, 2, 4, 2, 3, 2, 2], dependence=0.5)
+    assert same(exact(table, name).score, best_by_subsets(8, functools.cache(by_library(table, name))))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rules_leave_the_best_of_the_allowed_graphs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(seed, 300, [2, 3, 2, 3, 2])
+    pairs = [(a, b) for a in range(5) for b in range(5) if a != b]
+    forbidden = {pairs[i] for i in rng.permutation(20)[:6]}
+    required = {next((a, b) for a, b in pairs if a < b and (a, b) not in forbidden)}
+    most = int(rng.integers(1, 4))
+
+    def allowed(dags: Masks) -> npt.NDArray[np.bool_]:
+        sizes = np.array([mask.bit_count() for mask in range(32)])[dags]
+        keep: npt.NDArray[np.bool_] = sizes.max(axis=1) <= most
+        for a, b in forbidden:
+            keep &= dags[:, b] >> a & 1 == 0
+        for a, b in required:
+            keep &= dags[:, b] >> a & 1 == 1
+        return keep
+
+    rules = {
+        "max_parents": most,
+        "forbidden": [(f"v{a}", f"v{b}") for a, b in sorted(forbidden)],
+        "required": [(f"v{a}", f"v{b}") for a, b in sorted(required)],
+    }
+    for name in ("aic", "fnml"):
+        found = exact(table, name, **rules)
+        assert same(found.score, best_of_all(5, by_library(table, name), allowed))
+        assert {(int(a[1:]), int(b[1:])) for a, b in found.dag.edges} >= required
+
+
+def test_tiers_and_no_parents_at_all() -> None:
+    table = random_table(1, 500, [2, 3, 2, 3])
+    dag = exact(table, "loglik", tiers=[["v3"], ["v1", "v2"]]).dag
+    assert not {("v1", "v3"), ("v2", "v3")} & set(dag.edges)
+    assert exact(table, "loglik", max_parents=0).dag.edges == ()
+
+
+# --------------------------------------------------------------------------------------------------- odd and large
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ["bic", "bdeu", "fnml", "qnml"])
+def test_no_climb_is_better(name: str, seed: int) -> None:
+    table = random_table(seed, 300 * (seed + 1), [2, 3, 2, 4, 2, 3, 2, 2, 3, 2, 2, 3, 2], dependence=0.5)
+    best = exact(table, name).score
+    for start in (None, fn.learn.dag(table, score="aic")):
+        assert fn.learn.structure(table, score=name, start=start).score <= best + 1e-7
+
+
+def test_columns_with_many_states_one_state_and_large_weights() -> None:
+    rng = np.random.default_rng(1)
+    states = [300, 1, 40, 2, 270]
+    codes = rng.integers(0, states, size=(900, 5))
+    codes[:, 4] = codes[:, 0] % 270
+    variables = [fn.Variable(f"v{i}", range(r)) for i, r in enumerate(states)]
+    for weights in (None, rng.integers(0, 3, 900), rng.integers(0, 2**30, 900)):
+        table = fn.Table.from_codes(codes, variables, weights=weights)
+        for name in ("aic", "bdeu", "fnml", "qnml", "k2"):
+            found = exact(table, name)
+            expected = best_of_all(5, by_library(table, name))
+            assert math.isclose(found.score, expected, rel_tol=1e-11, abs_tol=1e-8)
+
+
+def test_no_rows_one_row_and_one_column() -> None:
+    for name in SCORES:
+        assert exact(random_table(0, 0, [2, 3, 2]), name).dag.edges == ()
+        assert exact(random_table(0, 40, [3]), name).dag.edges == ()
+        exact(random_table(0, 1, [2, 3, 2]), name)
+
+
+def test_the_score_of_asia_is_that_of_its_equivalence_class() -> None:
+    network = fn.datasets.load("asia")
+    found = exact(network.sample(200_000, seed=2), "bdeu")
+    assert fn.shd(found.dag, network.dag) <= 2  # asia -> tub is weak
+
+
+@EVERY
+def test_any_source_and_any_score(name: str) -> None:
+    class Remote:
+        def __init__(self, table: fn.Table) -> None:
+            self.inside = as_source(table)
+            self.variables = table.variables
+            self.n_rows = table.n_rows
+
+        def counts(self, sets: list[tuple[int, ...]]) -> list[Counts]:
+            return self.inside.counts(sets)
+
+    table = random_table(4, 200, [2, 3, 2, 3, 4])
+    for rules in ({}, {"max_parents": 1, "forbidden": [("v0", "v1")]}):
+        near = exact(table, name, **rules)
+        far = exact(Remote(table), name, **rules)  # type: ignore[arg-type]
+        assert same(near.score, far.score)
+        assert near.dag == far.dag
+
+
+# ------------------------------------------------------------------------------------------------------------- ties
+
+
+def test_copies_of_a_column_hang_on_the_first() -> None:
+    codes = np.random.default_rng(0).integers(0, 2, 200)
+    table = fn.Table.from_codes(np.stack([codes] * 7, axis=1))
+    for name in ("bic", "loglik", "qnml"):
+        assert set(exact(table, name).dag.edges) == {("v0", f"v{i}") for i in range(1, 7)}
+
+
+def test_parents_that_add_nothing_are_left_out() -> None:
+    assert exact(fn.Table.from_codes(np.zeros((50, 6), dtype=int)), "loglik").dag.edges == ()
+
+
+def test_the_answer_does_not_depend_on_threads_or_hash_seed() -> None:
+    script = (
+        "import fishernet as fn\n"
+        "t = fn.datasets.load('alarm').sample(3000, seed=5)\n"
+        "t = t.select(t.names[:16])\n"
+        "for s in ('bic', 'fnml', 'bdeu'):\n"
+        "    found = fn.learn.structure(t, score=s, search='exact')\n"
+        "    print(found.dag, found.score, found.n_scores)\n"
+    )
+    answers = set()
+    for extra in ({"PYTHONHASHSEED": "7"}, {"FISHERNET_THREADS": "1"}, {"FISHERNET_THREADS": "3"}):
+        run = subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, **extra}, check=True, capture_output=True, text=True
+        )
+        answers.add(run.stdout)
+    assert len(answers) == 1
+
+
+# ------------------------------------------------------------------------------------------- limits, stopping, progress
+
+
+def wide(n: int, n_rows: int = 50) -> fn.Table:
+    return random_table(0, n_rows, [2] * n)
+
+
+@pytest.mark.parametrize("n", [30, 37, 64, 300])
+def test_too_many_variables_are_refused_before_anything_is_taken(n: int) -> None:
+    began = time.monotonic()
+    with pytest.raises(StateSpaceError, match=r"over \d+ variables.*max_memory allows 8.59 GB") as refused:
+        exact(wide(n), "bic")
+    assert refused.value.limit == 2**30
+    assert refused.value.cells > refused.value.limit
+    assert time.monotonic() - began < 2
+
+
+def test_a_limit_of_ones_own() -> None:
+    table = wide(10)
+    need = bytes_needed(as_source(table), named_score("bic"))
+    exact(table, "bic", max_memory=need)
+    with pytest.raises(StateSpaceError, match="exact search over 10 variables"):
+        exact(table, "bic", max_memory=need - 1)
+    with pytest.raises(FishernetError, match="max_memory must be a positive number"):
+        exact(table, "bic", max_memory=0)
+
+
+def test_missing_cells_and_empty_tables_are_refused() -> None:
+    with pytest.raises(MissingValueError, match="'v0'"):
+        exact(random_table(0, 100, [2, 2], missing=0.2), "bic")
+    with pytest.raises(SchemaError, match="no columns"):
+        exact(fn.Table([], []), "bic")
+
+
+def test_progress_tells_the_share_of_the_work() -> None:
+    calls: list[tuple[str, int, int | None]] = []
+    exact(random_table(0, 2000, [3] * 15), "fnml", progress=lambda *call: calls.append(call))
+    assert {what for what, _, _ in calls} == {"exact search"}
+    assert calls[-1][1] == calls[-1][2]
+    done = [done for _, done, _ in calls]
+    assert done == sorted(done)
+    assert len({total for _, _, total in calls}) == 1
+
+
+def test_an_exception_of_progress_reaches_the_caller() -> None:
+    def stop(what: str, done: int, total: int | None) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        exact(random_table(3, 500, [2, 3, 2, 4]), "bic", progress=stop)
+
+
+def test_without_time_the_climb_is_the_answer() -> None:
+    table = random_table(2, 4000, [3] * 19)
+    short = exact(table, "fnml", max_seconds=0.2)
+    assert not short.finished
+    assert short.seconds < 1
+    assert short.dag == fn.learn.dag(table, score="fnml")
+    assert not exact(table, "fnml", max_seconds=0).finished
+
+
+def test_control_c_says_how_far_it_was() -> None:
+    table = random_table(2, 10_000, [4] * 20)
+    timer = threading.Timer(0.6, lambda: os.kill(os.getpid(), signal.SIGINT))
+    began = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt, match=r"\d+% of the exact search was done") as stopped:
+        exact(table, "fnml")
+    assert time.monotonic() - began - 0.6 < 0.2
+    timer.join()
+    assert isinstance(stopped.value.best, fn.Dag)  # type: ignore[attr-defined]
+    assert exact(table[:100].select(table.names[:5]), "bic").finished  # the library is as good as before
