@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.counts import Counts, CountSource, as_source
 from fishernet.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError
-from fishernet.learn.exact_search import bytes_needed
+from fishernet.learn.searches.exact_search import bytes_needed
 from fishernet.scores import SCORES, Families, LocalScores, named_score
 from tests.reference.exact import Masks, all_dags, best_by_subsets, best_of_all
 from tests.reference.scoring import family_score
