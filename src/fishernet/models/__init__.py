@@ -15,12 +15,14 @@ from fishernet.models.conditionals import (
 )
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.trees.hidden_tree import HiddenTree
 
 __all__ = [
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
     "FullTable",
+    "HiddenTree",
     "MarkovNetwork",
     "MergedTable",
     "ProductConditional",
