@@ -16,17 +16,34 @@ class Drawable(Protocol):
     """What of a hidden tree is needed."""
 
     @property
-    def shape(self) -> TreeShape: ...
+    def shape(self) -> TreeShape:
+        """The tree."""
+        ...
+
     @property
-    def root(self) -> Numbers: ...
+    def root(self) -> Numbers:
+        """(n_states,) P(state of the root)."""
+        ...
+
     @property
-    def transition(self) -> Numbers: ...
+    def transition(self) -> Numbers:
+        """P(b | a) in row a, column b; with or without a first axis of tables."""
+        ...
+
     @property
-    def emission(self) -> Numbers: ...
+    def emission(self) -> Numbers:
+        """P(symbol | a) in row a; with or without a first axis of tables."""
+        ...
+
     @property
-    def arity(self) -> npt.NDArray[np.int64] | None: ...
+    def arity(self) -> npt.NDArray[np.int64] | None:
+        """(n_states,) the number of children of a node in each state, or None."""
+        ...
+
     @property
-    def branch_tables(self) -> npt.NDArray[np.int32]: ...
+    def branch_tables(self) -> npt.NDArray[np.int32]:
+        """(n_branches,) which table each branch has."""
+        ...
 
 
 def draw_symbols(model: Drawable, n: int, draws: np.random.Generator) -> npt.NDArray[np.int32]:
@@ -75,6 +92,7 @@ def _drawn(weights: Numbers, draws: np.random.Generator) -> npt.NDArray[np.intp]
     """Return a column for each row of weights."""
     sums = np.cumsum(weights, axis=1)
     points = draws.random(len(weights)) * sums[:, -1]
-    columns: npt.NDArray[np.intp] = (points[:, None] >= sums).sum(axis=1)
+    columns: npt.NDArray[np.intp] = np.sum(points[:, None] >= sums, axis=1)
     last = weights.shape[1] - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)  # rounding must not give what cannot be
-    return np.minimum(columns, last)
+    possible: npt.NDArray[np.intp] = np.minimum(columns, last)
+    return possible

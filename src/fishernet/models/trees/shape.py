@@ -80,8 +80,8 @@ class TreeShape:
         Raises
         ------
         SchemaError
-            When an element is neither a list nor an integer from 0, a list is empty, or the leaves are not the positions
-            0, 1, ... each once.
+            When an element is neither a list nor an integer from 0, a list is empty, or the leaves are not the
+            positions 0, 1, ... each once.
         """
         if not _is_node(tree):
             raise SchemaError(f"a tree is a list of its children, such as [[0, 1], 2]; got {tree!r}")
