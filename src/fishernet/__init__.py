@@ -38,7 +38,7 @@ from fishernet.errors import (
     UnknownStateError,
     ZeroProbabilityError,
 )
-from fishernet.files import load, read_bif, save, write_bif
+from fishernet.files import load, read_bif, read_newick, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
 from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenTree, MarkovNetwork
 from fishernet.scores import local_score, regret, score
@@ -79,6 +79,7 @@ __all__ = [
     "local_score",
     "models",
     "read_bif",
+    "read_newick",
     "read_table",
     "regret",
     "save",
