@@ -2,5 +2,6 @@
 
 from fishernet.files.bif import read_bif, write_bif
 from fishernet.files.model_file import load, save
+from fishernet.files.newick import read_newick, read_newicks
 
-__all__ = ["load", "read_bif", "save", "write_bif"]
+__all__ = ["load", "read_bif", "read_newick", "read_newicks", "save", "write_bif"]

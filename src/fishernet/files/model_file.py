@@ -21,11 +21,12 @@ from typing import Any, NamedTuple, NoReturn
 
 from fishernet.errors import FileFormatError, SchemaError
 from fishernet.files.fields import Fields, shown
+from fishernet.files.hidden_tree_fields import hidden_tree_fields, read_hidden_tree
 from fishernet.files.markov_fields import markov_fields, read_markov
 from fishernet.files.network_fields import dependency_fields, network_fields, read_dependency, read_network
 from fishernet.files.reading import read_text
 from fishernet.files.writing import replacing_text
-from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenTree, MarkovNetwork
 from fishernet.table.variable import listed
 
 FORMAT = "fishernet"
@@ -46,6 +47,7 @@ class Kind(NamedTuple):
 KINDS = {
     "BayesianNetwork": Kind(BayesianNetwork, network_fields, read_network),
     "DependencyNetwork": Kind(DependencyNetwork, dependency_fields, read_dependency),
+    "HiddenTree": Kind(HiddenTree, hidden_tree_fields, read_hidden_tree),
     "MarkovNetwork": Kind(MarkovNetwork, markov_fields, read_markov),
 }
 
@@ -55,7 +57,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : BayesianNetwork, DependencyNetwork or MarkovNetwork
+    model : BayesianNetwork, DependencyNetwork, HiddenTree or MarkovNetwork
         What `KINDS` lists can be saved.
     path : path
         A name that ends in ``.gz`` is compressed. The file is written beside and renamed: when anything fails, what
@@ -104,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    BayesianNetwork, DependencyNetwork or MarkovNetwork
+    BayesianNetwork, DependencyNetwork, HiddenTree or MarkovNetwork
         Equal to what was saved, to the last bit.
 
     Raises

@@ -9,13 +9,16 @@ positive multiples of kernels are kernels.
 from fishernet.kernels.fisher import FisherKernel
 from fishernet.kernels.kernel import FeatureKernel, Kernel, has_features
 from fishernet.kernels.sets import set_kernel, squared_mmd
+from fishernet.kernels.trees import HiddenTreeKernel, PrunedTreeKernel
 from fishernet.kernels.wrappers import Normalized, Rbf
 
 __all__ = [
     "FeatureKernel",
     "FisherKernel",
+    "HiddenTreeKernel",
     "Kernel",
     "Normalized",
+    "PrunedTreeKernel",
     "Rbf",
     "has_features",
     "set_kernel",

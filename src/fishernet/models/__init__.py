@@ -15,15 +15,21 @@ from fishernet.models.conditionals import (
 )
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.trees.birth_death import birth_death_tree
+from fishernet.models.trees.hidden_tree import HiddenTree
+from fishernet.models.trees.named_tree import NamedTree
 
 __all__ = [
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
     "FullTable",
+    "HiddenTree",
     "MarkovNetwork",
     "MergedTable",
+    "NamedTree",
     "ProductConditional",
     "Split",
     "TreeConditional",
+    "birth_death_tree",
 ]

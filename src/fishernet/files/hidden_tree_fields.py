@@ -1,0 +1,118 @@
+"""A hidden tree model as fields of the model file, and back.
+
+::
+
+    "nodes": [[3, 4], [0], [1, 2]]     the children of each inner node, depth first: below the number of leaves a leaf,
+                                       from there on the inner nodes; here 3 leaves, so that 3 is node 0 and 4 node 1
+    "alphabet": ["A", "C"]             the symbols, each a text, a number or a truth value
+    "unknown": null                    what an unknown symbol is taken for, or null
+    "missing": "?"                     what stands for a missing symbol, or null
+    "arity": [1, 2]                    the number of children in each state, or null
+    "branch_tables": [0, 1, 0]         the table of each branch, or null where all share one
+    "root": [0.5, 0.5]
+    "transition": [[0.9, 0.1], [0.1, 0.9]]       with one more level of lists where there are several tables
+    "emission": [[0.9, 0.1], [0.1, 0.9]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.errors import SchemaError
+from fishernet.files.fields import Fields, shown
+from fishernet.files.labels import is_text
+from fishernet.models import HiddenTree
+from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.models.trees.shape import TreeShape
+
+
+def hidden_tree_fields(tree: HiddenTree) -> dict[str, object]:
+    """Return a hidden tree model as what `json` writes.
+
+    Raises
+    ------
+    SchemaError
+        When a symbol cannot be stored.
+    """
+    shape = tree.shape
+    several = tree.transition.ndim == 3 or tree.emission.ndim == 3
+    nodes = [[~c if c < 0 else shape.n_leaves + c for _, c in shape.children(v)] for v in range(shape.n_nodes)]
+    return {
+        "nodes": nodes,
+        "alphabet": [_storable(symbol) for symbol in tree.alphabet.symbols],
+        "unknown": None if tree.alphabet.unknown is None else _storable(tree.alphabet.unknown),
+        "missing": None if tree.missing is None else _storable(tree.missing),
+        "arity": None if tree.arity is None else tree.arity.tolist(),
+        "branch_tables": tree.branch_tables.tolist() if several else None,
+        "root": tree.root.tolist(),
+        "transition": tree.transition.tolist(),
+        "emission": tree.emission.tolist(),
+    }
+
+
+def read_hidden_tree(fields: Fields) -> HiddenTree:
+    """Return the hidden tree model that the fields describe."""
+    shape = _read_shape(fields)
+    symbols = [_read_symbol(fields, item, f"alphabet[{i}]") for i, item in enumerate(fields.items("alphabet"))]
+    unknown = None if fields.is_null("unknown") else _read_symbol(fields, fields.take("unknown"), "unknown")
+    missing = None if fields.is_null("missing") else _read_symbol(fields, fields.take("missing"), "missing")
+    arity = None if fields.is_null("arity") else _whole_numbers(fields, fields.items("arity"), "arity")
+    tables = None
+    if not fields.is_null("branch_tables"):
+        tables = _whole_numbers(fields, fields.items("branch_tables"), "branch_tables")
+    root, transition, emission = (_array(fields, name) for name in ("root", "transition", "emission"))
+    return HiddenTree(
+        shape,
+        root,
+        transition,
+        emission,
+        arity=arity,
+        alphabet=Alphabet(symbols, unknown=unknown),
+        missing=missing,
+        branch_tables=tables,
+    )
+
+
+def _storable(symbol: Hashable) -> object:
+    if not isinstance(symbol, str | int | float) or (isinstance(symbol, str) and not is_text(symbol)):
+        raise SchemaError(f"the symbol {symbol!r} cannot be stored: a text, a number or a truth value can")
+    return symbol
+
+
+def _read_symbol(fields: Fields, value: object, name: str) -> str | int | float:
+    if not isinstance(value, str | int | float) or (isinstance(value, str) and not is_text(value)):
+        raise fields.wrong(f"{shown(value)} is no symbol: a text, a number or a truth value", name)
+    return value
+
+
+def _read_shape(fields: Fields) -> TreeShape:
+    nodes = fields.items("nodes")
+    rows = [
+        _whole_numbers(fields, row if isinstance(row, list) else [row], f"nodes[{v}]") for v, row in enumerate(nodes)
+    ]
+    n_leaves = sum(map(len, rows)) - (len(rows) - 1)
+    return TreeShape.from_children([[c - n_leaves if c >= n_leaves else ~c for c in row] for row in rows])
+
+
+def _whole_numbers(fields: Fields, values: list[Any], name: str) -> list[int]:
+    for value in values:
+        if type(value) is not int or not 0 <= value < 2**31:
+            raise fields.wrong(f"expected integers from 0, got {shown(value)}", name)
+    return values
+
+
+def _array(fields: Fields, name: str) -> npt.NDArray[np.float64]:
+    """Return a field of nested lists as an array."""
+    values: list[Any] = fields.items(name)
+    shape = [len(values)]
+    while values and isinstance(values[0], list):
+        size = len(values[0])
+        if any(not isinstance(row, list) or len(row) != size for row in values):
+            raise fields.wrong("the lists inside differ in length", name)
+        shape.append(size)
+        values = [item for row in values for item in row]
+    return fields.numbers(values, name).reshape(shape)

@@ -1,0 +1,1 @@
+"""Models of strings whose symbols stand at the leaves of a tree."""

@@ -1,0 +1,436 @@
+"""A hidden tree model: states at the inner nodes of a fixed tree, symbols at its leaves (P3, 12.1.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.models.sequences.checks import Numbers, checked_numbers, checked_rows
+from fishernet.models.trees.drawing import draw_symbols
+from fishernet.models.trees.shape import Nested, TreeShape
+from fishernet.random import Seed, stream_key
+
+Strings = Iterable[Sequence[Hashable]]
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeCounts:
+    """Expected numbers of events, given strings.
+
+    Attributes
+    ----------
+    root : (n_states,) float64
+        How often the root was in each state.
+    transition : float64, of the shape of the model's
+        How often a child was in state b below a node in state a.
+    emission : float64, of the shape of the model's
+        How often a leaf had the symbol s below a node in state a; missing symbols do not count.
+    log_likelihood : float
+        The sum of the strings' log-probabilities, in nats.
+    """
+
+    root: Numbers
+    transition: Numbers
+    emission: Numbers
+    log_likelihood: float
+
+
+class HiddenTree:
+    """A hidden tree model; immutable.
+
+    The root draws a state, every inner node below it a state given its parent's, and every leaf a symbol given the
+    state of the node above it. A string is the leaves' symbols.
+
+    Parameters
+    ----------
+    tree : nested lists
+        An integer is a leaf: the position of its symbol in the string. A list is an inner node.
+    root : (n_states,) array
+        P(state of the root).
+    transition : (n_states, n_states) array, or (n_tables, n_states, n_states)
+        ``transition[a, b]`` is P(b | a), from a node to a child of it. With a first axis: a table for each position
+        among the children (or what `branch_tables` says).
+    emission : (n_states, n_symbols) array, or (n_tables, n_states, n_symbols)
+        ``emission[a, s]`` is P(symbol s of a leaf | state a of the node above it). With a first axis as `transition`.
+    arity : sequence of int, optional
+        The number of children that a node in each state has (12.1.6). A labelling in which a node has another number
+        has probability 0, and the rest is not renormalized: strings then have a total mass below 1.
+    alphabet : iterable of symbols, or Alphabet, optional
+        0, 1, ... without it.
+    missing : symbol, optional
+        Stands in strings for a symbol that is not known; what it may be is summed out.
+    branch_tables : sequence of int, optional
+        Which table each branch has, one a branch in the order of `TreeShape`: node by node, depth first, and the
+        children of a node in their order.
+
+    Raises
+    ------
+    SchemaError
+        When shapes do not fit, a number is negative or not finite, a row does not sum to 1, a leaf is in the tree twice
+        or missing, or no labelling of the nodes has the arities.
+
+    Examples
+    --------
+    A gene is there (1) or not (0) in an ancestor, and may be lost or gained on the way to each of four species:
+
+    >>> import fishernet as fn
+    >>> move = [[0.7, 0.3], [0.1, 0.9]]
+    >>> tree = fn.HiddenTree([[0, 1], [2, 3]], [0.4, 0.6], move, move)
+    >>> tree
+    HiddenTree(4 leaves, 3 inner nodes, 2 states, 2 symbols)
+    >>> import numpy as np
+    >>> np.exp(tree.log_prob([[0, 0, 0, 0], [1, 1, 1, 1]])).round(7)
+    array([0.0499048, 0.3642408])
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_alphabet",
+        "_arity",
+        "_branch_tables",
+        "_codes",
+        "_emission",
+        "_missing",
+        "_native",
+        "_root",
+        "_shape",
+        "_transition",
+    )
+
+    def __init__(
+        self,
+        tree: Nested,
+        root: npt.ArrayLike,
+        transition: npt.ArrayLike,
+        emission: npt.ArrayLike,
+        *,
+        arity: Sequence[int] | npt.NDArray[np.integer] | None = None,
+        alphabet: Iterable[Hashable] | Alphabet | None = None,
+        missing: Hashable | None = None,
+        branch_tables: Sequence[int] | npt.NDArray[np.integer] | None = None,
+    ) -> None:
+        self._shape = tree if isinstance(tree, TreeShape) else TreeShape.from_nested(tree)
+        self._root = checked_rows(root, "root", (None,))
+        n = len(self._root)
+        self._transition = _checked_tables(transition, "transition", (n, n))
+        self._emission = _checked_tables(emission, "emission", (n, None))
+        self._arity = _checked_arity(arity, n)
+        self._branch_tables = _checked_branches(branch_tables, self._shape, self._transition, self._emission)
+        self._set_symbols(alphabet, missing)
+        self._native = self._make_native()
+        if not np.isfinite(self._total_mass()):
+            raise SchemaError("no labelling of the tree's nodes has the arities: every string would be impossible")
+
+    def _set_symbols(self, alphabet: Iterable[Hashable] | Alphabet | None, missing: Hashable | None) -> None:
+        n_symbols = self._emission.shape[-1]
+        if alphabet is None:
+            alphabet = range(n_symbols)
+        self._alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        if len(self._alphabet) != n_symbols:
+            raise SchemaError(f"the alphabet has {len(self._alphabet)} symbols, and emission columns for {n_symbols}")
+        self._missing = missing
+        if missing is None:
+            self._codes = self._alphabet
+        elif missing in self._alphabet.symbols:
+            raise SchemaError(f"{missing!r} cannot stand for a missing symbol: it is in the alphabet")
+        else:
+            self._codes = Alphabet([*self._alphabet.symbols, missing], unknown=self._alphabet.unknown)
+
+    def _make_native(self) -> _core.TreeModel:
+        transition, emission = (part[None] if part.ndim == 2 else part for part in (self._transition, self._emission))
+        n_tables = max(len(transition), len(emission))
+        shape, n = self._shape, self.n_states
+        allowed = np.ones((shape.n_nodes, n), np.uint8)
+        if self._arity is not None:
+            allowed = (shape.n_children[:, None] == self._arity).astype(np.uint8)
+        return _core.TreeModel(
+            shape.first,
+            shape.child,
+            self._branch_tables,
+            allowed,
+            self._root,
+            np.ascontiguousarray(np.broadcast_to(transition, (n_tables, n, n))),
+            np.ascontiguousarray(np.broadcast_to(emission, (n_tables, n, emission.shape[2]))),
+        )
+
+    def _total_mass(self) -> float:
+        unknown = np.full((1, self.n_leaves), len(self._alphabet), np.int32)
+        return float(self._native.log_prob(unknown)[0])
+
+    @property
+    def shape(self) -> TreeShape:
+        """The tree."""
+        return self._shape
+
+    @property
+    def n_leaves(self) -> int:
+        """The length of the strings."""
+        return self._shape.n_leaves
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self._root)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of parameters: the columns of `fisher_scores`."""
+        return self._emission.size + self._transition.size + self._root.size
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The symbols."""
+        return self._alphabet
+
+    @property
+    def missing(self) -> Hashable | None:
+        """What stands for a symbol that is not known, or None."""
+        return self._missing
+
+    @property
+    def root(self) -> Numbers:
+        """(n_states,) P(state of the root)."""
+        return self._root
+
+    @property
+    def transition(self) -> Numbers:
+        """P(b | a) in row a, column b; with a first axis of tables where it was given so."""
+        return self._transition
+
+    @property
+    def emission(self) -> Numbers:
+        """P(symbol | a) in row a; with a first axis of tables where it was given so."""
+        return self._emission
+
+    @property
+    def arity(self) -> npt.NDArray[np.int64] | None:
+        """(n_states,) the number of children of a node in each state, or None."""
+        return self._arity
+
+    @property
+    def branch_tables(self) -> npt.NDArray[np.int32]:
+        """(n_branches,) which table each branch has."""
+        return self._branch_tables
+
+    @property
+    def native(self) -> _core.TreeModel:
+        """The same model as the core sees it."""
+        return self._native
+
+    def __repr__(self) -> str:
+        shape = self._shape
+        return (
+            f"HiddenTree({shape.n_leaves} leaves, {shape.n_nodes} inner nodes, {self.n_states} states, "
+            f"{len(self._alphabet)} symbols)"
+        )
+
+    def encode(self, strings: Strings) -> Codes:
+        """Return strings as codes, (n, n_leaves) int32; a missing symbol's code is the number of symbols.
+
+        Raises
+        ------
+        SchemaError
+            When a string has another length than the tree has leaves.
+        UnknownStateError
+            When a symbol is not in the alphabet.
+        """
+        encoded = self._codes.encode(strings)
+        wrong = encoded.lengths != self.n_leaves
+        if wrong.any():
+            number = int(np.argmax(wrong))
+            raise SchemaError(
+                f"string {number} has {encoded.lengths[number]} symbols, and the tree {self.n_leaves} leaves"
+            )
+        return encoded.codes.reshape(len(encoded), self.n_leaves)
+
+    def log_prob(self, strings: Strings) -> Numbers:
+        """Return the log-probability of each string.
+
+        Parameters
+        ----------
+        strings : list of strings
+            Each a str or a sequence of symbols, as long as the tree has leaves.
+
+        Returns
+        -------
+        (n,) float64
+            In nats; -inf for what is impossible.
+
+        Raises
+        ------
+        SchemaError, UnknownStateError
+            As `encode`.
+        """
+        return self._native.log_prob(self.encode(strings))
+
+    def sample(self, n: int, *, seed: Seed = None) -> list[str | list[object]]:
+        """Draw strings; with arities, given that they are met.
+
+        Parameters
+        ----------
+        n : int
+            How many strings.
+        seed : None, int or numpy.random.Generator
+
+        Returns
+        -------
+        list
+            Strings: str where all symbols are single characters, otherwise lists of symbols.
+        """
+        if n < 0:
+            raise FishernetError(f"the number of strings must be at least 0, got {n}")
+        draws = np.random.Generator(np.random.Philox(key=stream_key(seed)))
+        codes = draw_symbols(self, n, draws)
+        return [self._alphabet.string(row) for row in codes.tolist()]
+
+    def posterior(self, strings: Strings) -> Numbers:
+        """Return P(state of each inner node | string).
+
+        Returns
+        -------
+        (n, n_nodes, n_states) float64
+            Nodes depth first, the root first.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+        """
+        codes = self.encode(strings)
+        found = self._native.posteriors(codes).reshape(len(codes), self._shape.n_nodes, self.n_states)
+        _check_possible(found[:, 0].sum(axis=1))
+        return found
+
+    def expected_counts(self, strings: Strings) -> TreeCounts:
+        """Return how often each event is expected in the strings, all together.
+
+        Returns
+        -------
+        TreeCounts
+            They add over parts of the data.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+        """
+        return self.counts_of_codes(self.encode(strings))
+
+    def counts_of_codes(self, codes: Codes) -> TreeCounts:
+        """Return `expected_counts` of strings that `encode` gave."""
+        quotients, log_prob = self._native.quotients(codes, False)
+        _check_possible(np.exp(np.minimum(log_prob, 0)), log_prob)
+        emission, transition, root = self._parts(quotients.sum(axis=0))
+        return TreeCounts(
+            _times(root, self._root),
+            _times(transition, self._transition),
+            _times(emission, self._emission),
+            float(log_prob.sum()),
+        )
+
+    def fisher_scores(self, strings: Strings) -> Numbers:
+        """Return the derivatives of each string's log-probability by the parameters.
+
+        Parameters are "unconstrained, then normalized", at normalized values (P3, 12.2.2): the derivative by theta is
+        the expected count divided by theta, less the expected number of times its row was used.
+
+        Returns
+        -------
+        (n, n_parameters) float64
+            Columns: emission [table, state, symbol], transition [table, from, to], root, each in C order.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+        """
+        quotients, log_prob = self._native.quotients(self.encode(strings), True)
+        _check_possible(np.exp(np.minimum(log_prob, 0)), log_prob)
+        parts = zip(self._parts(quotients), (self._emission, self._transition, self._root), strict=True)
+        scores = [part - _times(part, theta).sum(axis=-1, keepdims=True) for part, theta in parts]
+        return np.hstack([part.reshape(len(log_prob), -1) for part in scores])
+
+    def _parts(self, quotients: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Divide columns into those of emission, transition and root; a shared table's are summed."""
+        n = self.n_states
+        lead, columns = quotients.shape[:-1], quotients.shape[-1]
+        n_symbols = len(self._alphabet)
+        n_tables = (columns - n) // (n * (n_symbols + n))
+        ends = np.cumsum([n_tables * n * n_symbols, n_tables * n * n])
+        emission, transition, root = np.split(quotients, ends, axis=-1)
+        emission = emission.reshape(*lead, n_tables, n, n_symbols)
+        transition = transition.reshape(*lead, n_tables, n, n)
+        if self._emission.ndim == 2:
+            emission = emission.sum(axis=-3)
+        if self._transition.ndim == 2:
+            transition = transition.sum(axis=-3)
+        return emission, transition, root
+
+
+def _times(quotients: Numbers, theta: Numbers) -> Numbers:
+    """Return expected counts; a parameter that is 0 counts nothing, however large its derivative."""
+    counts: Numbers = np.where(theta > 0, np.where(theta > 0, quotients, 0.0) * theta, 0.0)
+    return counts
+
+
+def _check_possible(mass: Numbers, log_prob: Numbers | None = None) -> None:
+    impossible = ~(mass > 0) if log_prob is None else np.isneginf(log_prob)
+    if impossible.any():
+        number = int(np.argmax(impossible))
+        raise ZeroProbabilityError(
+            f"string {number} is impossible under the model (its probability is 0); leave it out, or use a model "
+            "without zeros",
+            variable=f"string {number}",
+            configuration={},
+        )
+
+
+def _checked_tables(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]) -> Numbers:
+    if np.ndim(values) == 3:
+        shape = (None, *shape)
+    return checked_rows(values, what, shape)
+
+
+def _checked_arity(
+    arity: Sequence[int] | npt.NDArray[np.integer] | None, n_states: int
+) -> npt.NDArray[np.int64] | None:
+    if arity is None:
+        return None
+    numbers = checked_numbers(arity, "arity", (n_states,))
+    if (numbers != np.floor(numbers)).any() or (numbers > 2**31).any():
+        raise SchemaError(f"arity must hold numbers of children, got {list(arity)!r}")
+    whole: npt.NDArray[np.int64] = numbers.astype(np.int64)
+    whole.flags.writeable = False
+    return whole
+
+
+def _checked_branches(
+    tables: Sequence[int] | npt.NDArray[np.integer] | None, shape: TreeShape, transition: Numbers, emission: Numbers
+) -> npt.NDArray[np.int32]:
+    """Return the table of every branch."""
+    sizes = {part.shape[0] for part in (transition, emission) if part.ndim == 3}
+    if len(sizes) > 1:
+        raise SchemaError(f"transition has {transition.shape[0]} tables and emission {emission.shape[0]}")
+    if not sizes:
+        if tables is not None:
+            raise SchemaError("branch_tables needs transition or emission with a first axis of tables")
+        return np.zeros(shape.n_branches, np.int32)
+    (n_tables,) = sizes
+    if tables is None:
+        most = int(shape.n_children.max())
+        if most > n_tables:
+            raise SchemaError(f"a node has {most} children, and there are tables for {n_tables} positions")
+        return shape.positions
+    numbers = checked_numbers(tables, "branch_tables", (shape.n_branches,))
+    if (numbers != np.floor(numbers)).any() or (numbers >= n_tables).any():
+        raise SchemaError(f"branch_tables must hold numbers of tables from 0 to {n_tables - 1}")
+    whole: npt.NDArray[np.int32] = numbers.astype(np.int32)
+    whole.flags.writeable = False
+    return whole

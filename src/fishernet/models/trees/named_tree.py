@@ -1,0 +1,144 @@
+"""A tree with names and branch lengths, as Newick files describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.errors import SchemaError
+from fishernet.models.trees.shape import TreeShape
+from fishernet.table.variable import listed
+
+
+@dataclass(frozen=True)
+class NamedTree:
+    """A rooted tree: its nodes depth first, the children of a node in their order; node 0 is the root.
+
+    Attributes
+    ----------
+    parents : tuple of int
+        The node above each node, which comes before it; -1 for the root.
+    names : tuple of str
+        Of each node; "" where it has none.
+    lengths : tuple of float or None
+        Of the branch above each node; None where it is not known.
+
+    Examples
+    --------
+    >>> from fishernet.models import NamedTree
+    >>> tree = NamedTree((-1, 0, 1, 1, 0), ("", "", "man", "mouse", "yeast"), (None, 0.2, 0.1, 0.1, 0.9))
+    >>> tree.leaves
+    ('man', 'mouse', 'yeast')
+    >>> tree.shape(["yeast", "man", "mouse"]).nested()
+    [[1, 2], 0]
+    """
+
+    parents: tuple[int, ...]
+    names: tuple[str, ...]
+    lengths: tuple[float | None, ...]
+
+    def __post_init__(self) -> None:
+        """Check that it is a tree whose leaves can be told apart."""
+        if not self.parents or len(self.names) != len(self.parents) or len(self.lengths) != len(self.parents):
+            raise SchemaError("a tree needs nodes, and a parent, a name and a length for each")
+        if self.parents[0] != -1 or any(not 0 <= above < node for node, above in enumerate(self.parents) if node):
+            raise SchemaError("the node above each node must come before it, and the root (-1) is the first")
+        leaves = self.leaves
+        if len(set(leaves)) < len(leaves):
+            twice = next(name for name in leaves if leaves.count(name) > 1)
+            raise SchemaError(f"two leaves have the name {twice!r}")
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The names of the leaves, in their order."""
+        inner = set(self.parents)
+        return tuple(name for node, name in enumerate(self.names) if node not in inner)
+
+    def shape(self, columns: Sequence[str]) -> TreeShape:
+        """Return the tree over the columns of a table, or the positions of strings, for `HiddenTree`.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The names of the leaves, in the order of the strings' symbols.
+
+        Raises
+        ------
+        SchemaError
+            When a leaf is no column or a column no leaf, or the tree is a single node.
+        """
+        return self._ordered(columns)[0]
+
+    def branch_lengths(self, columns: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Return the lengths of the branches in the order of `shape`, (n_branches,); NaN where one is not known."""
+        return self._ordered(columns)[1]
+
+    def restricted(self, names: Iterable[str]) -> NamedTree:
+        """Return the tree over some of the leaves.
+
+        An inner node that keeps one child only is left out, and the lengths of the branches are added; but for the
+        root, which stays.
+
+        Raises
+        ------
+        SchemaError
+            When a name is no leaf, or there are none.
+        """
+        wanted = list(dict.fromkeys(names))
+        unknown = set(wanted) - set(self.leaves)
+        if unknown or not wanted:
+            raise SchemaError(f"no leaves of the tree: {listed(sorted(unknown))}" if unknown else "no leaves are left")
+        inner = set(self.parents)
+        kept = [node not in inner and name in set(wanted) for node, name in enumerate(self.names)]
+        n_kept = [0] * len(kept)
+        for node in range(len(kept) - 1, 0, -1):
+            kept[node] = kept[node] or n_kept[node] > 0
+            n_kept[self.parents[node]] += kept[node]
+        return self._without([node == 0 or (kept[node] and n_kept[node] != 1) for node in range(len(kept))])
+
+    def _without(self, stays: list[bool]) -> NamedTree:
+        """Leave nodes out: what is below one hangs on the node above it, at the sum of the lengths."""
+        number: list[int] = []
+        above_of: list[int] = []
+        lengths: list[float | None] = []
+        found: list[tuple[int, str, float | None]] = []
+        for node, length in enumerate(self.lengths):
+            parent = self.parents[node]
+            through = parent > 0 and not stays[parent]
+            above = above_of[parent] if through else (number[parent] if parent >= 0 else -1)
+            total = length if not through else _sum(lengths[parent], length)
+            above_of.append(above)
+            lengths.append(total)
+            number.append(len(found))
+            if stays[node]:
+                found.append((above, self.names[node], total))
+        parents, names, branch_lengths = zip(*found, strict=True)
+        return NamedTree(parents, names, branch_lengths)
+
+    def _ordered(self, columns: Sequence[str]) -> tuple[TreeShape, npt.NDArray[np.float64]]:
+        at = {name: position for position, name in enumerate(columns)}
+        leaves = set(self.leaves)
+        if len(at) < len(columns):
+            raise SchemaError("two columns have the same name")
+        if leaves - set(at):
+            raise SchemaError(f"the tree's {listed(sorted(leaves - set(at)))} is no column; use restricted(columns)")
+        if set(at) - leaves:
+            raise SchemaError(f"the column {listed(sorted(set(at) - leaves))} is no leaf of the tree")
+        if len(self.parents) == 1:
+            raise SchemaError("the tree is a single node; it needs a branch")
+        below: list[list[int]] = [[] for _ in self.parents]
+        for node, above in enumerate(self.parents[1:], start=1):
+            below[above].append(node)
+        inner = [node for node in range(len(below)) if below[node]]
+        number = {node: k for k, node in enumerate(inner)}
+        children = [[number[c] if below[c] else ~at[self.names[c]] for c in below[node]] for node in inner]
+        lengths = [self.lengths[c] for node in inner for c in below[node]]
+        known = np.array([np.nan if length is None else length for length in lengths])
+        return TreeShape.from_children(children), known
+
+
+def _sum(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a + b
