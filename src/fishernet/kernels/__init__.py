@@ -7,15 +7,21 @@ positive multiples of kernels are kernels.
 """
 
 from fishernet.kernels.fisher import FisherKernel
-from fishernet.kernels.kernel import FeatureKernel, Kernel, has_features
+from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
 from fishernet.kernels.sets import set_kernel, squared_mmd
+from fishernet.kernels.strings import HiddenBinomialKernel, HmmKernel, MarginalizationKernel, PairHmmKernel
 from fishernet.kernels.wrappers import Normalized, Rbf
 
 __all__ = [
     "FeatureKernel",
     "FisherKernel",
+    "HiddenBinomialKernel",
+    "HmmKernel",
     "Kernel",
+    "LogKernel",
+    "MarginalizationKernel",
     "Normalized",
+    "PairHmmKernel",
     "Rbf",
     "has_features",
     "set_kernel",

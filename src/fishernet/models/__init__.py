@@ -15,12 +15,14 @@ from fishernet.models.conditionals import (
 )
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
 __all__ = [
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
     "FullTable",
+    "HiddenMarkovModel",
     "MarkovNetwork",
     "MergedTable",
     "ProductConditional",
