@@ -99,7 +99,8 @@ class NormalizedLogs(Normalized):
         of_y = of_x if Y is None else self.kernel.log_diag(Y)
         lengths = (of_x[:, None] + of_y) / 2
         some = lengths > -np.inf
-        return np.exp(np.where(some, self.kernel.log_matrix(X, Y), -np.inf) - np.where(some, lengths, 0.0))
+        cosines: Matrix = np.exp(np.where(some, self.kernel.log_matrix(X, Y), -np.inf) - np.where(some, lengths, 0.0))
+        return cosines
 
     def diag(self, X: Any) -> Matrix:
         """Return 1 for each row that has a direction, else 0, (n,) float64."""

@@ -16,6 +16,7 @@ from fishernet.models.conditionals import (
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
+from fishernet.models.sequences.ready import pair_hmm_dna, pair_hmm_from_substitutions, pair_hmm_protein
 
 __all__ = [
     "BayesianNetwork",
@@ -28,4 +29,7 @@ __all__ = [
     "ProductConditional",
     "Split",
     "TreeConditional",
+    "pair_hmm_dna",
+    "pair_hmm_from_substitutions",
+    "pair_hmm_protein",
 ]

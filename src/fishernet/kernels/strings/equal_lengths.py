@@ -33,7 +33,7 @@ def one_length(what: str, strings: Strings, length: int | None = None) -> Block:
     if (lengths != length).any():
         other = int(np.argmax(lengths != length))
         raise SchemaError(
-            f"{what} compares strings of one length: string {other} has {lengths[other]} symbols, others have {length}; "
-            "PairHmmKernel takes strings of any lengths"
+            f"{what} compares strings of one length: string {other} has {lengths[other]} symbols, others have {length}"
+            "; PairHmmKernel takes strings of any lengths"
         )
     return strings.codes.reshape(len(strings), length)

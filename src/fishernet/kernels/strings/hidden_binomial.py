@@ -66,8 +66,8 @@ class HiddenBinomialKernel(LogMadeKernel):
         weights, rows = np.asarray(prior, np.float64), np.asarray(emission, np.float64)
         if weights.ndim not in (1, 2) or rows.ndim not in (2, 3):
             raise SchemaError(
-                "prior must have shape (n_states,) or (length, n_states) and emission (n_states, n_symbols) or (length, "
-                f"n_states, n_symbols), got {weights.shape} and {rows.shape}"
+                "prior must have shape (n_states,) or (length, n_states) and emission (n_states, n_symbols) or "
+                f"(length, n_states, n_symbols), got {weights.shape} and {rows.shape}"
             )
         lengths = {len(table) for table, shared in ((weights, 1), (rows, 2)) if table.ndim > shared}
         if len(lengths) > 1:
@@ -119,4 +119,5 @@ def _log_of_pairs(prior: Matrix, emission: Matrix) -> Matrix:
     pairs = np.einsum("...a,...as,...at->...st", prior, emission, emission, optimize=False)
     pairs = np.maximum(pairs, np.swapaxes(pairs, -1, -2)).reshape(-1, *emission.shape[-1:] * 2)
     with np.errstate(divide="ignore"):
-        return np.log(pairs)
+        logs: Matrix = np.log(pairs)
+    return logs

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from fishernet.errors import SchemaError
 from fishernet.kernels.kernel import Matrix
 from fishernet.kernels.strings.equal_lengths import one_length
@@ -15,9 +17,9 @@ from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 class HmmKernel(LogMadeKernel):
     """The probability that one hidden path gives both of two strings of one length.
 
-    ``k(s, t) = sum over paths h of P(h) prod_i P(s_i | h_i) P(t_i | h_i)``, and with a final state times the probability
-    of stopping after the path. Over all pairs of strings of a length it sums to 1 (with a final state, to the
-    probability of that length), so it is a P-kernel. Time is the length times the transitions above 0.
+    ``k(s, t) = sum over paths h of P(h) prod_i P(s_i | h_i) P(t_i | h_i)``, and with a final state times the
+    probability of stopping after the path. Over all pairs of strings of a length it sums to 1 (with a final state, to
+    the probability of that length), so it is a P-kernel. Time is the length times the transitions above 0.
 
     Parameters
     ----------
@@ -42,8 +44,8 @@ class HmmKernel(LogMadeKernel):
     >>> import fishernet as fn
     >>> hmm = fn.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]], alphabet="ab")
     >>> fn.kernels.HmmKernel(hmm)(["aa", "ab"]).round(4)
-    array([[0.2098, 0.0832],
-           [0.0832, 0.0442]])
+    array([[0.1876, 0.0544],
+           [0.0544, 0.0436]])
     """
 
     def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:
@@ -59,7 +61,9 @@ class HmmKernel(LogMadeKernel):
         if Y is None:
             return self._model.equal_lengths(x, x, True)
         y = one_length("HmmKernel", self.hmm.alphabet.encode(Y), x.shape[1] if len(x) else None)
-        return self._model.equal_lengths(x.reshape(len(x), y.shape[1]), y, False)
+        if not len(x) or not len(y):
+            return np.empty((len(x), len(y)))
+        return self._model.equal_lengths(x, y, False)
 
     def log_diag(self, X: Any) -> Matrix:
         """Return log k of each string with itself, (n,) float64."""

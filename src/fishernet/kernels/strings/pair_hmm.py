@@ -51,8 +51,8 @@ class PairHmmKernel(LogMadeKernel):
     >>> hmm = fn.HiddenMarkovModel([0.9], [[0.9]], [[0.4, 0.4, 0.2]], alphabet="ab", final=[0.1], empty=True)
     >>> fn.kernels.PairHmmKernel(hmm)(["", "a", "ab"]).round(5)
     array([[0.10373, 0.00775, 0.00058],
-           [0.00775, 0.01607, 0.00236],
-           [0.00058, 0.00236, 0.00262]])
+           [0.00775, 0.01665, 0.00244],
+           [0.00058, 0.00244, 0.00285]])
     """
 
     def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:

@@ -1,9 +1,10 @@
 """A hidden Markov model as the kernels of two strings see it: only the visits that give a symbol are left.
 
-A visit of a state that gives neither string a symbol leaves the pair of prefixes as it is. With S the diagonal matrix of
-``P(empty | a)^2`` and T the transition, any number of such visits is ``N = (I - S T)^-1``: arrivals r become r N, moves
-T become T N, and a trajectory that stops with weight f (1 for every state, without a final state) stops with weight
-``f + T N S f`` after a visit that gave a symbol (ERRATA P3.7: trajectories that end without symbols belong to the sum).
+A visit of a state that gives neither string a symbol leaves the pair of prefixes as it is. With S the diagonal matrix
+of ``P(empty | a)^2`` and T the transition, any number of such visits is ``N = (I - S T)^-1``: arrivals r become r N,
+moves T become T N, and a trajectory that stops with weight f (1 for every state, without a final state) stops with
+weight ``f + T N S f`` after a visit that gave a symbol (ERRATA P3.7: trajectories that end without symbols belong to
+the sum).
 """
 
 from __future__ import annotations
