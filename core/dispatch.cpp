@@ -4,6 +4,7 @@
 #include "float_kernels.hpp"
 #include "kernels.hpp"
 #include "scaled_kernels.hpp"
+#include "string_steps.hpp"
 
 namespace fishernet {
 namespace {
@@ -41,6 +42,7 @@ const FloatKernels& float_kernels() { return best(float_kernels_avx512, float_ke
 const ScaledKernels& scaled_kernels() {
     return best(scaled_kernels_avx512, scaled_kernels_avx2, scaled_kernels_portable);
 }
+const StringSteps& string_steps() { return best(string_steps_avx512, string_steps_avx2, string_steps_portable); }
 
 #else
 
@@ -51,6 +53,7 @@ const Kernels& kernels() { return kernels_portable; }
 const FloatKernels& float_kernels() { return float_kernels_portable; }
 
 const ScaledKernels& scaled_kernels() { return scaled_kernels_portable; }
+const StringSteps& string_steps() { return string_steps_portable; }
 
 #endif
 

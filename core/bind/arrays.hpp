@@ -91,5 +91,6 @@ void bind_kernels(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_stationary(nb::module_& m);
 void bind_trees(nb::module_& m);
+void bind_strings(nb::module_& m);
 
 }  // namespace fishernet::bind

@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
     fishernet::bind::bind_select(m);
     fishernet::bind::bind_stationary(m);
     fishernet::bind::bind_trees(m);
+    fishernet::bind::bind_strings(m);
 }

@@ -40,7 +40,7 @@ from fishernet.errors import (
 )
 from fishernet.files import load, read_bif, read_newick, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
-from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenTree, MarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenMarkovModel, HiddenTree, MarkovNetwork
 from fishernet.scores import local_score, regret, score
 from fishernet.table import Table, Variable, read_table, write_table
 from fishernet.threads import set_threads
@@ -55,6 +55,7 @@ __all__ = [
     "FileFormatError",
     "FishernetError",
     "FishernetWarning",
+    "HiddenMarkovModel",
     "HiddenTree",
     "MarkovNetwork",
     "MissingValueError",

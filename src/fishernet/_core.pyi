@@ -270,3 +270,23 @@ def search_distance(
 def search_chi_square(distinct: Cells, kind_of: Int64, counts: Float64, total: float, k: int) -> SwapSearch: ...
 def draw_subset(n: int, k: int, key: int, task: int) -> Int64: ...
 def log_chi_square_tails(statistics: Float64, degrees_of_freedom: Int64) -> Float64: ...
+
+class StringModel:
+    def __init__(
+        self,
+        *,
+        emission: Float64,
+        empty: Float64,
+        initial: Float64,
+        end: Float64,
+        nothing: float,
+        group_starts: Int64,
+        starts: Int64,
+        from_: Int32,
+        weights: Float64,
+    ) -> None: ...
+    def pairs(
+        self, *, x_codes: Int32, x_offsets: Int64, y_codes: Int32, y_offsets: Int64, x_of: Int64, y_of: Int64
+    ) -> Float64: ...
+    def equal_lengths(self, x: Int32, y: Int32, symmetric: bool) -> Float64: ...
+    def diagonal(self, x: Int32) -> Float64: ...

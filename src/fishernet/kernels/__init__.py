@@ -7,17 +7,23 @@ positive multiples of kernels are kernels.
 """
 
 from fishernet.kernels.fisher import FisherKernel
-from fishernet.kernels.kernel import FeatureKernel, Kernel, has_features
+from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
 from fishernet.kernels.sets import set_kernel, squared_mmd
+from fishernet.kernels.strings import HiddenBinomialKernel, HmmKernel, MarginalizationKernel, PairHmmKernel
 from fishernet.kernels.trees import HiddenTreeKernel, PrunedTreeKernel
 from fishernet.kernels.wrappers import Normalized, Rbf
 
 __all__ = [
     "FeatureKernel",
     "FisherKernel",
+    "HiddenBinomialKernel",
     "HiddenTreeKernel",
+    "HmmKernel",
     "Kernel",
+    "LogKernel",
+    "MarginalizationKernel",
     "Normalized",
+    "PairHmmKernel",
     "PrunedTreeKernel",
     "Rbf",
     "has_features",

@@ -44,6 +44,21 @@ class FeatureKernel(Kernel, Protocol):
         ...
 
 
+@runtime_checkable
+class LogKernel(Kernel, Protocol):
+    """A kernel that knows the logarithms of its values, which may be far beyond the range of doubles."""
+
+    log: bool  # whether calls give the logarithms
+
+    def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
+        """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
+        ...
+
+    def log_diag(self, X: Any) -> Matrix:
+        """Return log k of each row with itself, (n,) float64."""
+        ...
+
+
 def has_features(kernel: Kernel) -> TypeGuard[FeatureKernel]:
     """Return whether a kernel is an inner product of features that it can give."""
     return isinstance(kernel, FeatureKernel)
@@ -73,7 +88,15 @@ class Algebra:
 
 
 def _is_kernel(value: Any) -> TypeGuard[Kernel]:
+    if isinstance(value, LogKernel):
+        check_no_logs(value)
     return isinstance(value, Kernel)
+
+
+def check_no_logs(kernel: Kernel) -> None:
+    """Refuse a kernel whose calls give logarithms: they are no kernel to calculate with."""
+    if isinstance(kernel, LogKernel) and kernel.log:
+        raise FishernetError(f"{kernel!r} gives logarithms, which are no kernel; make it without log=True")
 
 
 def _parts_of(kernel: Kernel) -> tuple[Kernel, ...]:

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from fishernet.errors import FishernetError, SchemaError
-from fishernet.kernels.kernel import Algebra, FeatureKernel, Features, Kernel, Matrix, has_features, is_sparse
+from fishernet.kernels.kernel import (
+    Algebra,
+    FeatureKernel,
+    Features,
+    Kernel,
+    LogKernel,
+    Matrix,
+    check_no_logs,
+    has_features,
+    is_sparse,
+)
 from fishernet.kernels.metrics import weighted_mean
 
 
@@ -19,7 +29,8 @@ class Normalized(Algebra):
     Parameters
     ----------
     kernel : Kernel
-        Where it has features, so has the cosine.
+        Where it has features, so has the cosine. Where it knows the logarithms of its values, the cosine is made from
+        these, and does not mind values that underflow.
 
     Examples
     --------
@@ -31,8 +42,12 @@ class Normalized(Algebra):
     """
 
     def __new__(cls, kernel: Kernel) -> Normalized:
-        """Make the kind with features where the kernel has them."""
-        return super().__new__(NormalizedFeatures if cls is Normalized and has_features(kernel) else cls)
+        """Make the kind with features, or from logarithms, where the kernel has them."""
+        if cls is not Normalized:
+            return super().__new__(cls)
+        if isinstance(kernel, LogKernel):
+            return super().__new__(NormalizedLogs)
+        return super().__new__(NormalizedFeatures if has_features(kernel) else cls)
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = _checked_kernel(kernel)
@@ -73,6 +88,25 @@ class NormalizedFeatures(Normalized):
         return weighted_mean(self.features(X), X)
 
 
+class NormalizedLogs(Normalized):
+    """The cosine of a kernel that knows its logarithms: ``exp(log k(x, y) - (log k(x, x) + log k(y, y)) / 2)``."""
+
+    kernel: LogKernel
+
+    def __call__(self, X: Any, Y: Any = None) -> Matrix:
+        """Return the cosines of all pairs, (n, m) float64."""
+        of_x = self.kernel.log_diag(X)
+        of_y = of_x if Y is None else self.kernel.log_diag(Y)
+        lengths = (of_x[:, None] + of_y) / 2
+        some = lengths > -np.inf
+        cosines: Matrix = np.exp(np.where(some, self.kernel.log_matrix(X, Y), -np.inf) - np.where(some, lengths, 0.0))
+        return cosines
+
+    def diag(self, X: Any) -> Matrix:
+        """Return 1 for each row that has a direction, else 0, (n,) float64."""
+        return np.where(self.kernel.log_diag(X) > -np.inf, 1.0, 0.0)
+
+
 class Rbf(Algebra):
     """The radial basis function of a kernel's distance: ``exp(-d(x, y)^2 / (2 bandwidth^2))``.
 
@@ -97,6 +131,7 @@ class Rbf(Algebra):
         if not np.isfinite(bandwidth) or bandwidth <= 0:
             raise FishernetError(f"the bandwidth must be finite and positive, got {bandwidth!r}")
         self.kernel = _checked_kernel(kernel)
+        check_no_logs(self.kernel)
         self.bandwidth = float(bandwidth)
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:

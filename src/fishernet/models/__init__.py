@@ -15,6 +15,8 @@ from fishernet.models.conditionals import (
 )
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
+from fishernet.models.sequences.ready import pair_hmm_dna, pair_hmm_from_substitutions, pair_hmm_protein
 from fishernet.models.trees.birth_death import birth_death_tree
 from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.named_tree import NamedTree
@@ -24,6 +26,7 @@ __all__ = [
     "Conditional",
     "DependencyNetwork",
     "FullTable",
+    "HiddenMarkovModel",
     "HiddenTree",
     "MarkovNetwork",
     "MergedTable",
@@ -32,4 +35,7 @@ __all__ = [
     "Split",
     "TreeConditional",
     "birth_death_tree",
+    "pair_hmm_dna",
+    "pair_hmm_from_substitutions",
+    "pair_hmm_protein",
 ]
