@@ -15,12 +15,18 @@ from fishernet.models.conditionals import (
 )
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.models.sequences.expected_counts import ExpectedCounts
+from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
 __all__ = [
+    "Alphabet",
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
+    "ExpectedCounts",
     "FullTable",
+    "HiddenMarkovModel",
     "MarkovNetwork",
     "MergedTable",
     "ProductConditional",
