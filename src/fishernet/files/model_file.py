@@ -24,8 +24,9 @@ from fishernet.files.fields import Fields, shown
 from fishernet.files.markov_fields import markov_fields, read_markov
 from fishernet.files.network_fields import dependency_fields, network_fields, read_dependency, read_network
 from fishernet.files.reading import read_text
+from fishernet.files.sequences.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
 from fishernet.files.writing import replacing_text
-from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenMarkovModel, MarkovNetwork
 from fishernet.table.variable import listed
 
 FORMAT = "fishernet"
@@ -46,6 +47,7 @@ class Kind(NamedTuple):
 KINDS = {
     "BayesianNetwork": Kind(BayesianNetwork, network_fields, read_network),
     "DependencyNetwork": Kind(DependencyNetwork, dependency_fields, read_dependency),
+    "HiddenMarkovModel": Kind(HiddenMarkovModel, hidden_markov_fields, read_hidden_markov),
     "MarkovNetwork": Kind(MarkovNetwork, markov_fields, read_markov),
 }
 
@@ -55,7 +57,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : BayesianNetwork, DependencyNetwork or MarkovNetwork
+    model : BayesianNetwork, DependencyNetwork, HiddenMarkovModel or MarkovNetwork
         What `KINDS` lists can be saved.
     path : path
         A name that ends in ``.gz`` is compressed. The file is written beside and renamed: when anything fails, what
@@ -104,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    BayesianNetwork, DependencyNetwork or MarkovNetwork
+    BayesianNetwork, DependencyNetwork, HiddenMarkovModel or MarkovNetwork
         Equal to what was saved, to the last bit.
 
     Raises
