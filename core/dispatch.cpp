@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "float_kernels.hpp"
+#include "hmm_steps.hpp"
 #include "kernels.hpp"
 #include "scaled_kernels.hpp"
 #include "string_steps.hpp"
@@ -43,6 +44,7 @@ const ScaledKernels& scaled_kernels() {
     return best(scaled_kernels_avx512, scaled_kernels_avx2, scaled_kernels_portable);
 }
 const StringSteps& string_steps() { return best(string_steps_avx512, string_steps_avx2, string_steps_portable); }
+const HmmSteps& hmm_steps() { return best(hmm_steps_avx512, hmm_steps_avx2, hmm_steps_portable); }
 
 #else
 
@@ -54,6 +56,7 @@ const FloatKernels& float_kernels() { return float_kernels_portable; }
 
 const ScaledKernels& scaled_kernels() { return scaled_kernels_portable; }
 const StringSteps& string_steps() { return string_steps_portable; }
+const HmmSteps& hmm_steps() { return hmm_steps_portable; }
 
 #endif
 

@@ -25,8 +25,9 @@ from fishernet.files.hidden_tree_fields import hidden_tree_fields, read_hidden_t
 from fishernet.files.markov_fields import markov_fields, read_markov
 from fishernet.files.network_fields import dependency_fields, network_fields, read_dependency, read_network
 from fishernet.files.reading import read_text
+from fishernet.files.sequences.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
 from fishernet.files.writing import replacing_text
-from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenTree, MarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenMarkovModel, HiddenTree, MarkovNetwork
 from fishernet.table.variable import listed
 
 FORMAT = "fishernet"
@@ -48,6 +49,7 @@ KINDS = {
     "BayesianNetwork": Kind(BayesianNetwork, network_fields, read_network),
     "DependencyNetwork": Kind(DependencyNetwork, dependency_fields, read_dependency),
     "HiddenTree": Kind(HiddenTree, hidden_tree_fields, read_hidden_tree),
+    "HiddenMarkovModel": Kind(HiddenMarkovModel, hidden_markov_fields, read_hidden_markov),
     "MarkovNetwork": Kind(MarkovNetwork, markov_fields, read_markov),
 }
 
@@ -58,6 +60,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : BayesianNetwork, DependencyNetwork, HiddenTree or MarkovNetwork
+    model : BayesianNetwork, DependencyNetwork, HiddenMarkovModel or MarkovNetwork
         What `KINDS` lists can be saved.
     path : path
         A name that ends in ``.gz`` is compressed. The file is written beside and renamed: when anything fails, what
@@ -107,6 +110,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     BayesianNetwork, DependencyNetwork, HiddenTree or MarkovNetwork
+    BayesianNetwork, DependencyNetwork, HiddenMarkovModel or MarkovNetwork
         Equal to what was saved, to the last bit.
 
     Raises

@@ -15,6 +15,8 @@ from fishernet.models.conditionals import (
 )
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.models.sequences.expected_counts import ExpectedCounts
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 from fishernet.models.sequences.ready import pair_hmm_dna, pair_hmm_from_substitutions, pair_hmm_protein
 from fishernet.models.trees.birth_death import birth_death_tree
@@ -22,9 +24,11 @@ from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.named_tree import NamedTree
 
 __all__ = [
+    "Alphabet",
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
+    "ExpectedCounts",
     "FullTable",
     "HiddenMarkovModel",
     "HiddenTree",

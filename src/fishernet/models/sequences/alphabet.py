@@ -14,6 +14,7 @@ from fishernet.errors import SchemaError, UnknownStateError
 Symbol = Hashable
 
 MOST_SHOWN = 30  # symbols of an alphabet in a message
+TABLE_POINTS = 256  # characters whose codes are looked up; alphabets of others are searched
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,30 @@ class Alphabet:
             raise SchemaError(f"unknown symbols are to be taken for {unknown!r}, which is not in the alphabet")
         self._unknown = unknown
         self._points = CodePoints([str(symbol) for symbol in self._symbols]) if self.is_text else None
+
+    @classmethod
+    def seen(cls, strings: Iterable[Sequence[Symbol]]) -> Alphabet:
+        """Return the alphabet of the symbols that occur in strings: sorted, or by appearance where they cannot be.
+
+        Raises
+        ------
+        SchemaError
+            When one string is given in place of a list of them, or there is no symbol at all.
+        """
+        if isinstance(strings, str | bytes):
+            raise SchemaError("a list of strings is needed, not one string; write [string]")
+        symbols: dict[Any, None] = {}
+        for number, string in enumerate(strings):
+            try:
+                symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
+            except TypeError:
+                raise SchemaError(f"string {number} is no sequence of symbols: {string!r}") from None
+        if not symbols:
+            raise SchemaError("the strings have no symbols to make an alphabet of; say alphabet=")
+        try:
+            return cls(sorted(symbols))
+        except TypeError:
+            return cls(symbols)
 
     @property
     def symbols(self) -> tuple[Any, ...]:
@@ -177,10 +202,16 @@ class CodePoints:
         points = np.array([ord(character) for character in characters])
         self._order = np.argsort(points).astype(np.int32)
         self._points = points[self._order].astype(np.uint32)
+        self._table = np.full(TABLE_POINTS + 1, -1, np.int32)  # the last entry is for all other characters
+        low = points < TABLE_POINTS
+        self._table[points[low]] = np.flatnonzero(low)
+        self._low = bool(low.all())
 
     def codes(self, text: str) -> npt.NDArray[np.int32]:
         """Return the codes of a text, -1 for a character outside the alphabet."""
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        if self._low:
+            return self._table[np.minimum(points, TABLE_POINTS)]
         place = np.minimum(np.searchsorted(self._points, points), len(self._points) - 1)
         return np.where(self._points[place] == points, self._order[place], np.int32(-1))
 

@@ -1,0 +1,1 @@
+"""Files of sequences and of their models."""
