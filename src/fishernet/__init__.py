@@ -40,7 +40,14 @@ from fishernet.errors import (
 )
 from fishernet.files import load, read_bif, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
-from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
+from fishernet.models import (
+    BayesianNetwork,
+    DependencyNetwork,
+    Gaussian,
+    GaussianMixture,
+    MarkovChain,
+    MarkovNetwork,
+)
 from fishernet.scores import local_score, regret, score
 from fishernet.table import Table, Variable, read_table, write_table
 from fishernet.threads import set_threads
@@ -55,6 +62,9 @@ __all__ = [
     "FileFormatError",
     "FishernetError",
     "FishernetWarning",
+    "Gaussian",
+    "GaussianMixture",
+    "MarkovChain",
     "MarkovNetwork",
     "MissingValueError",
     "SchemaError",

@@ -13,14 +13,20 @@ from fishernet.models.conditionals import (
     Split,
     TreeConditional,
 )
+from fishernet.models.continuous.gaussian import Gaussian
+from fishernet.models.continuous.gaussian_mixture import GaussianMixture
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.sequences.markov_chain import MarkovChain
 
 __all__ = [
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
     "FullTable",
+    "Gaussian",
+    "GaussianMixture",
+    "MarkovChain",
     "MarkovNetwork",
     "MergedTable",
     "ProductConditional",
