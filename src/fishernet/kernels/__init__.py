@@ -9,6 +9,7 @@ positive multiples of kernels are kernels.
 from fishernet.kernels.fisher import FisherKernel
 from fishernet.kernels.kernel import FeatureKernel, Kernel, has_features
 from fishernet.kernels.sets import set_kernel, squared_mmd
+from fishernet.kernels.spectrum import SpectrumKernel
 from fishernet.kernels.wrappers import Normalized, Rbf
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Kernel",
     "Normalized",
     "Rbf",
+    "SpectrumKernel",
     "has_features",
     "set_kernel",
     "squared_mmd",

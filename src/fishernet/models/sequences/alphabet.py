@@ -78,6 +78,30 @@ class Alphabet:
         self._unknown = unknown
         self._points = CodePoints([str(symbol) for symbol in self._symbols]) if self.is_text else None
 
+    @classmethod
+    def seen(cls, strings: Iterable[Sequence[Symbol]]) -> Alphabet:
+        """Return the alphabet of the symbols that occur in strings: sorted, or by appearance where they cannot be.
+
+        Raises
+        ------
+        SchemaError
+            When one string is given in place of a list of them, or there is no symbol at all.
+        """
+        if isinstance(strings, str | bytes):
+            raise SchemaError("a list of strings is needed, not one string; write [string]")
+        symbols: dict[Any, None] = {}
+        for number, string in enumerate(strings):
+            try:
+                symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
+            except TypeError:
+                raise SchemaError(f"string {number} is no sequence of symbols: {string!r}") from None
+        if not symbols:
+            raise SchemaError("the strings have no symbols to make an alphabet of; say alphabet=")
+        try:
+            return cls(sorted(symbols))
+        except TypeError:
+            return cls(symbols)
+
     @property
     def symbols(self) -> tuple[Any, ...]:
         """The symbols, in order."""
