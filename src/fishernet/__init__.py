@@ -38,7 +38,7 @@ from fishernet.errors import (
     UnknownStateError,
     ZeroProbabilityError,
 )
-from fishernet.files import load, read_bif, save, write_bif
+from fishernet.files import load, read_bif, read_fasta, read_stockholm, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
 from fishernet.models import (
     BayesianNetwork,
@@ -88,6 +88,8 @@ __all__ = [
     "local_score",
     "models",
     "read_bif",
+    "read_fasta",
+    "read_stockholm",
     "read_table",
     "regret",
     "save",

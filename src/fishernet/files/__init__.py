@@ -2,5 +2,6 @@
 
 from fishernet.files.bif import read_bif, write_bif
 from fishernet.files.model_file import load, save
+from fishernet.files.sequences import NamedStrings, read_fasta, read_stockholm
 
-__all__ = ["load", "read_bif", "save", "write_bif"]
+__all__ = ["NamedStrings", "load", "read_bif", "read_fasta", "read_stockholm", "save", "write_bif"]

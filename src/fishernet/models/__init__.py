@@ -17,9 +17,12 @@ from fishernet.models.continuous.gaussian import Gaussian
 from fishernet.models.continuous.gaussian_mixture import GaussianMixture
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.sequences.alignment import Alignment
 from fishernet.models.sequences.markov_chain import MarkovChain
+from fishernet.models.sequences.profile import profile_hmm
 
 __all__ = [
+    "Alignment",
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
@@ -32,4 +35,5 @@ __all__ = [
     "ProductConditional",
     "Split",
     "TreeConditional",
+    "profile_hmm",
 ]
