@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "float_kernels.hpp"
+#include "hmm_steps.hpp"
 #include "kernels.hpp"
 
 namespace fishernet {
@@ -37,6 +38,8 @@ const Kernels& kernels() { return best(kernels_avx512, kernels_avx2, kernels_por
 
 const FloatKernels& float_kernels() { return best(float_kernels_avx512, float_kernels_avx2, float_kernels_portable); }
 
+const HmmSteps& hmm_steps() { return best(hmm_steps_avx512, hmm_steps_avx2, hmm_steps_portable); }
+
 #else
 
 }  // namespace
@@ -44,6 +47,8 @@ const FloatKernels& float_kernels() { return best(float_kernels_avx512, float_ke
 const Kernels& kernels() { return kernels_portable; }
 
 const FloatKernels& float_kernels() { return float_kernels_portable; }
+
+const HmmSteps& hmm_steps() { return hmm_steps_portable; }
 
 #endif
 

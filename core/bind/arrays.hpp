@@ -86,6 +86,7 @@ void bind_search(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_conditionals(nb::module_& m);
 void bind_gibbs(nb::module_& m);
+void bind_hmm(nb::module_& m);
 void bind_inference(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_select(nb::module_& m);

@@ -45,6 +45,7 @@ from fishernet.models import (
     DependencyNetwork,
     Gaussian,
     GaussianMixture,
+    HiddenMarkovModel,
     MarkovChain,
     MarkovNetwork,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "FishernetWarning",
     "Gaussian",
     "GaussianMixture",
+    "HiddenMarkovModel",
     "MarkovChain",
     "MarkovNetwork",
     "MissingValueError",

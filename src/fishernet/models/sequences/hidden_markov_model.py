@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.errors import SchemaError
+from fishernet import _core
+from fishernet.errors import SchemaError, StateSpaceError
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.checks import Numbers, checked_numbers, checked_rows
+from fishernet.models.sequences.decoding import best_states
+from fishernet.models.sequences.drawing import draw
+from fishernet.models.sequences.expected_counts import (
+    ExpectedCounts,
+    counts_of_each,
+    parameters_of,
+    require_possible,
+    scores,
+)
+from fishernet.random import Seed, generator
 
 Strings = Iterable[Sequence[Hashable]]
+
+MOST_ENUMERATED = 2**20  # symbols of all strings of a length
 
 
 class HiddenMarkovModel:
     """A hidden Markov model; immutable.
 
-    A trajectory begins in a state drawn from `initial`, draws a symbol in every state, and moves on by `transition`.
+    A trajectory begins in a state drawn from `initial`, draws a symbol in every state, and moves on by `transition`. The
+    probability of a string is the sum over the trajectories that give it:
+
+    ==============  =====================  ==========================================================================
+    final state     empty symbol           what `log_prob` is the logarithm of
+    ==============  =====================  ==========================================================================
+    no              no                     P(string | its length): sums to 1 over the strings of each length
+    yes             no                     P(string): sums to 1 over all strings
+    yes             yes                    P(string): sums to 1 over all strings
+    no              yes                    a sum over trajectories of every length, the empty one included: no
+                                           probability, since the trajectories of *each* length have mass 1
+    ==============  =====================  ==========================================================================
+
+    Visits without a symbol are summed exactly, by a linear system. Everything is scaled, or where doubles would leave
+    their range computed with exponents of its own, so that long strings neither underflow nor lose precision.
 
     Parameters
     ----------
@@ -38,10 +67,31 @@ class HiddenMarkovModel:
     Raises
     ------
     SchemaError
-        When shapes do not fit, a number is negative or not finite, or a row does not sum to what it must.
+        When shapes do not fit, a number is negative or not finite, or a row does not sum to what it must. When
+        probabilities are asked for: when states without a symbol can follow one another forever (the linear system is
+        singular).
+
+    Notes
+    -----
+    Chapter 12 of [1]_: strings of one length in 12.1.4, the empty symbol in 12.1.5, scores in 12.2.2.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> hmm = fn.HiddenMarkovModel(
+    ...     [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]], alphabet="ab"
+    ... )
+    >>> hmm.log_prob(["aab", ""]).round(3)
+    array([-2.148, 0.   ])
+    >>> hmm.decode(["aaabbb"])[0]
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    __slots__ = ("__weakref__", "_alphabet", "_emission", "_empty", "_final", "_initial", "_transition")
+    __slots__ = ("__weakref__", "_alphabet", "_emission", "_empty", "_final", "_initial", "_native", "_transition")
 
     def __init__(
         self,
@@ -66,6 +116,30 @@ class HiddenMarkovModel:
         self._alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
         if len(self._alphabet) != n_symbols:
             raise SchemaError(f"the alphabet has {len(self._alphabet)} symbols, and emission columns for {n_symbols}")
+        self._native: _core.HiddenMarkov | None = None
+
+    @classmethod
+    def from_hmmlearn(cls, model: Any, *, alphabet: Iterable[Hashable] | Alphabet | None = None) -> HiddenMarkovModel:
+        """Return the model of a fitted ``hmmlearn.hmm.CategoricalHMM``.
+
+        Parameters
+        ----------
+        model : object
+            With ``startprob_``, ``transmat_`` and ``emissionprob_``.
+        alphabet : iterable of symbols, or Alphabet, optional
+            0, 1, ... without it.
+
+        Raises
+        ------
+        SchemaError
+            When the model is not fitted, or of another kind.
+        """
+        names = ("startprob_", "transmat_", "emissionprob_")
+        missing = [name for name in names if not hasattr(model, name)]
+        if missing:
+            raise SchemaError(f"a fitted CategoricalHMM is needed; this {type(model).__name__} has no {missing[0]}")
+        initial, transition, emission = (_normalized(getattr(model, name)) for name in names)
+        return cls(initial, transition, emission, alphabet=alphabet)
 
     @property
     def n_states(self) -> int:
@@ -107,10 +181,217 @@ class HiddenMarkovModel:
         """The probability of a trajectory without any state; 0 without `final`."""
         return 0.0 if self._final is None else max(0.0, 1.0 - float(self._initial.sum()))
 
+    @property
+    def n_parameters(self) -> int:
+        """The number of columns of the Fisher scores."""
+        return sum(values.size for values in parameters_of(self).values())
+
+    @property
+    def native(self) -> _core.HiddenMarkov:
+        """The model as the core sees it.
+
+        Raises
+        ------
+        SchemaError
+            When states without a symbol can follow one another forever.
+        """
+        if self._native is None:
+            native = _core.HiddenMarkov(
+                self._initial, self._transition, self._emission, self._empty, self._final, self.stop_at_once
+            )
+            if native.singular >= 0:
+                raise SchemaError(
+                    f"from state {native.singular} on, states without a symbol follow one another forever: the linear "
+                    "system of the empty symbol is singular (spectral radius 1); let one of the states emit or stop"
+                )
+            self._native = native
+        return self._native
+
+    def log_prob(self, strings: Strings) -> Numbers:
+        """Return the log-probability of each string, (n,) float64 in nats; -inf for an impossible one.
+
+        Parameters
+        ----------
+        strings : iterable of strings
+            Each a str or a sequence of symbols; the empty string is one too.
+
+        Raises
+        ------
+        SchemaError
+            When one string is given in place of a list, or the model is singular.
+        UnknownStateError
+            When a symbol is not in the alphabet.
+        """
+        encoded = self._alphabet.encode(strings)
+        return self.native.log_prob(encoded.codes, encoded.offsets)
+
+    def posterior(self, strings: Strings) -> list[Numbers]:
+        """Return P(state of the symbol | string) for every symbol, one (length, n_states) array a string.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+        """
+        encoded = self._alphabet.encode(strings)
+        flat, logs = self.native.posterior(encoded.codes, encoded.offsets)
+        require_possible(logs)
+        return [flat[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
+
+    def decode(self, strings: Strings, *, method: str = "viterbi") -> list[npt.NDArray[np.int32]]:
+        """Return the state of every symbol, one (length,) int32 array a string.
+
+        Parameters
+        ----------
+        strings : iterable of strings
+        method : {"viterbi", "posterior"}
+            Along the most probable trajectory, whose states without a symbol are left out; or the most probable state
+            of each symbol by itself. Ties go to the first state.
+
+        Raises
+        ------
+        SchemaError
+            When the method is unknown.
+        ZeroProbabilityError
+            When a string is impossible.
+        """
+        if method == "posterior":
+            return [share.argmax(axis=1).astype(np.int32) for share in self.posterior(strings)]
+        if method != "viterbi":
+            raise SchemaError(f"unknown method {method!r}; there are 'viterbi' and 'posterior'")
+        encoded = self._alphabet.encode(strings)
+        states = best_states(self, encoded)
+        return [states[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
+
+    def expected_counts(self, strings: Strings) -> ExpectedCounts:
+        """Return how often the trajectories of each string are expected to use each parameter.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+        StateSpaceError
+            When they would not fit.
+        """
+        return counts_of_each(self, self._alphabet.encode(strings))
+
+    def fisher_scores(self, strings: Strings, *, parameters: Sequence[str] | None = None) -> Numbers:
+        """Return the derivatives of the log-probability of each string by the parameters (P3, 12.2.2).
+
+        Parameters
+        ----------
+        strings : iterable of strings
+        parameters : sequence of str, optional
+            Some of "emission", "transition", "initial" and "final"; all without it.
+
+        Returns
+        -------
+        (n, n_parameters) float64
+            Columns: emission [state, symbol] (with the empty symbol's column), transition [from, to], initial and, where
+            there is one, final. Each row of probabilities is taken as numbers without a constraint that are then
+            normalized, at a point where they sum to 1. A row of `transition` is one with its `final`; `initial` is one
+            with the probability of stopping at once, which has no column since the others determine its score. At a
+            parameter that is 0 it is the derivative all the same.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+        StateSpaceError
+            When the scores would not fit.
+        """
+        known = tuple(parameters_of(self))
+        wanted = known if parameters is None else tuple(parameters)
+        if not wanted or isinstance(parameters, str) or not set(wanted) <= set(known):
+            raise SchemaError(f"parameters must be some of {', '.join(map(repr, known))}, in a list; got {parameters!r}")
+        return scores(self, self._alphabet.encode(strings), wanted)
+
+    def fisher_information(self, *, length: int | None = None, parameters: Sequence[str] | None = None) -> Numbers:
+        """Return the Fisher information of strings of one length, by enumeration, (n_parameters, n_parameters).
+
+        Raises
+        ------
+        SchemaError
+            When the model has a final state or an empty symbol, whose strings have no end, or there is no length.
+        StateSpaceError
+            When there are too many strings.
+        """
+        if self._final is not None or self._empty is not None:
+            raise SchemaError("a model with a final state or an empty symbol has strings without end to enumerate")
+        if length is None or length < 0:
+            raise SchemaError(f"the strings' length must be an integer from 0, got {length!r}")
+        n_symbols = len(self._alphabet)
+        cells = n_symbols**length * max(length, 1)
+        if cells > MOST_ENUMERATED:
+            raise StateSpaceError(
+                f"the strings of length {length}", cells=cells, limit=MOST_ENUMERATED, remedy="simulate the information"
+            )
+        strings = [self._alphabet.decode(codes) for codes in itertools.product(range(n_symbols), repeat=length)]
+        logs = self.log_prob(strings)
+        possible = [string for string, log in zip(strings, logs, strict=True) if log > -np.inf]
+        derivatives = self.fisher_scores(possible, parameters=parameters)
+        return (derivatives * np.exp(logs[logs > -np.inf])[:, None]).T @ derivatives
+
+    def sample(self, n: int, *, length: npt.ArrayLike | None = None, seed: Seed = None) -> list[Any]:
+        """Draw strings.
+
+        Parameters
+        ----------
+        n : int
+        length : int or (n,) array of int, optional
+            The number of states of each trajectory: without the empty symbol, the length of the string. For models
+            without a final state, which need it; with one, lengths are drawn too.
+        seed : None, int or numpy.random.Generator
+
+        Returns
+        -------
+        list
+            Each a str where all symbols are single characters, otherwise a list of symbols.
+
+        Raises
+        ------
+        SchemaError
+            When `n` or `length` does not fit, or a trajectory might never stop.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise SchemaError(f"the number of strings must be an integer from 0, got {n!r}")
+        return [self._alphabet.string(codes) for codes in draw(self, int(n), length, generator(seed))]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HiddenMarkovModel):
+            return NotImplemented
+        mine, theirs = parameters_of(self), parameters_of(other)
+        same = mine.keys() == theirs.keys() and (self._empty is None) == (other._empty is None)
+        return (
+            same and self._alphabet == other._alphabet and all(np.array_equal(mine[name], theirs[name]) for name in mine)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._alphabet, self._initial.tobytes(), self._transition.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        emission = parameters_of(self)["emission"]
+        parts = (self._initial, self._transition, emission, self._alphabet, self._final, self._empty is not None)
+        return _rebuilt, parts
+
     def __repr__(self) -> str:
         extras = [word for word, there in (("final", self._final), ("empty", self._empty)) if there is not None]
         more = "".join(f", {word}" for word in extras)
         return f"HiddenMarkovModel({self.n_states} states, {len(self._alphabet)} symbols{more})"
+
+
+def _rebuilt(
+    initial: Numbers, transition: Numbers, emission: Numbers, alphabet: Alphabet, final: Numbers | None, empty: bool
+) -> HiddenMarkovModel:
+    return HiddenMarkovModel(initial, transition, emission, alphabet=alphabet, final=final, empty=empty)
+
+
+def _normalized(rows: npt.ArrayLike) -> Numbers:
+    """Return rows that sum to 1 to the last digits: other libraries let them be off by more."""
+    array = np.asarray(rows, dtype=np.float64)
+    sums = array.sum(axis=-1, keepdims=True)
+    result: Numbers = np.where(np.abs(sums - 1) < 1e-3, array / sums, array)
+    return result
 
 
 def _checked_transition(transition: npt.ArrayLike, final: Numbers | None, n: int) -> Numbers:
