@@ -38,9 +38,18 @@ from fishernet.errors import (
     UnknownStateError,
     ZeroProbabilityError,
 )
-from fishernet.files import load, read_bif, read_newick, save, write_bif
+from fishernet.files import load, read_bif, read_fasta, read_newick, read_stockholm, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
-from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenMarkovModel, HiddenTree, MarkovNetwork
+from fishernet.models import (
+    BayesianNetwork,
+    DependencyNetwork,
+    Gaussian,
+    GaussianMixture,
+    HiddenMarkovModel,
+    HiddenTree,
+    MarkovChain,
+    MarkovNetwork,
+)
 from fishernet.scores import local_score, regret, score
 from fishernet.table import Table, Variable, read_table, write_table
 from fishernet.threads import set_threads
@@ -55,8 +64,11 @@ __all__ = [
     "FileFormatError",
     "FishernetError",
     "FishernetWarning",
+    "Gaussian",
+    "GaussianMixture",
     "HiddenMarkovModel",
     "HiddenTree",
+    "MarkovChain",
     "MarkovNetwork",
     "MissingValueError",
     "SchemaError",
@@ -80,7 +92,9 @@ __all__ = [
     "local_score",
     "models",
     "read_bif",
+    "read_fasta",
     "read_newick",
+    "read_stockholm",
     "read_table",
     "regret",
     "save",

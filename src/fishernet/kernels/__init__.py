@@ -11,6 +11,7 @@ from fishernet.kernels.expected_counts import CountKernel
 from fishernet.kernels.fisher import FisherKernel
 from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
 from fishernet.kernels.sets import set_kernel, squared_mmd
+from fishernet.kernels.spectrum import SpectrumKernel
 from fishernet.kernels.strings import HiddenBinomialKernel, HmmKernel, MarginalizationKernel, PairHmmKernel
 from fishernet.kernels.trees import HiddenTreeKernel, PrunedTreeKernel
 from fishernet.kernels.wrappers import Normalized, Rbf
@@ -29,6 +30,7 @@ __all__ = [
     "PairHmmKernel",
     "PrunedTreeKernel",
     "Rbf",
+    "SpectrumKernel",
     "has_features",
     "set_kernel",
     "squared_mmd",

@@ -7,6 +7,7 @@ chooses the inputs of every variable by itself (`local_structure`).
 """
 
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
+from fishernet.learn.markov_chain import markov_chain
 from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
@@ -30,6 +31,7 @@ __all__ = [
     "hidden_markov_model",
     "kdb",
     "local_structure",
+    "markov_chain",
     "naive_bayes",
     "parameters",
     "structure",

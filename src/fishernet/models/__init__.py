@@ -13,25 +13,34 @@ from fishernet.models.conditionals import (
     Split,
     TreeConditional,
 )
+from fishernet.models.continuous.gaussian import Gaussian
+from fishernet.models.continuous.gaussian_mixture import GaussianMixture
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
+from fishernet.models.sequences.alignment import Alignment
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.expected_counts import ExpectedCounts
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
+from fishernet.models.sequences.markov_chain import MarkovChain
+from fishernet.models.sequences.profile import profile_hmm
 from fishernet.models.sequences.ready import pair_hmm_dna, pair_hmm_from_substitutions, pair_hmm_protein
 from fishernet.models.trees.birth_death import birth_death_tree
 from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.named_tree import NamedTree
 
 __all__ = [
+    "Alignment",
     "Alphabet",
     "BayesianNetwork",
     "Conditional",
     "DependencyNetwork",
     "ExpectedCounts",
     "FullTable",
+    "Gaussian",
+    "GaussianMixture",
     "HiddenMarkovModel",
     "HiddenTree",
+    "MarkovChain",
     "MarkovNetwork",
     "MergedTable",
     "NamedTree",
@@ -42,4 +51,5 @@ __all__ = [
     "pair_hmm_dna",
     "pair_hmm_from_substitutions",
     "pair_hmm_protein",
+    "profile_hmm",
 ]

@@ -1,1 +1,8 @@
 """Files of sequences and of their models."""
+
+"""Files of sequences, and models of sequences in the library's own file."""
+
+from fishernet.files.sequences.fasta import NamedStrings, read_fasta
+from fishernet.files.sequences.stockholm import read_stockholm
+
+__all__ = ["NamedStrings", "read_fasta", "read_stockholm"]

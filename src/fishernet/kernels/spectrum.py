@@ -1,0 +1,146 @@
+"""The p-spectrum kernel: the inner product of the counts of all substrings of one length.
+
+It is what the Fisher kernel of a Markov chain of order k - 1 with equal probabilities consists of (P3, example 12.32),
+and the usual kernel to compare others of strings with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fishernet.errors import SchemaError, StateSpaceError
+from fishernet.kernels.kernel import Algebra, Features, Matrix
+from fishernet.kernels.metrics import weighted_mean
+from fishernet.kernels.metrics.metric import check_cells, inner
+from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.models.sequences.windows import windows
+
+Strings = Sequence[Sequence[Hashable]]
+
+MOST_SUBSTRINGS = 2**62
+MOST_COLUMNS = 2**31 - 1
+DENSE = 0.02  # a share of entries from which a product of full matrices is faster
+
+
+class SpectrumKernel(Algebra):
+    """The p-spectrum kernel of strings [1]_.
+
+    Parameters
+    ----------
+    k : int
+        The length of the substrings, from 1. A shorter string has none, and its kernel with every string is 0.
+    alphabet : iterable of symbols, or Alphabet, optional
+        With it the kernel has features, one a possible substring; a symbol outside is an error. Without it the symbols
+        are those of the strings at hand.
+
+    Raises
+    ------
+    SchemaError
+        When k is no integer from 1.
+    StateSpaceError
+        When there are more than 2**62 possible substrings.
+
+    References
+    ----------
+    .. [1] C. Leslie, E. Eskin and W. S. Noble, "The spectrum kernel: a string kernel for SVM protein classification",
+       PSB 2002.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> fn.kernels.SpectrumKernel(2)(["abab", "ba"])
+    array([[5., 1.],
+           [1., 1.]])
+    >>> fn.kernels.SpectrumKernel(2, "ab").features(["abab"]).toarray()
+    array([[0., 2., 1., 0.]])
+    """
+
+    def __new__(cls, k: int, alphabet: Iterable[Hashable] | Alphabet | None = None) -> SpectrumKernel:  # noqa: ARG004
+        """Make the kind with features where the alphabet is known."""
+        return super().__new__(SpectrumFeatures if cls is SpectrumKernel and alphabet is not None else cls)
+
+    def __init__(self, k: int, alphabet: Iterable[Hashable] | Alphabet | None = None) -> None:
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise SchemaError(f"the length of the substrings must be an integer from 1, got {k!r}")
+        self.k = int(k)
+        self.alphabet = alphabet if alphabet is None or isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+
+    def __getnewargs__(self) -> tuple[int, Alphabet | None]:
+        return self.k, self.alphabet
+
+    def __call__(self, X: Strings, Y: Strings | None = None) -> Matrix:
+        """Return the kernel of all pairs of strings, (n, m) float64.
+
+        Raises
+        ------
+        UnknownStateError
+            When a symbol is not in the alphabet.
+        """
+        check_cells(len(X) * len(X if Y is None else Y), "the kernel matrix")
+        counts = self._occurring([*X, *([] if Y is None else Y)])
+        if counts.nnz > DENSE * counts.shape[0] * counts.shape[1]:
+            counts = counts.toarray()
+        return inner(counts[: len(X)], None if Y is None else counts[len(X) :])
+
+    def diag(self, X: Strings) -> Matrix:
+        """Return the kernel of each string with itself, (n,) float64."""
+        return np.asarray(self._occurring(X).power(2).sum(axis=1), dtype=np.float64).ravel()
+
+    def __repr__(self) -> str:
+        return f"{SpectrumKernel.__name__}({self.k}{'' if self.alphabet is None else f', {self.alphabet!r}'})"
+
+    def _occurring(self, X: Strings) -> Features:
+        """Return the counts of the substrings that occur, (n, n_occurring)."""
+        alphabet = self.alphabet
+        if alphabet is None:
+            alphabet = Alphabet.seen(X) if any(map(len, X)) else Alphabet([0])
+        owners, numbers = self._substrings(X, alphabet)
+        there, columns = np.unique(numbers, return_inverse=True)
+        return _counted(owners, columns, (len(X), len(there)))
+
+    def _substrings(self, X: Strings, alphabet: Alphabet) -> tuple[Any, Any]:
+        n_possible = len(alphabet) ** self.k
+        if n_possible > MOST_SUBSTRINGS:
+            what = f"the substrings of {self.k} of {len(alphabet)} symbols"
+            raise StateSpaceError(what, cells=n_possible, limit=MOST_SUBSTRINGS, remedy="take shorter ones")
+        return windows(alphabet.encode(X), (len(alphabet),) * self.k)
+
+
+class SpectrumFeatures(SpectrumKernel):
+    """The p-spectrum kernel over a known alphabet: one feature a possible substring."""
+
+    alphabet: Alphabet
+
+    @property
+    def dimension(self) -> int:
+        """The number of features, n_symbols ** k."""
+        return int(len(self.alphabet) ** self.k)
+
+    def features(self, X: Strings) -> Features:
+        """Return the counts of all substrings, (n, dimension) scipy.sparse.csr_array, in the alphabet's order.
+
+        Raises
+        ------
+        UnknownStateError
+            When a symbol is not in the alphabet.
+        StateSpaceError
+            When there are 2**31 possible substrings or more.
+        """
+        if self.dimension > MOST_COLUMNS:
+            remedy = "call the kernel, which needs only those that occur"
+            raise StateSpaceError("the features", cells=self.dimension, limit=MOST_COLUMNS, remedy=remedy)
+        owners, numbers = self._substrings(X, self.alphabet)
+        return _counted(owners, numbers, (len(X), self.dimension))
+
+    def mean_features(self, X: Strings) -> Matrix:
+        """Return the mean of the strings' features, (dimension,) float64."""
+        return weighted_mean(self.features(X), X)
+
+
+def _counted(owners: Any, columns: Any, shape: tuple[int, int]) -> Features:
+    import scipy.sparse as sp  # slow to import, and needed by few calls
+
+    return sp.coo_array((np.ones(len(owners)), (owners, columns)), shape=shape).tocsr()

@@ -1,0 +1,318 @@
+"""A Markov chain of any order over sequences of symbols (P3, example 12.32 and remark 12.33).
+
+The next symbol is drawn given the last k, the *context* u: ``P(s) = prod_j p(s_{j+k} | s_j ... s_{j+k-1})``, given the
+first k symbols. With an end symbol the string also draws after each context whether it stops there.
+
+Scores are taken where the parameters are unconstrained numbers a that are normalized, ``p(c | u) = a_uc / sum_c a_uc``,
+at a = p::
+
+    d log P / d a_uc = (number of u c) / p(c | u) - (number of u followed by a symbol)
+
+The printed special case for equal probabilities counts a u at the very end of s too, which its own general formula does
+not. In this parametrisation the scores of one context, weighted by p, add to 0, so the information is singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.models.sequences.alphabet import Strings as Encoded
+from fishernet.models.sequences.chain_draws import draw_codes
+from fishernet.models.sequences.chain_information import information_of_length, information_until_end
+from fishernet.models.sequences.chain_visits import reached_contexts
+from fishernet.models.sequences.checks import Numbers, checked_rows
+from fishernet.models.sequences.windows import Integers, windows, with_end
+from fishernet.random import Seed, stream_key
+
+Strings = Iterable[Sequence[Hashable]]
+
+MOST_CELLS = 2**28  # of a transition table, 2 GiB
+MOST_SCORES = 2**31
+MOST_INFORMATION = 2**27
+
+
+class MarkovChain:
+    """A Markov chain of any order; immutable.
+
+    Parameters
+    ----------
+    alphabet : iterable of symbols, or Alphabet
+    order : int
+        The length of a context, from 0 (independent symbols).
+    transition : (n_symbols, ..., n_symbols, n_symbols) array
+        ``transition[u_1, ..., u_k, c]`` is P(c | u); with `end` the last axis has one entry more.
+    end : bool
+        Whether the last entry of the last axis is P(the string stops | u).
+    start : (n_symbols, ..., n_symbols) array, optional
+        One axis for each symbol of a context: P(first k symbols). Log-probabilities and scores are given the first
+        symbols and do not depend on it; samples and the information do. Without it all contexts are as likely.
+
+    Raises
+    ------
+    SchemaError
+        When shapes do not fit, a number is negative or not finite, or a row does not sum to 1.
+    StateSpaceError
+        When the table would have more than 2**28 cells.
+
+    Notes
+    -----
+    A string shorter than `order` has log-probability 0 and score 0. So has one of just that length, unless there is an
+    end symbol: then it may stop or go on like any other.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> chain = fn.MarkovChain("ab", 1, [[0.9, 0.1], [0.5, 0.5]])
+    >>> chain.log_prob(["aab", "b"]).round(3)
+    array([-2.408,  0.   ])
+    >>> chain.fisher_scores(["aab"]).round(3)
+    array([[-0.889,  8.   ,  0.   ,  0.   ]])
+    """
+
+    __slots__ = ("__weakref__", "_alphabet", "_end", "_order", "_start", "_transition")
+
+    def __init__(
+        self,
+        alphabet: Iterable[Hashable] | Alphabet,
+        order: int,
+        transition: npt.ArrayLike,
+        *,
+        end: bool = False,
+        start: npt.ArrayLike | None = None,
+    ) -> None:
+        self._alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        self._end = bool(end)
+        shape = table_shape(len(self._alphabet), order, self._end)
+        self._order = len(shape) - 1
+        self._transition = checked_rows(transition, "transition", shape)
+        self._start = _checked_start(start, shape[:-1])
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The symbols."""
+        return self._alphabet
+
+    @property
+    def order(self) -> int:
+        """The length of a context."""
+        return self._order
+
+    @property
+    def transition(self) -> Numbers:
+        """(n_symbols, ..., n_symbols + end) P(next | context)."""
+        return self._transition
+
+    @property
+    def end(self) -> bool:
+        """Whether strings stop by an end symbol."""
+        return self._end
+
+    @property
+    def start(self) -> Numbers:
+        """(n_symbols, ...) P(first symbols), one axis for each symbol of a context."""
+        return self._start
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of scores: the cells of `transition`."""
+        return self._transition.size
+
+    def log_prob(self, strings: Strings) -> Numbers:
+        """Return the log-probability of each string given its first symbols, (n,) float64; -inf for the impossible.
+
+        Raises
+        ------
+        UnknownStateError
+            When a symbol is not in the alphabet.
+        """
+        encoded = self._alphabet.encode(strings)
+        owners, cells = self._steps(encoded)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._transition).ravel()
+        return np.bincount(owners, logs[cells], minlength=len(encoded)).astype(np.float64, copy=False)
+
+    def counts(self, strings: Strings) -> Any:
+        """Return how often each string goes from a context to a symbol.
+
+        Returns
+        -------
+        (n, n_parameters) scipy.sparse.csr_array of float64
+            Columns are the cells of `transition` in C order.
+        """
+        import scipy.sparse as sp  # slow to import, and needed by few calls
+
+        encoded = self._alphabet.encode(strings)
+        owners, cells = self._steps(encoded)
+        shape = (len(encoded), self.n_parameters)
+        return sp.coo_array((np.ones(len(cells)), (owners, cells)), shape=shape).tocsr()
+
+    def fisher_scores(self, strings: Strings) -> Numbers:
+        """Return the derivatives of each string's log-probability (P3, example 12.32).
+
+        Returns
+        -------
+        (n, n_parameters) float64
+            Columns are the cells of `transition` in C order; unconstrained, then normalized, at normalized values.
+
+        Raises
+        ------
+        UnknownStateError
+            When a symbol is not in the alphabet.
+        ZeroProbabilityError
+            When a string is impossible.
+        StateSpaceError
+            When they would not fit; `counts` is sparse.
+        """
+        counts = self.counts(strings)
+        size = counts.shape[0] * counts.shape[1]
+        if size > MOST_SCORES:
+            raise StateSpaceError("the scores", cells=size, limit=MOST_SCORES, remedy="take the strings in parts")
+        number = counts.toarray()
+        p = self._transition.ravel()
+        impossible = (number > 0) & (p == 0)
+        if impossible.any():
+            self._refuse(*map(int, np.argwhere(impossible)[0]))
+        of_context = number.reshape(len(number), *self._rows.shape).sum(axis=2)
+        scores: Numbers = np.divide(number, p, out=number, where=p > 0)
+        scores -= np.repeat(of_context, self._transition.shape[-1], axis=1)
+        return scores
+
+    def fisher_information(self, *, length: int | None = None) -> Numbers:
+        """Return the expected product of the scores of one string, exactly.
+
+        Parameters
+        ----------
+        length : int
+            The length of the string, whose first symbols come from `start`. A chain with an end symbol takes none: its
+            strings end by themselves.
+
+        Returns
+        -------
+        (n_parameters, n_parameters) float64
+            The block of a context is the expected number of steps from it times ``diag(1 / p) - 1``, and contexts do
+            not mix (where all of p is positive). Singular, as the parametrisation is redundant.
+
+        Raises
+        ------
+        FishernetError
+            When a length is missing, or there is one and the chain has an end symbol, or strings may never end.
+        StateSpaceError
+            When it would have more than 2**27 cells.
+        """
+        size = self.n_parameters**2
+        if size > MOST_INFORMATION:
+            remedy = "use the second moments of the scores of a sample"
+            raise StateSpaceError("the information", cells=size, limit=MOST_INFORMATION, remedy=remedy)
+        if not self._end:
+            return information_of_length(self._rows, self._start.ravel(), self._n_steps(length))
+        self._refuse_length(length)
+        return information_until_end(self._rows, self._start.ravel())
+
+    def sample(self, n: int, *, length: int | npt.ArrayLike | None = None, seed: Seed = None) -> list[Any]:
+        """Draw strings; the first symbols come from `start`.
+
+        Parameters
+        ----------
+        n : int
+        length : int or (n,) array of int
+            The length of all strings, or of each, from `order`. A chain with an end symbol takes none.
+        seed : None, int or numpy.random.Generator
+
+        Returns
+        -------
+        list of n strings
+            Each a str where all symbols are single characters, otherwise a list of symbols.
+
+        Raises
+        ------
+        FishernetError
+            When a length is missing, too short, or given for a chain with an end symbol, or strings may never end.
+        """
+        lengths = self._wanted_lengths(n, length)
+        random = np.random.Generator(np.random.Philox(key=stream_key(seed)))
+        drawn = draw_codes(self._rows, self._start.ravel(), self._order, len(self._alphabet), lengths, random)
+        return [self._alphabet.string(codes.tolist()) for codes in drawn]
+
+    def __repr__(self) -> str:
+        return f"MarkovChain(order {self._order}, {len(self._alphabet)} symbols{', end' if self._end else ''})"
+
+    @property
+    def _rows(self) -> Numbers:
+        """One row a context."""
+        return self._transition.reshape(-1, self._transition.shape[-1])
+
+    def _steps(self, encoded: Encoded) -> tuple[Integers, Integers]:
+        """Return the string and the cell of `transition` of every step."""
+        strings = with_end(encoded, len(self._alphabet)) if self._end else encoded
+        return windows(strings, self._transition.shape)
+
+    def _n_steps(self, length: int | None) -> int:
+        if length is None:
+            raise FishernetError("the information of strings depends on their length; say length=")
+        return max(int(length) - self._order, 0)
+
+    def _wanted_lengths(self, n: int, length: int | npt.ArrayLike | None) -> Integers:
+        """Return how long each drawn string is at most."""
+        if n < 0:
+            raise FishernetError(f"the number of strings must not be negative, got {n}")
+        if self._end:
+            self._refuse_length(length)
+            reached_contexts(self._rows, self._start.ravel())
+            return np.full(n, np.iinfo(np.int64).max)
+        if length is None:
+            raise FishernetError("a chain without an end symbol draws strings of a given length; say length=")
+        lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (n,))
+        if (lengths < self._order).any():
+            raise FishernetError(f"strings begin with a context of {self._order} symbols; got length {lengths.min()}")
+        return lengths
+
+    def _refuse_length(self, length: object) -> None:
+        if length is not None:
+            raise FishernetError("strings of a chain with an end symbol end by themselves; leave the length out")
+
+    def _refuse(self, number: int, cell: int) -> NoReturn:
+        *context, last = map(int, np.unravel_index(cell, self._transition.shape))
+        symbols = [*self._alphabet.symbols, "the end"]
+        given = [symbols[code] for code in context]
+        raise ZeroProbabilityError(
+            f"string {number} has {symbols[last]!r} after {given!r}, which has probability 0, and so no scores; "
+            "learn the chain with smoothing > 0",
+            variable=f"string {number}",
+            configuration=dict(enumerate(given)),  # type: ignore[arg-type]
+            state=symbols[last],
+        )
+
+
+def table_shape(n_symbols: int, order: int, end: bool) -> tuple[int, ...]:
+    """Return the shape of a chain's table.
+
+    Raises
+    ------
+    SchemaError
+        When the order is no integer from 0.
+    StateSpaceError
+        When the table would have more than 2**28 cells.
+    """
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
+        raise SchemaError(f"the order must be an integer from 0, got {order!r}")
+    cells = n_symbols ** int(order) * (n_symbols + end)
+    if cells > MOST_CELLS:
+        what = f"the table of a chain of order {order} over {n_symbols} symbols"
+        raise StateSpaceError(what, cells=cells, limit=MOST_CELLS, remedy="take a lower order")
+    return (n_symbols,) * int(order) + (n_symbols + end,)
+
+
+def _checked_start(start: npt.ArrayLike | None, shape: tuple[int, ...]) -> Numbers:
+    if start is None:
+        given = np.full(shape, 1 / np.prod(shape, dtype=np.int64))
+    else:
+        given = np.array(start, dtype=np.float64)
+        if given.shape != shape:
+            raise SchemaError(f"start must have shape {shape}, got {given.shape}")
+    return checked_rows(given.ravel(), "start", (given.size,)).reshape(shape)

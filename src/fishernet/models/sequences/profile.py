@@ -1,0 +1,206 @@
+"""A profile: the hidden Markov model of a family of sequences, from their alignment.
+
+Columns where most rows have a symbol are *match* columns. Each gives a match state, which emits that column's symbols,
+and a delete state, which emits none; between them stand insert states, which emit what the other columns hold::
+
+    M_k, I_k or D_k  ->  M_k+1, I_k or D_k+1        (k = 0: the start, k + 1 past the last: the end)
+
+Every row is one path through them, so the probabilities are smoothed shares of counts; no search is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.errors import FishernetError, SchemaError
+from fishernet.models.sequences.alignment import GAPS, Alignment
+from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.models.sequences.checks import Numbers, checked_numbers, checked_rows
+from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
+
+PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
+
+Codes = npt.NDArray[np.int64]
+
+
+def profile_hmm(
+    alignment: Alignment | Sequence[str],
+    *,
+    alphabet: Iterable[Hashable] | Alphabet = PROTEIN,
+    match_threshold: float | None = 0.5,
+    smoothing: float = 1.0,
+    transition_smoothing: float = 1.0,
+    background: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+) -> HiddenMarkovModel:
+    """Make a profile hidden Markov model of an alignment [1]_.
+
+    Parameters
+    ----------
+    alignment : Alignment or list of rows
+        Rows of one width, with gaps ``-``, ``.``, ``_`` or ``~``.
+    alphabet : iterable of characters, or Alphabet
+        The 20 amino acids without it. ``Alphabet(symbols, unknown=symbol)`` takes other letters for that symbol.
+    match_threshold : float or None
+        A column is a match column when at least this share of the rows (by their weights) has a symbol there; with
+        None, when the alignment's marks "RF" (of a Stockholm file) have no gap there.
+    smoothing : float
+        The pseudo-count of a symbol in a state, on average: a state's pseudo-counts are ``smoothing * n_symbols *
+        background``.
+    transition_smoothing : float
+        The pseudo-count of every move that the states allow.
+    background : (n_symbols,) array, optional
+        P(symbol) where nothing is known; without it the shares of the symbols in the alignment, each counted once more
+        than it occurs.
+    weights : (n_rows,) array, optional
+        How many rows each row counts for.
+
+    Returns
+    -------
+    HiddenMarkovModel
+        With final probabilities and an empty symbol. Its 3 n + 1 states are the n match states, the n + 1 insert states
+        (insert state k comes after match state k - 1, the first before all) and the n delete states.
+
+    Raises
+    ------
+    SchemaError
+        When rows or weights do not fit, or no column is a match column.
+    UnknownStateError
+        When a row has a symbol that is not in the alphabet.
+    FishernetError
+        When an option is no number that it can be.
+
+    References
+    ----------
+    .. [1] R. Durbin, S. Eddy, A. Krogh and G. Mitchison, *Biological Sequence Analysis*, 1998, chapter 5.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> hmm = fn.models.profile_hmm(["AC-G", "ACTG", "A--G"], alphabet="ACGT")
+    >>> hmm.n_states
+    10
+    >>> hmm.emission[0].argmax(), hmm.alphabet.symbols[int(hmm.emission[1].argmax())]
+    (np.int64(0), 'C')
+    """
+    if not isinstance(alignment, Alignment):
+        if isinstance(alignment, str):
+            raise SchemaError("a list of rows is needed, not one row; write [row]")
+        alignment = Alignment([f"row {number}" for number in range(len(alignment))], alignment)
+    alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+    smooth = _checked_number(smoothing, "smoothing"), _checked_number(transition_smoothing, "transition_smoothing")
+    shares = np.ones(len(alignment)) if weights is None else checked_numbers(weights, "weights", (len(alignment),))
+    if not shares.sum() > 0:
+        raise SchemaError("the alignment needs a row of positive weight")
+    symbols = _symbols(alignment, alphabet)
+    states = _states(symbols >= 0, _match_columns(alignment, symbols >= 0, shares, match_threshold))
+    everywhere = _symbol_counts(symbols >= 0, np.zeros_like(symbols), symbols, shares, (1, len(alphabet)))[0] + 1
+    if background is not None:
+        everywhere = checked_rows(background, "background", (len(alphabet),))
+    counts = _symbol_counts(symbols >= 0, states.of_cells, symbols, shares, (3 * states.n + 1, len(alphabet)))
+    emission = _emission(states.n, counts, everywhere / everywhere.sum(), smooth[0] * len(alphabet))
+    moves = _moves(states.n, _move_counts(states, shares), smooth[1])
+    start, stop = moves[-1, :-1], moves[:-1, -1]
+    return HiddenMarkovModel(start, moves[:-1, :-1], emission, alphabet=alphabet, final=stop, empty=True)
+
+
+class States(NamedTuple):
+    """The state of every cell of an alignment."""
+
+    n: int
+    """The number of match columns."""
+    of_cells: Codes
+    """(n_rows, width); -1 where a row has a gap in a column that is no match column."""
+
+
+def _checked_number(value: float, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+        raise FishernetError(f"{what} must be a number from 0 on, got {value!r}")
+    return float(value)
+
+
+def _symbols(alignment: Alignment, alphabet: Alphabet) -> Codes:
+    """Return the code of every cell, -1 for a gap, (n_rows, width)."""
+    gaps = np.array([[symbol in GAPS for symbol in row] for row in alignment.rows]).reshape(len(alignment), -1)
+    codes = np.full(gaps.shape, -1, np.int64)
+    codes[~gaps] = alphabet.encode(alignment.strings).codes
+    return codes
+
+
+def _match_columns(
+    alignment: Alignment, there: npt.NDArray[np.bool_], shares: Numbers, threshold: float | None
+) -> npt.NDArray[np.bool_]:
+    if threshold is None:
+        if "RF" not in alignment.columns:
+            raise SchemaError('the alignment has no marks "RF" of its match columns; say match_threshold=')
+        matches = np.array([mark not in GAPS for mark in alignment.columns["RF"]], dtype=bool)
+    else:
+        if not 0 < _checked_number(threshold, "match_threshold") <= 1:
+            raise FishernetError(f"match_threshold must be above 0 and at most 1, got {threshold!r}")
+        matches = shares @ there >= threshold * shares.sum()
+    if not matches.any():
+        raise SchemaError("no column is a match column; take a lower match_threshold")
+    return matches
+
+
+def _states(there: npt.NDArray[np.bool_], matches: npt.NDArray[np.bool_]) -> States:
+    n = int(matches.sum())
+    before: Codes = np.cumsum(matches) - matches  # match columns before each column
+    of_cells = np.where(there, n + before, -1)
+    of_cells[:, matches] = np.where(there[:, matches], before[matches], 2 * n + 1 + before[matches])
+    return States(n, of_cells)
+
+
+def _symbol_counts(
+    there: npt.NDArray[np.bool_], states: Codes, symbols: Codes, shares: Numbers, shape: tuple[int, int]
+) -> Numbers:
+    rows = np.nonzero(there)[0]
+    counts = np.bincount(states[there] * shape[1] + symbols[there], shares[rows], minlength=shape[0] * shape[1])
+    return counts.astype(np.float64, copy=False).reshape(shape)
+
+
+def _emission(n: int, counts: Numbers, background: Numbers, pseudo: float) -> Numbers:
+    """Return the emission with the empty symbol's column, (3 n + 1, n_symbols + 1)."""
+    emission = np.zeros((3 * n + 1, len(background) + 1))
+    emission[2 * n + 1 :, -1] = 1
+    seen = counts[: 2 * n + 1] + pseudo * background
+    sums = seen.sum(axis=1, keepdims=True)
+    emission[: 2 * n + 1, :-1] = np.where(sums > 0, seen, background) / np.where(sums > 0, sums, 1)
+    return emission
+
+
+def _move_counts(states: States, shares: Numbers) -> Numbers:
+    """Return how often rows go from state to state, from the start (last row) and to the end (last column)."""
+    outside = 3 * states.n + 1
+    around = np.pad(states.of_cells, ((0, 0), (1, 1)), constant_values=outside)
+    rows, _ = np.nonzero(around >= 0)
+    path = around[around >= 0]
+    same = rows[1:] == rows[:-1]
+    size = outside + 1
+    counts = np.bincount((path[:-1] * size + path[1:])[same], shares[rows[1:][same]], minlength=size * size)
+    return counts.astype(np.float64, copy=False).reshape(size, size)
+
+
+def _moves(n: int, counts: Numbers, pseudo: float) -> Numbers:
+    """Return the probabilities of moves; from a state where no row was, all that are allowed are as likely."""
+    allowed = _allowed(n)
+    weights = counts + pseudo * allowed
+    sums = weights.sum(axis=1, keepdims=True)
+    weights = np.where(sums > 0, weights, allowed)
+    moves: Numbers = weights / weights.sum(axis=1, keepdims=True)
+    return moves
+
+
+def _allowed(n: int) -> Numbers:
+    """Return 1 for each move that the states allow; start and end are last."""
+    allowed = np.zeros((3 * n + 2, 3 * n + 2))
+    for k in range(n + 1):
+        match_before, insert, delete_before = (k - 1 if k else -1), n + k, (2 * n + k if k else -1)
+        for state in (match_before, insert, delete_before):
+            allowed[state, insert] = 1
+            allowed[state, [k, 2 * n + 1 + k] if k < n else [-1]] = 1
+    return allowed
