@@ -290,11 +290,17 @@ class StringModel:
     ) -> Float64: ...
     def equal_lengths(self, x: Int32, y: Int32, symmetric: bool) -> Float64: ...
     def diagonal(self, x: Int32) -> Float64: ...
+
 class HiddenMarkov:
+    def __init__(
+        self,
+        initial: Float64,
         transition: Float64,
+        emission: Float64,
         empty: Float64 | None,
         final: Float64 | None,
         at_once: float,
+    ) -> None: ...
     @property
     def singular(self) -> int: ...
     @property

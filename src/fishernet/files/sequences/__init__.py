@@ -1,5 +1,3 @@
-"""Files of sequences and of their models."""
-
 """Files of sequences, and models of sequences in the library's own file."""
 
 from fishernet.files.sequences.fasta import NamedStrings, read_fasta
