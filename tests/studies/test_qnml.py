@@ -13,17 +13,16 @@ import pytest
 
 import fishernet as fn
 from studies.qnml import equivalent_sample_size as ess
-from studies.qnml import nml, prediction, structure, tables, verdict
-from studies.qnml.__main__ import main, parser
+from studies.qnml import nml, prediction, structure, tables, ties, verdict
+from studies.qnml.__main__ import main
 from studies.qnml.criteria import CRITERIA, fit, learn
 from studies.qnml.pool import Pool, pool
 from studies.qnml.published import ASIA, PRINTED, curves
 from studies.qnml.report import Options
+from tests.networks import random_network
 
 HERE = Pool(None)
 UNIONS = [name for name in nml.SHAPES if name not in (nml.STAR, nml.COLLIDER)]
-
-# ---------------------------------------------------------------------------------------------------------- exact NML
 
 
 def brute_force_penalty(dag: fn.Dag, n: int) -> float:
@@ -104,9 +103,6 @@ def test_the_unions_of_tournaments_are_as_many_as_the_sets_of_lists(n: int, expe
     assert sum(map(nml.is_union_of_tournaments, dags)) == expected
 
 
-# --------------------------------------------------------------------------------------------------------- structure
-
-
 def test_equal_distances_have_one_rank_and_the_next_larger_the_next() -> None:
     found = structure.Recovery(("Asia",), (10,), np.array([[[[3, 1, 1, 2]], [[0, 0, 0, 0]]]]))
     np.testing.assert_allclose(found.ranks, [[2, 1, 1, 1.5]])
@@ -153,6 +149,37 @@ def test_a_constant_parent_is_free_for_fnml_alone() -> None:
     assert max(gains["BIC"], gains["qNML"]) < -0.1
 
 
+def test_columns_that_are_equal_leave_the_choice_to_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A -> B -> C, all alike: one tree of three equal columns has distance 0, the others 2.
+
+    BDeu takes the triangle, though it fits no better: it is not regular (P4, section 4.1.1, after Suzuki).
+    """
+    variables = [fn.Variable(name, [0, 1]) for name in "ABC"]
+    cpts = {"A": np.full(2, 0.5), "B": np.eye(2), "C": np.eye(2)}
+    net = fn.BayesianNetwork.from_tables(variables, {"B": ["A"], "C": ["B"]}, cpts)
+    monkeypatch.setattr(ties, "network", lambda *_: net)
+    least, mean, most = ties.orders(ties.Task(None, 50, 0))
+    np.testing.assert_array_equal(least, [1, 0, 0, 0])
+    np.testing.assert_array_equal(most, [1, 2, 2, 2])
+    assert ((mean[1:] > 0) & (mean[1:] < 2)).all()
+
+
+def test_without_ties_the_order_of_the_columns_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = random_network(3, [2, 3, 2, 2])
+    monkeypatch.setattr(ties, "network", lambda *_: net)
+    least, mean, most = ties.orders(ties.Task(None, 5_000, 0))
+    np.testing.assert_array_equal(least, most)
+    np.testing.assert_array_equal(least, mean)
+
+
+def test_to_bdeu_all_parents_with_a_configuration_a_row_are_the_same() -> None:
+    """What the report says of large networks: each row costs log r, be it two parents or three."""
+    cells = [[*map(int, f"{row:03b}"), row % 3 % 2] for row in (0, 3, 4, 7)]
+    rows = fn.Table.from_codes(cells, [fn.Variable(name, [0, 1]) for name in "abcd"])
+    for parents in ("ab", "ac", "abc"):
+        assert fn.local_score(rows, "d", parents, "bdeu") == pytest.approx(-4 * log(2), rel=1e-12)
+
+
 def test_only_asia_is_there_without_a_folder(tmp_path: Path) -> None:
     assert structure.available(None) == ("Asia",)
     (tmp_path / "networks").mkdir()
@@ -162,9 +189,6 @@ def test_only_asia_is_there_without_a_folder(tmp_path: Path) -> None:
 
 def test_there_are_28_sizes_from_10_to_10_000() -> None:
     assert (len(structure.SIZES), structure.SIZES[0], structure.SIZES[-1]) == (28, 10, 10_000)
-
-
-# -------------------------------------------------------------------------------------------------------- prediction
 
 
 def uci(folder: Path, name: str, text: str) -> Path:
@@ -202,8 +226,8 @@ def test_the_names_of_yeast_are_left_out(tmp_path: Path) -> None:
     assert table.names == ("x", "class")
 
 
-def test_only_tables_with_all_their_files_are_there(tmp_path: Path) -> None:
-    uci(uci(tmp_path, "wine.csv", ""), "adult-train.csv.gz", "")
+def test_only_tables_with_a_file_are_there(tmp_path: Path) -> None:
+    uci(tmp_path, "wine.csv", "")
     assert prediction.available(tmp_path) == ("Wine",)
     assert prediction.available(None) == ()
 
@@ -250,9 +274,6 @@ def test_shares_are_of_one_permutation(tmp_path: Path) -> None:
     np.testing.assert_array_equal(both.losses[:, 1:], late.losses)
 
 
-# --------------------------------------------------------------------------------------------------------------- BDeu
-
-
 def test_a_large_equivalent_sample_size_fills_the_graph() -> None:
     """P4, section 4.1.1, after Silander et al. 2007."""
     truth = structure.network("Asia", None)
@@ -268,9 +289,6 @@ def test_the_value_of_what_is_chosen_is_its_score() -> None:
     found = ess.chosen(rows, truth, "BDeu", ess=7.0)
     assert found.score == fn.score(dag, rows, "bdeu", ess=7.0)
     assert (found.arcs, found.shd) == (dag.n_edges, fn.shd(dag, truth.dag))
-
-
-# ---------------------------------------------------------------------------------------------------------- published
 
 
 def test_printed_ranks_of_a_data_set_sum_to_ten() -> None:
@@ -300,9 +318,6 @@ def test_curves_are_read_by_criterion(tmp_path: Path) -> None:
 def test_without_a_folder_the_curves_of_asia_are_known() -> None:
     np.testing.assert_array_equal(curves(None).distances("Asia", (100,)), [ASIA[100]])
     assert np.isnan(curves(None).average_ranks((100,))).all()
-
-
-# ------------------------------------------------------------------------------------------------------------- report
 
 
 @pytest.mark.parametrize(("here", "agrees"), [(1.0, True), (1.31, True), (1.32, False), (0.69, True), (0.68, False)])
@@ -361,10 +376,6 @@ def test_no_repetitions_and_no_processes_are_refused(wrong: list[str], capsys: p
     with pytest.raises(SystemExit):
         main(wrong)
     assert "at least 1" in capsys.readouterr().err
-
-
-def test_one_process_a_core_is_the_default() -> None:
-    assert parser().parse_args([]).processes >= 1
 
 
 @pytest.mark.slow
