@@ -283,6 +283,9 @@ def large(tmp_path: Path) -> Path:
     return path
 
 
+LATE = 0.5  # seconds
+
+
 def interrupted(table: Path, model: Path) -> tuple[int, bytes, bytes, float]:
     """Press Ctrl-C once the progress bar says that learning goes on: status, stdout, terminal, seconds to the end."""
     ours, theirs = pty.openpty()
@@ -312,7 +315,7 @@ def interrupted(table: Path, model: Path) -> tuple[int, bytes, bytes, float]:
 def test_ctrl_c_ends_it_at_once_and_writes_nothing(large: Path) -> None:
     model = large.with_name("never.json")
     times = []
-    for _ in range(3):  # on a busy machine one may be late
+    for _ in range(3):  # 0.2 s on an idle machine; the end of the process is in it, and on a busy one all may be late
         status, out, terminal, took = interrupted(large, model)
         assert (status, out) == (130, b"")
         last = terminal.rpartition(b"fishernet: ")[2]
@@ -320,9 +323,9 @@ def test_ctrl_c_ends_it_at_once_and_writes_nothing(large: Path) -> None:
         assert b"Traceback" not in terminal
         assert list(large.parent.iterdir()) == [large]
         times.append(took)
-        if took < 0.2:
+        if took < LATE:
             break
-    assert min(times) < 0.2
+    assert min(times) < LATE
 
 
 def test_no_progress_bar_when_nobody_looks(csv: Path) -> None:
