@@ -31,14 +31,15 @@ double sum_of_shifts(const StringModel& model, Codes s) {
     return sum;
 }
 
-// The numbers of the diagonals of one pair, in the ranges that can occur: prefixes i of s, d - i of t.
+// The prefixes i of s, with d - i of t, that a diagonal has.
 struct Range {
     std::int64_t first, last;
     Range(std::int64_t d, std::int64_t n, std::int64_t m) : first(std::max<std::int64_t>(0, d - m)), last(std::min(n, d)) {}
     std::int64_t size() const { return last - first + 1; }
 };
 
-// Weights of one last visit, of (n, m), over the model's states, from the weights of arriving before it.
+// The logarithm of the kernel: the last visit of every state, and stopping after it. arrived(a, back, shift) is the
+// weight of arriving in state a `back` diagonals before the last, at the prefix n + shift of s.
 template <class Arrived>
 double log_of_last(const StringModel& model, Codes s, Codes t, Arrived arrived) {
     const auto n_symbols = model.n_symbols();
@@ -249,6 +250,7 @@ private:
 };
 
 void run_long(const Pairs& pairs, std::span<const std::int64_t> which, const std::vector<char>& wide, StopCheck check) {
+    Patience patience(check);  // a round of few tasks is over before the pool's own runs out
     for (std::size_t begin = 0; begin < which.size(); begin += most_open) {
         std::vector<LongPair> open;
         for (const auto k : which.subspan(begin, std::min<std::size_t>(most_open, which.size() - begin))) {
@@ -262,6 +264,7 @@ void run_long(const Pairs& pairs, std::span<const std::int64_t> which, const std
                 if (!done[i]) left.push_back(std::move(open[i]));
             }
             open = std::move(left);
+            patience.ask();
         }
     }
 }
