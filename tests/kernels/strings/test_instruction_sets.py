@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 SCRIPT = """
 import hashlib
 import fishernet as fn
@@ -21,12 +19,11 @@ print(h.hexdigest())
 """
 
 
-@pytest.mark.parametrize("isa", ["portable", "avx2"])
-def test_instruction_sets_give_the_same_bits(isa: str) -> None:
+def test_instruction_sets_give_the_same_bits() -> None:
     answers = {
         subprocess.run(
             [sys.executable, "-c", SCRIPT], env={**os.environ, **extra}, check=True, capture_output=True, text=True
         ).stdout
-        for extra in ({}, {"FISHERNET_ISA": isa})
+        for extra in ({}, {"FISHERNET_ISA": "avx2"}, {"FISHERNET_ISA": "portable"})
     }
     assert len(answers) == 1
