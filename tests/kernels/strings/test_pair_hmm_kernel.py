@@ -73,7 +73,7 @@ def test_gram_matrices_are_symmetric_and_positive_semidefinite(hmm: fn.HiddenMar
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_to_one_over_all_pairs_of_strings(seed: int) -> None:
-    """With one symbol there is one string of each length; longer ones than 400 have no probability to speak of."""
+    """With one symbol there is one string of each length; longer ones than 150 have no probability to speak of."""
     hmm = random_hmm(seed, 3, 1, final=True, empty=True, stop=0.4)
     lengths = [[0] * n for n in range(150)]
     assert PairHmmKernel(hmm)(lengths).sum() == pytest.approx(1, abs=1e-9)
