@@ -31,14 +31,15 @@ double sum_of_shifts(const StringModel& model, Codes s) {
     return sum;
 }
 
-// The numbers of the diagonals of one pair, in the ranges that can occur: prefixes i of s, d - i of t.
+// The prefixes i of s, with d - i of t, that a diagonal has.
 struct Range {
     std::int64_t first, last;
     Range(std::int64_t d, std::int64_t n, std::int64_t m) : first(std::max<std::int64_t>(0, d - m)), last(std::min(n, d)) {}
     std::int64_t size() const { return last - first + 1; }
 };
 
-// Weights of one last visit, of (n, m), over the model's states, from the weights of arriving before it.
+// The logarithm of the kernel: the last visit of every state, and stopping after it. arrived(a, back, shift) is the
+// weight of arriving in state a `back` diagonals before the last, at the prefix n + shift of s.
 template <class Arrived>
 double log_of_last(const StringModel& model, Codes s, Codes t, Arrived arrived) {
     const auto n_symbols = model.n_symbols();
@@ -249,6 +250,7 @@ private:
 };
 
 void run_long(const Pairs& pairs, std::span<const std::int64_t> which, const std::vector<char>& wide, StopCheck check) {
+    Patience patience(check);  // a round of few tasks is over before the pool's own runs out
     for (std::size_t begin = 0; begin < which.size(); begin += most_open) {
         std::vector<LongPair> open;
         for (const auto k : which.subspan(begin, std::min<std::size_t>(most_open, which.size() - begin))) {
@@ -262,7 +264,47 @@ void run_long(const Pairs& pairs, std::span<const std::int64_t> which, const std
                 if (!done[i]) left.push_back(std::move(open[i]));
             }
             open = std::move(left);
+            patience.ask();
         }
+    }
+}
+
+// How pairs are worked on: what is short, in tasks of pairs that follow one another; the others a piece at a time.
+struct Plan {
+    std::vector<std::int64_t> cuts{0};
+    std::vector<char> wide, later;
+
+    explicit Plan(const Pairs& pairs)
+        : wide(static_cast<std::size_t>(pairs.size()), !pairs.model.narrow),
+          later(static_cast<std::size_t>(pairs.size()), 0) {
+        constexpr std::int64_t overhead = 1000;
+        std::int64_t work = 0;
+        for (std::int64_t k = 0; k < pairs.size(); ++k) {
+            const std::int64_t more = pairs.work(k) * (pairs.model.narrow ? 1 : wide_cost);
+            later[k] = more > most_work;
+            work += overhead + (later[k] ? 0 : more);
+            if (work >= most_work) {
+                cuts.push_back(k + 1);
+                work = 0;
+            }
+        }
+        cuts.push_back(pairs.size());
+    }
+};
+
+void run_short(const Pairs& pairs, Plan& plan, std::int64_t k) {
+    if (pairs.nothing(k)) {
+        pairs.out[k] = Wide(pairs.model.nothing).log();
+        plan.later[k] = 0;
+    } else if (!plan.later[k] && plan.wide[k]) {
+        const auto run = pairs.run<WideRun>(k);
+        run->advance(most_work);
+        pairs.out[k] = run->log_value();
+    } else if (!plan.later[k]) {
+        const auto run = pairs.run<NarrowRun>(k);
+        run->advance(most_work);
+        plan.wide[k] = plan.later[k] = !run->in_range();
+        if (!plan.later[k]) pairs.out[k] = run->log_value();
     }
 }
 
@@ -271,42 +313,15 @@ void run_long(const Pairs& pairs, std::span<const std::int64_t> which, const std
 void pair_logs(const StringModel& model, const FlatStrings& x, const FlatStrings& y,
                std::span<const std::int64_t> x_of, std::span<const std::int64_t> y_of, double* out, StopCheck check) {
     const Pairs pairs{model, x, y, x_of, y_of, out};
-    std::vector<std::int64_t> cuts{0};  // tasks of pairs that follow one another
-    std::vector<char> wide(x_of.size(), !model.narrow);
-    std::vector<char> later(x_of.size(), 0);
-    std::int64_t work = 0;
-    for (std::int64_t k = 0; k < pairs.size(); ++k) {
-        const std::int64_t more = pairs.work(k) * (model.narrow ? 1 : wide_cost);
-        later[k] = more > most_work;
-        if (!later[k]) work += more + 1000;
-        if (work >= most_work) {
-            cuts.push_back(k + 1);
-            work = 0;
-        }
-    }
-    cuts.push_back(pairs.size());
-    run_tasks(std::ssize(cuts) - 1, [&](std::int64_t task) {
-        for (auto k = cuts[task]; k < cuts[task + 1]; ++k) {
-            if (pairs.nothing(k)) {
-                out[k] = Wide(model.nothing).log();
-                later[k] = 0;
-            } else if (!later[k] && wide[k]) {
-                const auto run = pairs.run<WideRun>(k);
-                run->advance(wide_cost * most_work);
-                out[k] = run->log_value();
-            } else if (!later[k]) {
-                const auto run = pairs.run<NarrowRun>(k);
-                run->advance(most_work);
-                wide[k] = later[k] = !run->in_range();
-                if (!later[k]) out[k] = run->log_value();
-            }
-        }
+    Plan plan(pairs);
+    run_tasks(std::ssize(plan.cuts) - 1, [&](std::int64_t task) {
+        for (auto k = plan.cuts[task]; k < plan.cuts[task + 1]; ++k) run_short(pairs, plan, k);
     }, check);
     std::vector<std::int64_t> left;
     for (std::int64_t k = 0; k < pairs.size(); ++k) {
-        if (later[k]) left.push_back(k);
+        if (plan.later[k]) left.push_back(k);
     }
-    run_long(pairs, left, wide, check);
+    run_long(pairs, left, plan.wide, check);
 }
 
 }  // namespace fishernet

@@ -8,8 +8,18 @@
 namespace fishernet {
 namespace {
 
-using Vector = double __attribute__((vector_size(64)));
-using Bits = std::int64_t __attribute__((vector_size(64)));
+// As wide as the machine has them: wider ones are taken apart number by number.
+#if defined(__AVX512F__)
+constexpr std::int64_t width = 8;
+#elif defined(__AVX2__)
+constexpr std::int64_t width = 4;
+#else
+constexpr std::int64_t width = 2;
+#endif
+static_assert(lanes % width == 0);
+
+using Vector = double __attribute__((vector_size(width * 8)));
+using Bits = std::int64_t __attribute__((vector_size(width * 8)));
 
 inline Vector load(const double* from) {
     Vector v;
@@ -50,7 +60,7 @@ inline Vector scaled(double* values, std::int64_t stride, std::int64_t n, const 
 
 inline double least(const Vector& v) {
     double low = v[0];
-    for (int l = 1; l < lanes; ++l) low = v[l] < low ? v[l] : low;
+    for (int l = 1; l < width; ++l) low = v[l] < low ? v[l] : low;
     return low;
 }
 
@@ -85,7 +95,7 @@ inline void visit(const DiagonalStep& step, std::int64_t i, const Vector& both, 
             const Vector from_other = load(step.last.values + a * step.stride + i) * other;
             sum += s * (t * from_both + empty * from_one) + empty * (t * from_other);
         }
-        store(sums + g * lanes, sum);
+        store(sums + g * width, sum);
     }
 }
 
@@ -93,10 +103,10 @@ void diagonal(const DiagonalStep& step, Lowest& lowest) {
     const StringModel& model = *step.model;
     const std::int64_t n = model.n_states();
     double* sums = step.scratch;
-    double* arrived = sums + model.n_groups() * lanes;
+    double* arrived = sums + model.n_groups() * width;
     Vector shift{};
     Vector part = all(1);
-    for (std::int64_t i = step.first; i < step.end; i += lanes) {
+    for (std::int64_t i = step.first; i < step.end; i += width) {
         const Vector both = load(step.before_last.exponents + i - 1);
         const Vector one = load(step.last.exponents + i - 1);
         const Vector other = load(step.last.exponents + i);
@@ -107,14 +117,14 @@ void diagonal(const DiagonalStep& step, Lowest& lowest) {
         for (std::int64_t a = 0; a < n; ++a) {
             Vector sum{};
             for (std::int64_t m = model.starts[a]; m < model.starts[a + 1]; ++m) {
-                sum += model.weights[m] * load(sums + model.from[m] * lanes);
+                sum += model.weights[m] * load(sums + model.from[m] * width);
             }
-            store(arrived + a * lanes, sum);
+            store(arrived + a * width, sum);
             largest = larger(largest, sum);
         }
-        store(step.next.exponents + i, scaled(arrived, lanes, n, largest, top, part));
+        store(step.next.exponents + i, scaled(arrived, width, n, largest, top, part));
         for (std::int64_t a = 0; a < n; ++a) {
-            std::memcpy(step.next.values + a * step.stride + i, arrived + a * lanes, sizeof(Vector));
+            std::memcpy(step.next.values + a * step.stride + i, arrived + a * width, sizeof(Vector));
         }
     }
     keep(lowest, shift, part);
@@ -124,7 +134,7 @@ void diagonal(const DiagonalStep& step, Lowest& lowest) {
 void sum_groups(const ColumnStep& step) {
     const StringModel& model = *step.model;
     for (std::int64_t g = 0; g < model.n_groups(); ++g) {
-        for (std::int64_t c = 0; c < step.columns; c += lanes) {
+        for (std::int64_t c = 0; c < step.columns; c += width) {
             Vector sum{};
             for (std::int64_t a = model.group_starts[g]; a < model.group_starts[g + 1]; ++a) {
                 sum += load(step.values + a * step.columns + c);
@@ -138,7 +148,7 @@ void column(const ColumnStep& step, Lowest& lowest) {
     const StringModel& model = *step.model;
     const std::int64_t n = model.n_states();
     if (!step.begins) sum_groups(step);
-    constexpr std::int64_t block = 4 * lanes;
+    constexpr std::int64_t block = 4 * width;
     for (std::int64_t a = 0; a < n; ++a) {
         for (std::int64_t c = 0; c < step.columns; c += block) {
             Vector sums[4] = {};
@@ -148,18 +158,18 @@ void column(const ColumnStep& step, Lowest& lowest) {
                 for (std::int64_t m = model.starts[a]; m < model.starts[a + 1]; ++m) {
                     const double* from = step.scratch + model.from[m] * step.columns + c;
                     const Vector weight = all(model.weights[m]);
-                    for (int k = 0; k < 4; ++k) sums[k] += weight * load(from + k * lanes);
+                    for (int k = 0; k < 4; ++k) sums[k] += weight * load(from + k * width);
                 }
             }
             const double x = step.x[a];
             for (int k = 0; k < 4; ++k) {
-                const std::int64_t at = a * step.columns + c + k * lanes;
+                const std::int64_t at = a * step.columns + c + k * width;
                 store(step.values + at, sums[k] * (load(step.y + at) * x));
             }
         }
     }
     Vector part = all(1);
-    for (std::int64_t c = 0; c < step.columns; c += lanes) {
+    for (std::int64_t c = 0; c < step.columns; c += width) {
         Vector largest{};
         for (std::int64_t a = 0; a < n; ++a) largest = larger(largest, load(step.values + a * step.columns + c));
         const Vector top = load(step.exponents + c);

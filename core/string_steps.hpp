@@ -1,6 +1,7 @@
 // The innermost loops of the kernels of strings, compiled once for every instruction set; all give the same bits.
 //
-// Eight pairs of prefixes are worked on at a time. The numbers of a pair's states share one exponent, kept as a double.
+// Up to eight pairs of prefixes are worked on at a time. The numbers of a pair's states share one exponent, kept as a
+// double.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace fishernet {
 
-inline constexpr std::int64_t lanes = 8;
+inline constexpr std::int64_t lanes = 8;  // the widest vector
 
 // How far numbers fell, as measured while they were made.
 struct Lowest {

@@ -66,6 +66,35 @@ def cells() -> _core.Cells:
     return model().cells(columns())
 
 
+def strings(**changed: Any) -> _core.StringModel:
+    arguments: dict[str, Any] = {
+        "emission": np.array([[0.5, 0.3], [0.1, 0.9]]),
+        "empty": np.array([0.2, 0.0]),
+        "initial": np.array([0.5, 0.5]),
+        "end": np.ones(2),
+        "nothing": 1.0,
+        "group_starts": i64(0, 1, 2),
+        "starts": i64(0, 2, 3),
+        "from_": i32(0, 1, 0),
+        "weights": np.array([0.5, 0.5, 0.5]),
+        **changed,
+    }
+    return _core.StringModel(**arguments)
+
+
+def pairs(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {
+        "x_codes": i32(0, 1, 1),
+        "x_offsets": i64(0, 1, 3),
+        "y_codes": i32(1),
+        "y_offsets": i64(0, 1),
+        "x_of": i64(0, 1),
+        "y_of": i64(0, 0),
+        **changed,
+    }
+    return strings().pairs(**arguments)
+
+
 def none_of_parents() -> _core.Cells:
     columns_alone = _core.Conditionals(CARDINALITIES)
     columns_alone.add(0, i32(), 1)
@@ -135,6 +164,32 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("an order's matrix of another size", lambda: orders(required=np.zeros((1, 1), bool))),
     ("a negative perturbation of an order", lambda: orders(perturb=-1)),
     ("too few scores told to an order", lambda: orders().tell(np.zeros(1))),
+    ("states without symbols", lambda: strings(emission=np.zeros((2, 0)))),
+    ("emission of other states", lambda: strings(emission=np.ones((3, 2)))),
+    ("a state without an end", lambda: strings(end=np.ones(1))),
+    ("negative emission", lambda: strings(emission=-np.ones((2, 2)))),
+    ("weights that are no numbers", lambda: strings(weights=np.full(3, np.nan))),
+    ("groups that are not all states", lambda: strings(group_starts=i64(0, 1))),
+    ("no groups", lambda: strings(group_starts=i64())),
+    ("groups that fall", lambda: strings(group_starts=i64(0, 3, 2))),
+    ("moves into too few states", lambda: strings(starts=i64(0, 3))),
+    ("moves without weights", lambda: strings(weights=np.ones(2))),
+    ("a group out of range", lambda: strings(from_=i32(0, 1, 2))),
+    ("a symbol out of range", lambda: pairs(x_codes=i32(0, 1, 2))),
+    ("a negative symbol", lambda: pairs(y_codes=i32(-1))),
+    ("strings beyond the codes", lambda: pairs(x_offsets=i64(0, 1, 4))),
+    ("strings that fall", lambda: pairs(x_offsets=i64(0, 4, 3))),
+    ("a string out of range", lambda: pairs(x_of=i64(0, 2))),
+    ("pairs of one string", lambda: pairs(y_of=i64(0))),
+    (
+        "strings of two lengths",
+        lambda: strings().equal_lengths(np.zeros((1, 2), np.int32), np.zeros((1, 3), np.int32), False),
+    ),
+    (
+        "a matrix of other strings",
+        lambda: strings().equal_lengths(np.zeros((1, 2), np.int32), np.zeros((2, 2), np.int32), True),
+    ),
+    ("codes in the diagonal out of range", lambda: strings().diagonal(np.full((1, 1), 2, np.int32))),
     ("a conditional of nobody", lambda: model().add(2, i32(), 1)),
     ("a parent of nobody", lambda: model().add(0, i32(7), 1)),
     ("groups that do not fit", lambda: model().add(1, i32(0), 5)),

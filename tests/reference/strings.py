@@ -77,7 +77,7 @@ def pair_kernel(hmm: HiddenMarkovModel, s: Codes, t: Codes) -> float:
 
 
 def exact_pair_kernel(hmm: HiddenMarkovModel, s: Codes, t: Codes) -> Decimal:
-    """The recursion in decimals, for models whose silent visits come to an end in one step: P(empty)^2 = 0 or p = 1."""
+    """The recursion of 12.1.5 in decimals, visits without symbols summed by the inverse of I - S T."""
     exact = np.vectorize(Decimal, otypes=[object])
     initial, transition, emission, empty = map(exact, (hmm.initial, hmm.transition, hmm.emission, empty_of(hmm)))
     stops = exact(stops_of(hmm)[0])

@@ -59,7 +59,7 @@ def test_half_way_of_a_table_is_the_process_of_half_the_time() -> None:
 
 
 def test_a_protein_match_has_the_odds_of_blosum62() -> None:
-    """The scale and relative entropy (nats) of BLOSUM62 with these frequencies are BLAST's, without gaps [blast_stat.c]."""
+    """Its scale and relative entropy (nats) with these frequencies are those BLAST has for it, without gaps."""
     joint = match_joint(fn.models.pair_hmm_protein())
     p = np.array(FREQUENCIES.split(), float)
     log_odds = np.log(joint / np.outer(p, p))[np.tril_indices(20)]
@@ -162,7 +162,7 @@ def test_a_table_without_a_half_way_is_refused() -> None:
         ({"gap_open": 0.9, "gap_symbol": 0.01, "gap_extend": 0.0}, "gap_open=0.9 cannot be had with gap_symbol=0.01"),
         ({"kappa": 0.0}, "kappa must be finite and positive"),
         ({"divergence": -1.0}, "divergence must be finite and not negative"),
-        ({"frequencies": [0.5, 0.5]}, r"frequencies must have shape \\(4\\), got \\(2,\\)"),
+        ({"frequencies": [0.5, 0.5]}, r"frequencies must have shape \(4\), got \(2,\)"),
         ({"frequencies": [0.5, 0.5, 0.0, 0.0]}, "frequencies must be positive, got 0 for symbol 2"),
         ({"frequencies": [0.5, 0.5, 0.5, 0.0]}, "frequencies sums to 1.5"),
     ],
