@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 import fishernet as fn
-from benchmarks.networks import Network, Networks, binary_network, network_of, repository
+from benchmarks.networks import Network, Networks, binary_network, mixed_network, network_of, repository
 from benchmarks.workers.job import Job, write_codes
 from studies.dependency_networks.growth import random_network
 from studies.dependency_networks.truths import LARGE, SEEDS, ising
@@ -28,6 +28,8 @@ SPLIT_SEED = 1
 SAMPLE_SEED = 2
 TRAINING_SEED = 0
 N_WIDE = 1_000
+N_WIDER = 2_000
+N_MIXED = (20, 25)
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,12 @@ class Tables:
     """Ising5x5L of the study of dependency networks: a grid of 25 spins."""
     wide: Data
     """Many variables."""
+    wider: Data
+    """Twice as many, half the rows."""
+    medium: Data
+    """10 000 rows of the sample of alarm."""
+    mixed: tuple[Data, ...]
+    """Random networks of 20 and 25 variables, of two to four states."""
     network: Network
     networks: Networks
     csv: CsvFile
@@ -157,6 +165,17 @@ def make(folder: Path, quick: bool) -> Tables:
         binary=store("25 binary", "binary", binary, folder),
         grid=store("Ising5x5L", "grid", grid_codes(), folder),
         wide=store("1000 binary", "wide", codes_of(random_network(N_WIDE).sample(10_000, seed=SAMPLE_SEED)), folder),
+        wider=store("2000 binary", "wider", codes_of(random_network(N_WIDER).sample(5_000, seed=SAMPLE_SEED)), folder),
+        medium=store("alarm", "alarm10000", sampled[:10_000], folder),
+        mixed=tuple(
+            store(
+                f"{n} of 2 to 4 states",
+                f"mixed{n}",
+                codes_of(mixed_network(n).sample(10_000, seed=SAMPLE_SEED)),
+                folder,
+            )
+            for n in N_MIXED
+        ),
         network=network_of("alarm", alarm),
         networks=repository(quick),
         csv=write_csv(sampled, states, names, folder),

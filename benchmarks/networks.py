@@ -19,6 +19,7 @@ QUICK = ("alarm", "hailfinder", "munin1")
 
 NETWORK_SEED = 3
 N_BINARY = 25
+MIXED_STATES = (2, 3, 4)
 EVIDENCE_SEED = 3
 N_OBSERVED = 5
 
@@ -105,3 +106,20 @@ def binary_network() -> fn.BayesianNetwork:
         chance = np.clip(rng.beta(0.5, 0.5, size=(2,) * n_parents), 0.05, 0.95)
         tables[name] = np.stack([1 - chance, chance], axis=-1)
     return fn.BayesianNetwork.from_tables([fn.Variable(name, (0, 1)) for name in names], parents, tables)
+
+
+def mixed_network(n: int) -> fn.BayesianNetwork:
+    """Return a random network of n variables of two to four states, with up to three parents each.
+
+    The conditionals are drawn from Dirichlet(1/2, ..., 1/2), so that most parents matter.
+    """
+    rng = np.random.default_rng(NETWORK_SEED)
+    variables = [fn.Variable(f"m{i}", range(int(rng.choice(MIXED_STATES)))) for i in range(n)]
+    parents: dict[str, list[str]] = {}
+    tables: dict[str, npt.NDArray[np.float64]] = {}
+    for i, variable in enumerate(variables):
+        chosen = np.sort(rng.permutation(i)[: int(rng.integers(4))]).tolist()
+        parents[variable.name] = [variables[j].name for j in chosen]
+        shape = tuple(variables[j].cardinality for j in chosen)
+        tables[variable.name] = rng.dirichlet(np.full(variable.cardinality, 0.5), size=shape)
+    return fn.BayesianNetwork.from_tables(variables, parents, tables)

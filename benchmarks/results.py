@@ -82,8 +82,8 @@ def different_bits(entries: Sequence[Entry], races: Sequence[Race]) -> list[str]
     different = []
     for race in races:
         ours = [e for e in entries if e.race is race and e.contender == OURS and e.outcome.result]
-        digests = {e.outcome.result["digest"] for e in ours if e.outcome.result and "digest" in e.outcome.result}
-        if len(digests) > 1:
+        told = {(e.form, e.outcome.result["digest"]) for e in ours if e.outcome.result and "digest" in e.outcome.result}
+        if len(told) > len({form for form, _ in told}):
             different.append(race.title)
     return different
 

@@ -65,6 +65,12 @@ JUDGES: dict[str, Callable[[Job, Result], checks.Verdict]] = {
     "dependency_network": checks.judge_dependency_network,
     "stationary": checks.judge_stationary,
     "fire": checks.judge_fire,
+    "structure": checks.judge_structure,
+    "local_scores": checks.judge_local_scores,
+    "tan": checks.judge_tan,
+    "kdb": checks.judge_kdb,
+    "naive_bayes": checks.judge_naive_bayes,
+    "edge_strengths": checks.judge_edge_strengths,
 }
 
 
@@ -83,6 +89,8 @@ def verdicts_together(race: Race, entries: list[Entry]) -> list[checks.Verdict |
     """Judge the answers that are compared with one another."""
     if race.job.task == "hill_climb":
         return checks.judge_graphs(race.job, [entry.outcome.result for entry in entries])
+    if race.job.task == "order":
+        return checks.judge_order(race.job, [entry.outcome.result for entry in entries])
     if race.job.task == "families":
         outcomes = [entry.outcome for entry in entries]
         found = [race.job.read_marginals(o.output) if o.result is not None else None for o in outcomes]

@@ -106,6 +106,10 @@ def compare(entries: Sequence[Entry], race: Race, target: Target) -> Comparison:
         measured = measured_bytes(entries, race, target.extra_bytes)
     elif target.rate is not None:
         measured = measured_rate(entries, race, target.rate)
+    elif target.score is not None:
+        measured = measured_score(entries, race, target.score)
+    elif target.times is not None:
+        measured = measured_times(entries, race, target)
     elif target.slowdown is not None:
         measured = measured_slowdown(entries, race, target.slowdown)
     return Comparison(wanted, "nothing to compare with", None) if measured is None else Comparison(wanted, *measured)
@@ -121,6 +125,10 @@ def wish(target: Target) -> str:
         return f"below {target.extra_bytes / 1e6:.0f} MB beyond the table"
     if target.rate is not None:
         return f"at least {target.rate / 1e6:.0f} million a second"
+    if target.score is not None:
+        return f"a score of at least {target.score:.3f}, the generating network's graph's"
+    if target.times is not None:
+        return f"{target.timed}: at most {target.times:g} x the time of {target.form}"
     return f"at most {target.slowdown:g} x the time on the idle machine"
 
 
@@ -147,6 +155,21 @@ def measured_rate(entries: Sequence[Entry], race: Race, limit: float) -> tuple[s
         return None
     rate = best.outcome.result["count"] / best.outcome.seconds
     return f"{rate / 1e6:.0f} million a second", rate >= limit
+
+
+def measured_score(entries: Sequence[Entry], race: Race, least: float) -> tuple[str, bool] | None:
+    scores = [run.outcome.result["score"] for run in runs(entries, race, OURS) if run.outcome.result]
+    return (f"{min(scores):.3f}", min(scores) >= least) if scores else None
+
+
+def measured_times(entries: Sequence[Entry], race: Race, target: Target) -> tuple[str, bool] | None:
+    """Compare two forms of ours, each at its best setting; also by what their results count."""
+    one, other = (fastest(entries, race, [who(OURS, form)]) for form in (target.timed, target.form))
+    if one is None or other is None or not one.outcome.result or not other.outcome.result:
+        return None
+    found = (one.outcome.seconds or 0.0) / (other.outcome.seconds or 1.0)
+    each = found * other.outcome.result["count"] / one.outcome.result["count"]
+    return f"{found:.2f} x; a family {each:.2f} x", found <= (target.times or 0.0)
 
 
 def measured_slowdown(entries: Sequence[Entry], race: Race, limit: float) -> tuple[str, bool] | None:

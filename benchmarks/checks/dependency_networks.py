@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.checks.scores import counts, family_score
 from benchmarks.checks.verdict import NUMBERS_AGREE, Verdict, worst_difference
 from benchmarks.workers.job import Job, Result
 
 Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.uint8]
 
 N_VARIABLES = 20
 """Of so many random variables, every single change of the inputs is tried."""
@@ -20,24 +17,6 @@ STEP_CHANGES = 1e-9
 """How far one step may move a stationary distribution, in total variation."""
 SHARES_AGREE = 0.005
 """How far a share of a chain may lie from the mean of the conditional that it should be."""
-
-
-def counts(codes: Codes, cardinalities: Sequence[int], family: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Return how often each state of the last of some variables occurs, by those of the others."""
-    shape = [cardinalities[v] for v in family]
-    cells = np.zeros(len(codes), dtype=np.int64)
-    for v, r in zip(family, shape, strict=True):
-        cells = cells * r + codes[:, v]
-    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(-1, shape[-1])
-
-
-def description_length(codes: Codes, cardinalities: Sequence[int], child: int, inputs: Sequence[int]) -> float:
-    """Return the MDL score: the log-likelihood, less half the logarithm of the rows for every parameter."""
-    n = counts(codes, cardinalities, (*inputs, child))
-    totals = n.sum(axis=1, keepdims=True)
-    shares = np.divide(n, totals, out=np.ones(n.shape), where=n > 0)
-    n_parameters = len(n) * (cardinalities[child] - 1)
-    return float((n * np.log(shares)).sum()) - 0.5 * math.log(len(codes)) * n_parameters
 
 
 def judge_dependency_network(job: Job, result: Result) -> Verdict:
@@ -50,10 +29,10 @@ def judge_dependency_network(job: Job, result: Result) -> Verdict:
     chosen = np.random.default_rng(job.seed).permutation(len(parents))[:N_VARIABLES].tolist()
     tried, gain = 0, -np.inf
     for child in chosen:
-        own = description_length(codes, job.cardinalities, child, parents[child])
+        own = family_score(codes, job.cardinalities, child, parents[child], "bic")
         for toggled in set(range(len(parents))) - {child}:
             changed = sorted(set(parents[child]) ^ {toggled})
-            gain = max(gain, description_length(codes, job.cardinalities, child, changed) - own)
+            gain = max(gain, family_score(codes, job.cardinalities, child, changed, "bic") - own)
             tried += 1
     text = f"{sum(map(len, parents))} inputs; conditionals agree with counts to {off:.0e}; of {tried} changes "
     text += "none scores higher" if gain <= NUMBERS_AGREE * len(codes) else f"one gains {gain:.3g}"

@@ -20,8 +20,8 @@ BIC_AGREES = 0.02
 Parents = tuple[tuple[int, ...], ...]
 
 
-def best_gain(table: fn.Table, parents: Parents) -> float:
-    """Return what the best single change of a graph would add to its BIC: 0 or less at the end of a hill climb.
+def best_gain(table: fn.Table, parents: Parents, score: str = "bic") -> float:
+    """Return what the best single change of a graph would add to its score: 0 or less at the end of a hill climb.
 
     An arc is added, taken out or turned wherever no cycle comes of it.
     """
@@ -29,7 +29,7 @@ def best_gain(table: fn.Table, parents: Parents) -> float:
 
     @functools.cache
     def family(child: int, members: tuple[int, ...]) -> float:
-        return fn.local_score(table, names[child], [names[i] for i in members], "bic")
+        return fn.local_score(table, names[child], [names[i] for i in members], score)
 
     def gain(child: int, members: tuple[int, ...]) -> float:
         return family(child, members) - family(child, parents[child])

@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pandas as pd
 from pgmpy.causal_discovery import HillClimbSearch
+from pgmpy.estimators import TreeSearch
 from pgmpy.factors.discrete import DiscreteFactor, TabularCPD
 from pgmpy.inference import VariableElimination
 from pgmpy.models import DiscreteBayesianNetwork
@@ -130,8 +131,24 @@ def as_array(factor: DiscreteFactor, names: list[str]) -> np.ndarray:
     return np.asarray(factor.values).transpose([factor.variables.index(name) for name in names])
 
 
+def tan(job: Job) -> Result:
+    frame, target, root = frame_of(job), job.names[job.target], job.names[job.features[0]]
+
+    def tree(frame: pd.DataFrame) -> DiscreteBayesianNetwork:
+        search = TreeSearch(frame, root_node=root, n_jobs=1)
+        return search.estimate(estimator_type="tan", class_node=target, show_progress=False)
+
+    timing = measure(lambda: frame, tree, repeats=job.repeats)
+    parents: list[list[int]] = [[] for _ in job.names]
+    for tail, head in timing.answer.edges():
+        parents[job.names.index(head)].append(job.names.index(tail))
+    return timing.as_result() | {"parents": [sorted(row) for row in parents], "note": "TreeSearch, one job"}
+
+
 TASKS = {
     "hill_climb": hill_climb,
+    "order": hill_climb,  # which order search is held against
+    "tan": tan,
     "fit": fit,
     "log_prob": log_prob,
     "sample": sample,

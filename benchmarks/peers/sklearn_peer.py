@@ -1,4 +1,4 @@
-"""The worker that makes kernel matrices with scikit-learn: the yardstick of ours, which know no network.
+"""The worker of scikit-learn: kernel matrices, the yardstick of ours, which know no network, and its naive Bayes.
 
 The linear kernel of one-hot rows counts their equal cells; the Hamming distance is the share of unequal ones. The rows
 are encoded beforehand ("handing over").
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.metrics.pairwise import linear_kernel, pairwise_distances
+from sklearn.naive_bayes import CategoricalNB
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from benchmarks.workers.job import Job, Result, main
@@ -36,5 +37,18 @@ def gram(job: Job) -> Result:
     return timing.as_result() | {"kind": kind, "entries": timing.answer[tuple(job.entries().T)].tolist(), "note": note}
 
 
+def naive_bayes(job: Job) -> Result:
+    """Fit its naive Bayes, whose class shares are as counted, and predict its own rows."""
+    codes = job.read_codes()
+    features, target = np.ascontiguousarray(codes[:, job.features]), codes[:, job.target]
+    timing = measure(
+        lambda: CategoricalNB(alpha=job.smoothing),
+        lambda model: model.fit(features, target).predict_proba(features),
+        repeats=job.repeats,
+    )
+    timing.answer.tofile(job.output)
+    return timing.as_result() | {"smoothed_classes": False}
+
+
 if __name__ == "__main__":
-    main({"gram": gram}, threadpool_limits)
+    main({"gram": gram, "naive_bayes": naive_bayes}, threadpool_limits)

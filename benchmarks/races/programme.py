@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.contenders import Contender
 from benchmarks.data import Tables
-from benchmarks.races import dependency_networks, inference, kernels, learning
+from benchmarks.races import dependency_networks, inference, kernels, learning, structures
 from benchmarks.races.race import TOPICS, Race
 
 
@@ -36,6 +36,13 @@ def all_races(
         "dependency-network": lambda: dependency_networks.learning(tables, repeats),
         "stationary": lambda: dependency_networks.stationary(repeats),
         "firing": lambda: dependency_networks.firing(tables, repeats),
+        "exact": lambda: structures.exact(tables, repeats, full),
+        "local-scores": lambda: structures.local_scores(tables.medium, repeats),
+        "order": lambda: structures.order(tables, repeats),
+        "scores": lambda: structures.scores(tables, repeats),
+        "many-variables": lambda: structures.many_variables(tables, repeats),
+        "classifier": lambda: structures.classifiers(tables.letter, repeats),
+        "edge-strengths": lambda: structures.edge_strengths(tables.medium, repeats),
         "busy": lambda: learning.beside_busy(tables.alarm[1], repeats),
     }
     return [race for topic in TOPICS if not only or topic in only for race in made[topic]()]

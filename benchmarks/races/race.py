@@ -25,6 +25,12 @@ class Target:
     """How many times slower than on the idle machine we may be."""
     rate: float | None = None
     """How many of what a result counts we want to do a second."""
+    score: float | None = None
+    """What the graph that we find is to score at least."""
+    times: float | None = None
+    """How many times as long as `form` of ours `timed` may take."""
+    form: str = ""
+    timed: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,13 @@ TOPICS = {
     "dependency-network": "Learning a dependency network",
     "stationary": "Stationary distribution of a dependency network",
     "firing": "Firing a dependency network",
+    "exact": "Exact structure search",
+    "local-scores": "Local scores of all small families",
+    "order": "Search over orders of the variables",
+    "scores": "Hill climbing under other scores",
+    "many-variables": "Hill climbing over thousands of variables",
+    "classifier": "Classifiers",
+    "edge-strengths": "Strengths of edges",
     "busy": "Hill climbing beside a process that holds a core",
 }
 """The names that ``--only`` takes, and their headings."""

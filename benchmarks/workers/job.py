@@ -30,7 +30,8 @@ class Job:
 
     task: str
     """"hill_climb", "fit", "log_prob", "sample", "gibbs", "read", "import", "families", "gram", "select", "starts",
-    "dependency_network", "stationary", "fire"."""
+    "dependency_network", "stationary", "fire", "structure", "order", "local_scores", "tan", "kdb", "naive_bayes",
+    "edge_strengths"."""
     form: str = ""
     """In which of its ways a library shall do it, where the race has several for it."""
     threads: int = 0
@@ -51,6 +52,18 @@ class Job:
     """What "families" knows: pairs of a variable and its code."""
     smoothing: float = 1.0
     """Pseudo-count a cell of a network that is fitted to the table."""
+    score: str = "bic"
+    """What "structure", "order" and "local_scores" score by; a form of "structure" is a score, and goes first."""
+    search: str = "hill-climb"
+    """How "structure" searches."""
+    candidates: int | None = None
+    """Among how many others "structure" looks for a variable's parents; None: among all."""
+    most: int = 0
+    """How many parents the families of "local_scores" have at most."""
+    target: int = 0
+    """The class, for "tan", "kdb" and "naive_bayes"."""
+    n_samples: int = 0
+    """From how many samples "edge_strengths" learns."""
     ess: float = 10.0
     """Equivalent sample size, for libraries that know no pseudo-count a cell."""
     seed: int = 0
@@ -59,7 +72,7 @@ class Job:
     criterion: str = ""
     """What "select" and "starts" make small: "mmd" or "chi-square"."""
     k: int = 0
-    """How many rows they choose."""
+    """How many rows they choose; for "kdb", how many features are parents of one."""
     n_starts: int = 0
     """Of how many random subsets they begin with the best."""
     csv: str = ""
@@ -82,6 +95,11 @@ class Job:
     def read_codes(self) -> npt.NDArray[np.uint8]:
         """Return the table, (n_rows, n_variables), columns contiguous."""
         return np.fromfile(self.codes, dtype=np.uint8).reshape(len(self.cardinalities), self.n_rows).T
+
+    @property
+    def features(self) -> list[int]:
+        """The variables other than the class."""
+        return [v for v in range(len(self.cardinalities)) if v != self.target]
 
     def family(self, child: int) -> tuple[int, ...]:
         """Return a variable's parents and the variable itself."""

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 import fishernet as fn
-from benchmarks.workers import dependency_networks
+from benchmarks.workers import dependency_networks, structures
 from benchmarks.workers.job import Job, Result, column_digest, digest, main, write_codes
+from benchmarks.workers.structures import graph_result
 from benchmarks.workers.timing import measure
 from fishernet.kernels.metrics import Invariant
 from fishernet.random import stream_key
@@ -40,8 +41,7 @@ def hill_climb(job: Job) -> Result:
     timing = measure(
         lambda: fn.Table.from_codes(codes), lambda table: fn.learn.dag(table, score="bic"), repeats=job.repeats
     )
-    parents = [list(positions) for positions in timing.answer.parents]
-    return timing.as_result() | {"parents": parents, "digest": digest([i for row in parents for i in (len(row), *row)])}
+    return timing.as_result() | graph_result(timing.answer)
 
 
 def fit(job: Job) -> Result:
@@ -182,6 +182,7 @@ TASKS = {
     "dependency_network": dependency_networks.learn,
     "stationary": dependency_networks.stationary,
     "fire": dependency_networks.fire,
+    **structures.TASKS,
 }
 
 if __name__ == "__main__":
