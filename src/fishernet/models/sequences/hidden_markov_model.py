@@ -291,7 +291,7 @@ class HiddenMarkovModel:
             where there is one, final. Each row of probabilities is taken as numbers without a constraint that are then
             normalized, at a point where they sum to 1. A row of `transition` is one with its `final`; `initial` is one
             with the probability of stopping at once, which has no column since the others determine its score. At a
-            parameter that is 0 it is the derivative all the same.
+            parameter that is 0 it is the derivative all the same, and inf where no double holds it.
 
         Raises
         ------
