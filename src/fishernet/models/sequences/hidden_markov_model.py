@@ -86,7 +86,7 @@ class HiddenMarkovModel:
     ...     [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]], alphabet="ab"
     ... )
     >>> hmm.log_prob(["aab", ""]).round(3)
-    array([-2.148, 0.   ])
+    array([-2.341,  0.   ])
     >>> hmm.decode(["aaabbb"])[0]
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
