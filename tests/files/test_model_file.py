@@ -220,7 +220,7 @@ def test_another_kind_is_one_entry(tmp_path: Path, gaussian_kind: dict[str, Any]
     save(Gaussian(), tmp_path / "a.json")
     assert load(tmp_path / "a.json") == (gaussian_kind["mean"], 2)
     with pytest.raises(
-        SchemaError, match="what can be saved: BayesianNetwork, DependencyNetwork, Gaussian, MarkovNetwork"
+        SchemaError, match=r"what can be saved: BayesianNetwork, DependencyNetwork, Gaussian, .*MarkovNetwork"
     ):
         save(3, tmp_path / "a.json")
 
