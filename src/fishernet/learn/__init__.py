@@ -10,11 +10,13 @@ from fishernet.learn.dependency_network import InputsFound, dependency_network, 
 from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
+from fishernet.learn.sequences.hidden_tree import HiddenTreeFit, hidden_tree, hidden_tree_fit
 from fishernet.learn.structure import dag, structure
 from fishernet.learn.trees import chow_liu, kdb, naive_bayes, tan
 
 __all__ = [
     "EdgeStrengths",
+    "HiddenTreeFit",
     "InputsFound",
     "Search",
     "SearchResult",
@@ -24,6 +26,8 @@ __all__ = [
     "dag",
     "dependency_network",
     "edge_strengths",
+    "hidden_tree",
+    "hidden_tree_fit",
     "kdb",
     "local_structure",
     "naive_bayes",
