@@ -13,7 +13,8 @@ import pyarrow as pa
 from fishernet.errors import SchemaError
 from fishernet.models import HiddenTree
 from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.trees.hidden_tree import Codes, TreeCounts
+from fishernet.models.trees.counts import TreeCounts
+from fishernet.models.trees.hidden_tree import Codes
 from fishernet.models.trees.shape import Nested, TreeShape
 from fishernet.progress import Progress, Reporter
 from fishernet.random import Seed, fixed_seed
@@ -139,7 +140,7 @@ def hidden_tree_fit(
     arity : sequence of int, optional
         The number of children in each state, as `HiddenTree` takes it.
     alphabet : iterable of symbols, or Alphabet, optional
-        The symbols that occur, sorted, when omitted; not with `start`.
+        The symbols that occur, sorted (by appearance where they cannot be), when omitted; not with `start`.
     missing : symbol, optional
         Stands for a symbol that is not known; not with `start`.
     restarts : int
@@ -310,16 +311,16 @@ def _alphabet(
 ) -> Alphabet:
     if alphabet is not None:
         return alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
-    symbols: set[Hashable] = set()
+    symbols: dict[Hashable, None] = {}
     for string in strings:
-        symbols.update(string.tolist() if isinstance(string, np.ndarray) else string)
-    symbols.discard(missing)
+        symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
+    symbols.pop(missing, None)
     if not symbols:
         raise SchemaError("a hidden tree is fitted to strings with symbols; there are none")
     try:
         return Alphabet(sorted(symbols))  # type: ignore[type-var]
     except TypeError:
-        return Alphabet(sorted(symbols, key=repr))
+        return Alphabet(symbols)
 
 
 def _checked_states(n_states: int | None) -> int:
