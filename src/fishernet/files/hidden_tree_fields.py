@@ -2,8 +2,8 @@
 
 ::
 
-    "nodes": [[3, 4], [0], [1, 2]]     the children of each inner node, depth first: below the number of leaves a leaf,
-                                       from there on the inner nodes; here 3 leaves, so that 3 is node 0 and 4 node 1
+    "nodes": [[4, 5], [0], [1, 2]]     the children of each inner node, depth first: below the number of leaves a leaf,
+                                       from there on the inner nodes; here 3 leaves, so that 3 is the root
     "alphabet": ["A", "C"]             the symbols, each a text, a number or a truth value
     "unknown": null                    what an unknown symbol is taken for, or null
     "missing": "?"                     what stands for a missing symbol, or null
