@@ -144,6 +144,23 @@ def distance(**changed: Any) -> _core.SwapSearch:
     return _core.search_distance(**arguments)
 
 
+def tree(**changed: Any) -> _core.TreeModel:
+    """Two leaves below node 1, one below the root."""
+    even = np.full((1, 2, 2), 0.5)
+    arguments: dict[str, Any] = {
+        "first": i64(0, 2, 4),
+        "child": i32(1, ~0, ~1, ~2),
+        "table": i32(0, 0, 0, 0),
+        "allowed": np.ones((2, 2), np.uint8),
+        "root": np.array([0.5, 0.5]),
+        "transition": even,
+        "emission": even,
+        **changed,
+    }
+    return _core.TreeModel(**arguments)
+
+
+STRINGS: Any = np.array([[0, 1, 2], [1, 1, 0]], np.int32)
 TABLES: Any = [np.array([[0.5, 0.5]]), np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])]
 WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a code beyond", lambda: columns(cardinalities=i64(2, 1))),
@@ -275,6 +292,25 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("no starts", lambda: distance().draw_start(1, 0)),
     ("a search without a start", lambda: distance().visit(0, 2)),
     ("a subset of more than all", lambda: _core.draw_subset(3, 4, 1, 0)),
+    ("a tree without nodes", lambda: tree(first=i64(0))),
+    ("edges that do not fit", lambda: tree(first=i64(0, 2, 5))),
+    ("a node without children", lambda: tree(first=i64(0, 4, 4))),
+    ("a child above its parent", lambda: tree(child=i32(1, ~0, 0, ~1))),
+    ("a child twice", lambda: tree(child=i32(1, 1, ~0, ~1))),
+    ("a leaf twice", lambda: tree(child=i32(1, ~0, ~1, ~1))),
+    ("a leaf out of range", lambda: tree(child=i32(1, ~0, ~1, ~3))),
+    ("a table out of range", lambda: tree(table=i32(0, 0, 1, 0))),
+    ("too few tables", lambda: tree(table=i32(0))),
+    ("nodes that do not know their states", lambda: tree(allowed=np.ones((1, 2), np.uint8))),
+    ("tables of other states", lambda: tree(transition=np.full((1, 3, 3), 1 / 3))),
+    ("emissions of other tables", lambda: tree(emission=np.full((2, 2, 2), 0.5))),
+    ("a negative probability", lambda: tree(root=np.array([1.5, -0.5]))),
+    ("strings of another length", lambda: tree().log_prob(STRINGS[:, :2].copy())),
+    ("a symbol out of range", lambda: tree().log_prob(STRINGS + 1)),
+    ("a negative symbol", lambda: tree().quotients(STRINGS - 1, True)),
+    ("columns of another length", lambda: tree().gram(STRINGS, STRINGS[:, :2].copy(), 1.0, 0.0, False)),
+    ("a weight out of range", lambda: tree().gram(STRINGS, None, 0.0, 1.0, False)),
+    ("a weight that is no number", lambda: tree().diagonal(STRINGS, 1.0, float("nan"), False)),
     ("too few degrees of freedom", lambda: _core.log_chi_square_tails(np.ones(2), i64(1))),
 ]
 
@@ -330,5 +366,7 @@ def test_what_fits_is_taken() -> None:
     assert hidden_markov().log_prob(i32(0, 1), i64(0, 2))[0] == pytest.approx(np.log(0.25))
     assert hidden_markov(emission=SILENT, empty=np.ones(2)).singular == 1
     assert best()[0].tolist() == [0, 0]
+    assert tree().gram(STRINGS, None, 1.0, 0.0, False).shape == (2, 2)
+    assert tree().posteriors(STRINGS).shape == (2, 4)
     empty = columns(codes=[], cardinalities=i64(), n_rows=7)
     assert _core.count(empty, i64(0, 0), i32(), 1)[0][0].tolist() == [7]

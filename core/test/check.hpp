@@ -26,3 +26,4 @@ void test_inference();
 void test_selection();
 void test_firing();
 void test_strings();
+void test_trees();

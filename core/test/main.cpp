@@ -17,6 +17,7 @@ int main() {
     test_selection();
     test_firing();
     test_strings();
+    test_trees();
     std::puts("core: 13 passed, 0 failed");
     return 0;
 }

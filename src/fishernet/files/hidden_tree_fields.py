@@ -2,8 +2,8 @@
 
 ::
 
-    "nodes": [[3, 4], [0], [1, 2]]     the children of each inner node, depth first: below the number of leaves a leaf,
-                                       from there on the inner nodes; here 3 leaves, so that 3 is node 0 and 4 node 1
+    "nodes": [[4, 5], [0], [1, 2]]     the children of each inner node, depth first: below the number of leaves a leaf,
+                                       from there on the inner nodes; here 3 leaves, so that 3 is the root
     "alphabet": ["A", "C"]             the symbols, each a text, a number or a truth value
     "unknown": null                    what an unknown symbol is taken for, or null
     "missing": "?"                     what stands for a missing symbol, or null
@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -78,13 +78,19 @@ def read_hidden_tree(fields: Fields) -> HiddenTree:
 
 
 def _storable(symbol: Hashable) -> object:
-    if not isinstance(symbol, str | int | float) or (isinstance(symbol, str) and not is_text(symbol)):
-        raise SchemaError(f"the symbol {symbol!r} cannot be stored: a text, a number or a truth value can")
+    if not _is_storable(symbol):
+        raise SchemaError(f"the symbol {symbol!r} cannot be stored: a text, a finite number or a truth value can")
     return symbol
 
 
+def _is_storable(symbol: object) -> TypeGuard[str | int | float]:
+    if isinstance(symbol, str):
+        return is_text(symbol)
+    return isinstance(symbol, int | float) and abs(symbol) < 2**63
+
+
 def _read_symbol(fields: Fields, value: object, name: str) -> str | int | float:
-    if not isinstance(value, str | int | float) or (isinstance(value, str) and not is_text(value)):
+    if not _is_storable(value):
         raise fields.wrong(f"{shown(value)} is no symbol: a text, a number or a truth value", name)
     return value
 

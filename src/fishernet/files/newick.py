@@ -1,8 +1,8 @@
 """Reading trees in the Newick format.
 
 A tree is ``(man:0.1,mouse:0.1)mammals:0.2;``: children in parentheses, then the node's name, then after a colon the
-length of the branch above it; names, lengths and inner names may be missing. A name in quotes may hold anything, a quote
-in it is written twice; outside quotes an underscore stands for a space. What is in brackets is a comment.
+length of the branch above it; lengths and inner names may be missing. A name in quotes may hold anything, a quote in it
+is written twice; outside quotes an underscore stands for a space. What is in brackets is a comment.
 """
 
 from __future__ import annotations
@@ -93,25 +93,23 @@ class NewickReader:
         began = self.next.at
         self._parents, self._names, self._lengths = [-1], [""], list[float | None]([None])
         self._open: list[int] = []
-        node = 0
-        while True:
+        node: int | None = 0
+        while node is not None:
             if self.next.kind == "(":
                 self._take()
                 self._open.append(node)
                 node = self._add(node)
-                continue
-            self._describe(node, leaf=True)
-            node = self._close(node)
-            if node is None:
-                break
+            else:
+                self._describe(node, leaf=True)
+                node = self._close()
         self._expect(";", "the tree ends with ';'")
         try:
             return NamedTree(tuple(self._parents), tuple(self._names), tuple(self._lengths))
         except SchemaError as error:
             self._wrong(str(error), began)
 
-    def _close(self, node: int) -> int | None:
-        """Go on after a node's description: to its next sibling, or out of those that end; None at the tree's end."""
+    def _close(self) -> int | None:
+        """Go on after a leaf: to the next child of an open node, out of those that end; None at the tree's end."""
         while self._open:
             if self.next.kind == ",":
                 self._take()
@@ -184,7 +182,7 @@ class NewickReader:
             depth += 1 if found[0] == "[" else -1
             if depth == 0:
                 return found.end()
-        self._wrong("a comment does not end: ']' is missing", at)
+        return self._wrong("a comment does not end: ']' is missing", at)
 
     def _wrong(self, what: str, at: int) -> NoReturn:
         line = self._text.count("\n", 0, at) + 1

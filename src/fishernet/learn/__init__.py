@@ -12,12 +12,14 @@ from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
 from fishernet.learn.sequences.baum_welch import BaumWelchResult, baum_welch, hidden_markov_model
+from fishernet.learn.sequences.hidden_tree import HiddenTreeFit, hidden_tree, hidden_tree_fit
 from fishernet.learn.structure import dag, structure
 from fishernet.learn.trees import chow_liu, kdb, naive_bayes, tan
 
 __all__ = [
     "BaumWelchResult",
     "EdgeStrengths",
+    "HiddenTreeFit",
     "InputsFound",
     "Search",
     "SearchResult",
@@ -29,6 +31,8 @@ __all__ = [
     "dependency_network",
     "edge_strengths",
     "hidden_markov_model",
+    "hidden_tree",
+    "hidden_tree_fit",
     "kdb",
     "local_structure",
     "markov_chain",

@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.errors import FishernetError, SchemaError
 from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.sequences.checks import Numbers, checked_numbers, checked_rows
+from fishernet.models.sequences.checks import Numbers, checked_rows
+from fishernet.models.trees.checks import checked_arity, checked_branches, checked_tables
+from fishernet.models.trees.counts import TreeCounts, check_possible, times
 from fishernet.models.trees.drawing import draw_symbols
 from fishernet.models.trees.shape import Nested, TreeShape
 from fishernet.random import Seed, stream_key
 
 Strings = Iterable[Sequence[Hashable]]
 Codes = npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True, eq=False)
-class TreeCounts:
-    """Expected numbers of events, given strings.
-
-    Attributes
-    ----------
-    root : (n_states,) float64
-        How often the root was in each state.
-    transition : float64, of the shape of the model's
-        How often a child was in state b below a node in state a.
-    emission : float64, of the shape of the model's
-        How often a leaf had the symbol s below a node in state a; missing symbols do not count.
-    log_likelihood : float
-        The sum of the strings' log-probabilities, in nats.
-    """
-
-    root: Numbers
-    transition: Numbers
-    emission: Numbers
-    log_likelihood: float
 
 
 class HiddenTree:
@@ -119,10 +99,10 @@ class HiddenTree:
         self._shape = tree if isinstance(tree, TreeShape) else TreeShape.from_nested(tree)
         self._root = checked_rows(root, "root", (None,))
         n = len(self._root)
-        self._transition = _checked_tables(transition, "transition", (n, n))
-        self._emission = _checked_tables(emission, "emission", (n, None))
-        self._arity = _checked_arity(arity, n)
-        self._branch_tables = _checked_branches(branch_tables, self._shape, self._transition, self._emission)
+        self._transition = checked_tables(transition, "transition", (n, n))
+        self._emission = checked_tables(emission, "emission", (n, None))
+        self._arity = checked_arity(arity, n)
+        self._branch_tables = checked_branches(branch_tables, self._shape, self._transition, self._emission)
         self._set_symbols(alphabet, missing)
         self._native = self._make_native()
         if not np.isfinite(self._total_mass()):
@@ -305,7 +285,7 @@ class HiddenTree:
         """
         codes = self.encode(strings)
         found = self._native.posteriors(codes).reshape(len(codes), self._shape.n_nodes, self.n_states)
-        _check_possible(found[:, 0].sum(axis=1))
+        check_possible(found[:, 0].sum(axis=1) == 0)
         return found
 
     def expected_counts(self, strings: Strings) -> TreeCounts:
@@ -326,12 +306,12 @@ class HiddenTree:
     def counts_of_codes(self, codes: Codes) -> TreeCounts:
         """Return `expected_counts` of strings that `encode` gave."""
         quotients, log_prob = self._native.quotients(codes, False)
-        _check_possible(np.exp(np.minimum(log_prob, 0)), log_prob)
+        check_possible(np.isneginf(log_prob))
         emission, transition, root = self._parts(quotients.sum(axis=0))
         return TreeCounts(
-            _times(root, self._root),
-            _times(transition, self._transition),
-            _times(emission, self._emission),
+            times(root, self._root),
+            times(transition, self._transition),
+            times(emission, self._emission),
             float(log_prob.sum()),
         )
 
@@ -344,7 +324,8 @@ class HiddenTree:
         Returns
         -------
         (n, n_parameters) float64
-            Columns: emission [table, state, symbol], transition [table, from, to], root, each in C order.
+            Columns: emission [table, state, symbol], transition [table, from, to], root, each in C order. The
+            derivative by a parameter that is 0 is what it is beside it; beyond the range of doubles it is inf.
 
         Raises
         ------
@@ -352,10 +333,10 @@ class HiddenTree:
             When a string is impossible.
         """
         quotients, log_prob = self._native.quotients(self.encode(strings), True)
-        _check_possible(np.exp(np.minimum(log_prob, 0)), log_prob)
+        check_possible(np.isneginf(log_prob))
         parts = zip(self._parts(quotients), (self._emission, self._transition, self._root), strict=True)
-        scores = [part - _times(part, theta).sum(axis=-1, keepdims=True) for part, theta in parts]
-        return np.hstack([part.reshape(len(log_prob), -1) for part in scores])
+        scores = [part - times(part, theta).sum(axis=-1, keepdims=True) for part, theta in parts]
+        return np.hstack([part.reshape(len(log_prob), math.prod(part.shape[1:])) for part in scores])
 
     def _parts(self, quotients: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Divide columns into those of emission, transition and root; a shared table's are summed."""
@@ -372,65 +353,3 @@ class HiddenTree:
         if self._transition.ndim == 2:
             transition = transition.sum(axis=-3)
         return emission, transition, root
-
-
-def _times(quotients: Numbers, theta: Numbers) -> Numbers:
-    """Return expected counts; a parameter that is 0 counts nothing, however large its derivative."""
-    counts: Numbers = np.where(theta > 0, np.where(theta > 0, quotients, 0.0) * theta, 0.0)
-    return counts
-
-
-def _check_possible(mass: Numbers, log_prob: Numbers | None = None) -> None:
-    impossible = ~(mass > 0) if log_prob is None else np.isneginf(log_prob)
-    if impossible.any():
-        number = int(np.argmax(impossible))
-        raise ZeroProbabilityError(
-            f"string {number} is impossible under the model (its probability is 0); leave it out, or use a model "
-            "without zeros",
-            variable=f"string {number}",
-            configuration={},
-        )
-
-
-def _checked_tables(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]) -> Numbers:
-    if np.ndim(values) == 3:
-        shape = (None, *shape)
-    return checked_rows(values, what, shape)
-
-
-def _checked_arity(
-    arity: Sequence[int] | npt.NDArray[np.integer] | None, n_states: int
-) -> npt.NDArray[np.int64] | None:
-    if arity is None:
-        return None
-    numbers = checked_numbers(arity, "arity", (n_states,))
-    if (numbers != np.floor(numbers)).any() or (numbers > 2**31).any():
-        raise SchemaError(f"arity must hold numbers of children, got {list(arity)!r}")
-    whole: npt.NDArray[np.int64] = numbers.astype(np.int64)
-    whole.flags.writeable = False
-    return whole
-
-
-def _checked_branches(
-    tables: Sequence[int] | npt.NDArray[np.integer] | None, shape: TreeShape, transition: Numbers, emission: Numbers
-) -> npt.NDArray[np.int32]:
-    """Return the table of every branch."""
-    sizes = {part.shape[0] for part in (transition, emission) if part.ndim == 3}
-    if len(sizes) > 1:
-        raise SchemaError(f"transition has {transition.shape[0]} tables and emission {emission.shape[0]}")
-    if not sizes:
-        if tables is not None:
-            raise SchemaError("branch_tables needs transition or emission with a first axis of tables")
-        return np.zeros(shape.n_branches, np.int32)
-    (n_tables,) = sizes
-    if tables is None:
-        most = int(shape.n_children.max())
-        if most > n_tables:
-            raise SchemaError(f"a node has {most} children, and there are tables for {n_tables} positions")
-        return shape.positions
-    numbers = checked_numbers(tables, "branch_tables", (shape.n_branches,))
-    if (numbers != np.floor(numbers)).any() or (numbers >= n_tables).any():
-        raise SchemaError(f"branch_tables must hold numbers of tables from 0 to {n_tables - 1}")
-    whole: npt.NDArray[np.int32] = numbers.astype(np.int32)
-    whole.flags.writeable = False
-    return whole
