@@ -6,10 +6,19 @@
 namespace fishernet {
 namespace {
 
-// Eight lanes; may lie anywhere. They are never passed by value: that would change with the instruction set.
-typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
-typedef std::int64_t Marks __attribute__((vector_size(64)));
-typedef std::uint16_t Shorts __attribute__((vector_size(16), aligned(2), may_alias));
+#if defined(__AVX512F__)
+constexpr int n_lanes = 8;
+#elif defined(__AVX2__)
+constexpr int n_lanes = 4;
+#else
+constexpr int n_lanes = 2;
+#endif
+
+// A register of numbers; may lie anywhere in memory. The order of sums does not depend on its width. It is never passed
+// by value: that would change with the instruction set.
+typedef double Lanes __attribute__((vector_size(8 * n_lanes), aligned(8), may_alias));
+typedef std::int64_t Marks __attribute__((vector_size(8 * n_lanes)));
+typedef std::uint16_t Shorts __attribute__((vector_size(2 * n_lanes), aligned(2), may_alias));
 
 Lanes& lanes(double* at) { return *reinterpret_cast<Lanes*>(at); }
 const Lanes& lanes(const double* at) { return *reinterpret_cast<const Lanes*>(at); }
@@ -18,7 +27,7 @@ const Lanes& lanes(const double* at) { return *reinterpret_cast<const Lanes*>(at
 template <int fixed>
 void product(const double* v, const double* matrix, std::int64_t n, std::int64_t padded, double* out) {
     const std::int64_t width = fixed ? fixed : padded;
-    for (std::int64_t block = 0; block < width; block += 8) {
+    for (std::int64_t block = 0; block < width; block += n_lanes) {
         Lanes sums[4] = {};
         const double* column = matrix + block;
         std::int64_t a = 0;
@@ -36,7 +45,7 @@ void forward_of(const HmmView& model, const std::int32_t* codes, std::int64_t n,
     for (std::int64_t i = 0; i < n; ++i, rows += 2 * width) {
         const double* emission = model.emission + codes[i] * width;
         double* f = rows + 2 * width;
-        for (std::int64_t block = 0; block < width; block += 8) {
+        for (std::int64_t block = 0; block < width; block += n_lanes) {
             lanes(f + block) = lanes(rows + width + block) * lanes(emission + block);
         }
         product<fixed>(f, model.moves, model.n_states, width, f + width);
@@ -49,7 +58,7 @@ void add_moves(const HmmView& model, const double* f, const double* u, const dou
     const std::int64_t width = fixed ? fixed : model.padded;
     for (std::int64_t a = 0; a < model.n_states; ++a) {
         const double visits = factor * (model.empty == nullptr ? f[a] : f[a] + u[a] * model.empty[a]);
-        for (std::int64_t block = 0; block < width; block += 8) {
+        for (std::int64_t block = 0; block < width; block += n_lanes) {
             lanes(sums + a * width + block) += visits * lanes(y + block);
         }
     }
@@ -63,7 +72,7 @@ void backward_of(const HmmView& model, const std::int32_t* codes, std::int64_t n
         const double* f = rows + 2 * width * i;
         const double* u = f + width;
         const double* emission = model.emission + codes[i] * width;
-        for (std::int64_t block = 0; block < width; block += 8) {
+        for (std::int64_t block = 0; block < width; block += n_lanes) {
             if (sums.emission != nullptr) {
                 lanes(sums.emission + codes[i] * width + block) += factor * lanes(u + block) * lanes(b + block);
             }
@@ -75,7 +84,7 @@ void backward_of(const HmmView& model, const std::int32_t* codes, std::int64_t n
         if (sums.moves != nullptr) add_moves<fixed>(model, f, u, y, factor, sums.moves);
         product<fixed>(y, model.back, model.n_states, width, b);
         if (sums.empty != nullptr) {
-            for (std::int64_t block = 0; block < width; block += 8) {
+            for (std::int64_t block = 0; block < width; block += n_lanes) {
                 lanes(sums.empty + block) += factor * lanes(u + block) * lanes(b + block);
             }
         }
@@ -99,7 +108,7 @@ void backward(const HmmView& model, const std::int32_t* codes, std::int64_t n, c
 
 void best(const double* scores, const double* moves, std::int64_t n_states, std::int64_t padded, double* out,
           std::uint16_t* from) {
-    for (std::int64_t block = 0; block < padded; block += 8) {
+    for (std::int64_t block = 0; block < padded; block += n_lanes) {
         Lanes most = scores[0] + lanes(moves + block);
         Marks of = {};
         for (std::int64_t a = 1; a < n_states; ++a) {

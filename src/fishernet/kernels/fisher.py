@@ -1,9 +1,10 @@
-"""The Fisher kernel of a Bayesian network (P1, Theorem 1).
+"""The Fisher kernel of a model (P3, definition 12.27), and of a Bayesian network in closed form (P1, Theorem 1).
 
 The kernel of two rows is the inner product of their scores under the inverse of the Fisher information,
-``K(x, y) = s(x)' I^-1 s(y)``. For a Bayesian network it is a sum over the variables: variable i adds nothing where the
-parents' configurations differ, and ``([x_i = y_i] / theta_ijk - 1) / P(j)`` where both are j. It is the inner product
-of the features::
+``K(x, y) = s(x)' I^-1 s(y)``. A hidden Markov model, a Markov chain or a Gaussian gives its scores, and the matrix
+between them is made here (`metrics.scores`). For a Bayesian network it is a sum over the variables: variable i adds
+nothing where the parents' configurations differ, and ``([x_i = y_i] / theta_ijk - 1) / P(j)`` where both are j. It is
+the inner product of the features::
 
     phi_ijk(x) = [parents of i in x are j] ([x_i = k] - theta_ijk) / sqrt(P(j) theta_ijk)
 
@@ -11,7 +12,7 @@ of the features::
 the expected ``K(x, x)`` is the number of free parameters. It does not depend on which of several equivalent graphs
 carries the distribution (P1, Theorem 4).
 
-The kernel sees a table through the counts of its families alone: two tables with equal counts of every variable with
+That kernel sees a table through the counts of its families alone: two tables with equal counts of every variable with
 its parents are at distance 0, however different their rows.
 """
 
@@ -26,40 +27,54 @@ import numpy.typing as npt
 from fishernet.errors import SchemaError
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.kernel import Algebra, Features, Matrix
-from fishernet.kernels.metrics import METRICS, Metric
+from fishernet.kernels.metrics import METRICS, Metric, ScoredModel, score_metric
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.models.incoming import as_model_table
 from fishernet.random import Seed
-from fishernet.table import Table
 
-Rows = Table | npt.ArrayLike
+Rows = Any  # a Table or an array of codes for a Bayesian network, otherwise what the model's log_prob takes
 
 
 class FisherKernel(Algebra):
-    """The Fisher kernel of a Bayesian network.
+    """The Fisher kernel of a model with a likelihood and its derivatives.
 
     Parameters
     ----------
-    model : BayesianNetwork
+    model : BayesianNetwork, HiddenMarkovModel, MarkovChain, Gaussian, ...
+        Any model with `log_prob` and `fisher_scores`. The kernel takes what these take: tables, lists of strings or
+        numbers.
     metric : {"invariant", "practical", "empirical"}
-        The matrix between the scores: the inverse of the network's Fisher information [1]_, none (the dot product),
-        or the pseudo-inverse of the scores' second moments over `reference`.
-    reference : Table, optional
+        The matrix between the scores: the inverse of the model's Fisher information [1]_, none (the dot product), or
+        the pseudo-inverse of the scores' second moments over `reference`. The information is exact for a Bayesian
+        network [2]_ and where the model has `fisher_information`; otherwise it is the mean over strings that the model
+        draws.
+    reference : Table, or what the model takes, optional
         The rows for "empirical".
     group_probabilities : str or list of arrays
-        The probabilities of the groups of the parents' configurations, one array a variable; or how
-        `fishernet.infer.group_probabilities` shall find them.
+        For a Bayesian network: the probabilities of the groups of the parents' configurations, one array a variable;
+        or how `fishernet.infer.group_probabilities` shall find them.
     seed : None, int or numpy.random.Generator
-        Where they are sampled.
+        Where something is sampled.
+    parameters : sequence of str, optional
+        For a model whose `fisher_scores` takes some kinds of parameters alone, such as ``["emission"]``.
+    length : int, optional
+        For "invariant", where the model does not say how long strings are: those that it is to represent.
+    n_samples : int, optional
+        How many are drawn where the information is simulated; 10 000 without it.
+    cutoff : float, optional
+        Parameters of rows that are normalized are redundant, and the matrix singular: eigenvalues up to `cutoff` times
+        the largest count as 0, after every parameter was scaled to variance 1; 1e-10 without it. Not for a Bayesian
+        network, whose parameters are free.
 
     Raises
     ------
     SchemaError
-        When the model is no Bayesian network, or an option does not fit.
+        When the model has no scores, or an option does not fit.
 
     References
     ----------
-    .. [1] P1, Definition 1 and Theorem 1.
+    .. [1] P3, definition 12.27 (ERRATA 14 and 18).
+    .. [2] P1, Definition 1 and Theorem 1.
 
     Examples
     --------
@@ -76,25 +91,18 @@ class FisherKernel(Algebra):
 
     def __init__(
         self,
-        model: BayesianNetwork,
+        model: Any,
         *,
         metric: str = "invariant",
         reference: Rows | None = None,
         group_probabilities: str | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
+        parameters: Sequence[str] | None = None,
+        length: Any = None,
+        n_samples: int | None = None,
+        cutoff: float | None = None,
     ) -> None:
-        if isinstance(model, DependencyNetwork):
-            raise SchemaError(
-                "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
-                "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
-            )
-        if not isinstance(model, BayesianNetwork):
-            raise SchemaError(
-                f"a Fisher kernel needs a model with a likelihood and scores, a BayesianNetwork; got "
-                f"{type(model).__name__}"
-            )
-        if not model.variables:
-            raise SchemaError("a Fisher kernel needs a network with variables; this one has none")
+        _check_model(model)
         if metric not in METRICS:
             raise SchemaError(f"unknown metric {metric!r}; known are {', '.join(map(repr, METRICS))}")
         if reference is not None and metric != "empirical":
@@ -102,16 +110,26 @@ class FisherKernel(Algebra):
         self._model = model
         self._groups: tuple[Matrix, ...] | None = None
         self._method, self._seed = "auto", seed
+        options = {"parameters": parameters, "length": length, "n_samples": n_samples, "cutoff": cutoff}
+        if not isinstance(model, BayesianNetwork):
+            if not isinstance(group_probabilities, str) or group_probabilities != "auto":
+                raise SchemaError(f"group probabilities are a Bayesian network's; a {type(model).__name__} has none")
+            rows = None if reference is None else self._rows(reference)
+            self._metric: Metric = score_metric(model, metric, reference=rows, seed=seed, **options)
+            return
+        given = [name for name, value in options.items() if value is not None]
+        if given:
+            raise SchemaError(f"the Fisher kernel of a Bayesian network takes no {given[0]}")
         if isinstance(group_probabilities, str):
             self._method = group_probabilities
         else:
             self._groups = tuple(_checked_probabilities(model, group_probabilities))
-        rows = None if reference is None else self._rows(reference)
-        self._metric: Metric = METRICS[metric](model, lambda: self.group_probabilities, rows)
+        table = None if reference is None else self._rows(reference)
+        self._metric = METRICS[metric](model, lambda: self.group_probabilities, table)
 
     @property
-    def model(self) -> BayesianNetwork:
-        """The network."""
+    def model(self) -> Any:
+        """The model."""
         return self._model
 
     @property
@@ -121,12 +139,14 @@ class FisherKernel(Algebra):
 
     @property
     def rule(self) -> Metric:
-        """What computes the kernel, on tables of the network's variables."""
+        """What computes the kernel; for a Bayesian network, on tables of its variables."""
         return self._metric
 
     @property
     def group_probabilities(self) -> tuple[Matrix, ...]:
         """P(group of the parents' configurations), one (groups,) array a variable; found when first needed."""
+        if not isinstance(self._model, BayesianNetwork):
+            raise SchemaError(f"group probabilities are a Bayesian network's; a {type(self._model).__name__} has none")
         if self._groups is None:
             self._groups = tuple(infer_group_probabilities(self._model, method=self._method, seed=self._seed))
         return self._groups
@@ -141,8 +161,8 @@ class FisherKernel(Algebra):
 
         Parameters
         ----------
-        X : Table of n rows, or (n, n_variables) array of codes
-        Y : Table of m rows, or (m, n_variables) array of codes, optional
+        X : Table of n rows, or (n, n_variables) array of codes; or n strings, or what else the model takes
+        Y : the same of m rows, optional
             Without it, Y is X.
 
         Returns
@@ -152,9 +172,9 @@ class FisherKernel(Algebra):
         Raises
         ------
         SchemaError, UnknownStateError, MissingValueError
-            When a table does not fit the network.
+            When a table or a string does not fit the model.
         ZeroProbabilityError
-            When a row has a state or a configuration of probability zero.
+            When a row has a state or a configuration of probability zero, or a string is impossible.
         """
         first = self._rows(X)
         return self._metric.gram(first, first if Y is None else self._rows(Y))
@@ -169,7 +189,7 @@ class FisherKernel(Algebra):
         Raises
         ------
         FishernetError
-            Under the metric "empirical", which mixes the variables.
+            Under the metric "empirical", which mixes the variables; and of models that have none.
         """
         first = self._rows(X)
         return self._metric.terms(first, first if Y is None else self._rows(Y))
@@ -180,8 +200,8 @@ class FisherKernel(Algebra):
         Returns
         -------
         (n, dimension) scipy.sparse.csr_array
-            ``k(X, Y) == F(X) @ F(Y).T``. Ordered by variable, group and state. Under the metric "empirical" a dense
-            array.
+            ``k(X, Y) == F(X) @ F(Y).T``. Ordered by variable, group and state. Under the metric "empirical", and of
+            other models than Bayesian networks, a dense array.
         """
         return self._metric.features(self._rows(X))
 
@@ -198,8 +218,25 @@ class FisherKernel(Algebra):
     def __repr__(self) -> str:
         return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
 
-    def _rows(self, X: Rows) -> Table:
-        return as_model_table(X, self._model.variables, complete_for="a Fisher kernel")
+    def _rows(self, X: Rows) -> Any:
+        if isinstance(self._model, BayesianNetwork):
+            return as_model_table(X, self._model.variables, complete_for="a Fisher kernel")
+        return X if hasattr(X, "__len__") else list(X)
+
+
+def _check_model(model: Any) -> None:
+    if isinstance(model, DependencyNetwork):
+        raise SchemaError(
+            "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
+            "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
+        )
+    if not isinstance(model, ScoredModel):
+        raise SchemaError(
+            f"a Fisher kernel needs a model with a likelihood and scores (log_prob, fisher_scores), such as a "
+            f"BayesianNetwork or a HiddenMarkovModel; got {type(model).__name__}"
+        )
+    if isinstance(model, BayesianNetwork) and not model.variables:
+        raise SchemaError("a Fisher kernel needs a network with variables; this one has none")
 
 
 def _checked_probabilities(model: BayesianNetwork, given: Any) -> list[Matrix]:

@@ -7,24 +7,28 @@ chooses the inputs of every variable by itself (`local_structure`).
 """
 
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
-from fishernet.learn.markov_chain import markov_chain
 from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
+from fishernet.learn.sequences.baum_welch import BaumWelchResult, baum_welch, hidden_markov_model
+from fishernet.learn.sequences.markov_chain import markov_chain
 from fishernet.learn.structure import dag, structure
 from fishernet.learn.trees import chow_liu, kdb, naive_bayes, tan
 
 __all__ = [
+    "BaumWelchResult",
     "EdgeStrengths",
     "InputsFound",
     "Search",
     "SearchResult",
     "Step",
+    "baum_welch",
     "bayesian_network",
     "chow_liu",
     "dag",
     "dependency_network",
     "edge_strengths",
+    "hidden_markov_model",
     "kdb",
     "local_structure",
     "markov_chain",

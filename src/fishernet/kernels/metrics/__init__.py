@@ -1,4 +1,7 @@
-"""What stands between two rows' scores in a Fisher kernel: three metrics, one file each."""
+"""What stands between two rows' scores in a Fisher kernel.
+
+Three metrics, one file each for Bayesian networks, and one file for all other models.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -8,12 +11,23 @@ from fishernet.kernels.metrics.empirical import Empirical
 from fishernet.kernels.metrics.invariant import Invariant
 from fishernet.kernels.metrics.metric import Metric, weighted_mean
 from fishernet.kernels.metrics.practical import Practical
+from fishernet.kernels.metrics.scores import ScoredModel, Scores, score_metric
 from fishernet.models import BayesianNetwork
 from fishernet.table import Table
 
 Groups = Callable[[], Sequence[Matrix]]  # the probabilities of the groups, found when they are needed
 
-__all__ = ["METRICS", "Empirical", "Invariant", "Metric", "Practical", "weighted_mean"]
+__all__ = [
+    "METRICS",
+    "Empirical",
+    "Invariant",
+    "Metric",
+    "Practical",
+    "ScoredModel",
+    "Scores",
+    "score_metric",
+    "weighted_mean",
+]
 
 
 def _empirical(model: BayesianNetwork, _groups: Groups, reference: Table | None) -> Metric:

@@ -14,6 +14,7 @@ from fishernet.errors import SchemaError, UnknownStateError
 Symbol = Hashable
 
 MOST_SHOWN = 30  # symbols of an alphabet in a message
+TABLE_POINTS = 256  # characters whose codes are looked up; alphabets of others are searched
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,10 +202,16 @@ class CodePoints:
         points = np.array([ord(character) for character in characters])
         self._order = np.argsort(points).astype(np.int32)
         self._points = points[self._order].astype(np.uint32)
+        self._table = np.full(TABLE_POINTS + 1, -1, np.int32)  # the last entry is for all other characters
+        low = points < TABLE_POINTS
+        self._table[points[low]] = np.flatnonzero(low)
+        self._low = bool(low.all())
 
     def codes(self, text: str) -> npt.NDArray[np.int32]:
         """Return the codes of a text, -1 for a character outside the alphabet."""
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        if self._low:
+            return self._table[np.minimum(points, TABLE_POINTS)]
         place = np.minimum(np.searchsorted(self._points, points), len(self._points) - 1)
         return np.where(self._points[place] == points, self._order[place], np.int32(-1))
 

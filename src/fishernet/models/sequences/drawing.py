@@ -57,7 +57,9 @@ def _cumulated(rows: Numbers, other: npt.ArrayLike) -> Numbers:
     columns, is 0.
     """
     positive = rows > 0
-    after = np.flip(np.cumsum(np.flip(positive, -1), -1), -1) - positive == 0  # no positive column to the right
+    after: npt.NDArray[np.bool_] = (
+        np.flip(np.cumsum(np.flip(positive, -1), -1), -1) - positive == 0
+    )  # no positive column to the right
     result: Numbers = np.where(after & (np.asarray(other) == 0)[..., None], 2.0, np.cumsum(rows, axis=-1))
     return result
 

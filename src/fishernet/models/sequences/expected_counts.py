@@ -1,7 +1,7 @@
 """How often the trajectories of a string are expected to use each parameter of a hidden Markov model, and its scores.
 
-Both follow from the derivatives of the likelihood by every parameter as it stands (P3, 12.2.2): a count is the derivative
-times the parameter, a score what is left of it when the parameter's row is kept normalized.
+Both follow from the derivatives of the likelihood by every parameter as it stands (P3, 12.2.2): a count is the
+derivative times the parameter, a score what is left of it when the parameter's row is kept normalized.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
 MOST_CELLS = 2**31  # of scores, 16 GiB
-SUMMED = 64  # strings that the core sums to a row
+SUMMED = 64  # strings that the core sums to a row, at least
+MOST_SUMMED = 2**25  # cells of these rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,9 @@ def parameters_of(model: HiddenMarkovModel) -> dict[str, Numbers]:
 
 def summed_counts(model: HiddenMarkovModel, strings: Strings) -> ExpectedCounts:
     """Return the expected counts of many strings together; first axes have length 1, but that of `log_prob`."""
-    blocks, logs = _derivatives(model, strings, SUMMED, transitions=True)
+    width = sum(values.size for values in parameters_of(model).values())
+    block = max(SUMMED, math.ceil(len(strings) * width / MOST_SUMMED))
+    blocks, logs = _derivatives(model, strings, block, transitions=True)
     sums = {name: values.sum(axis=0, keepdims=True) for name, values in blocks.items()}
     return _counts(model, sums, logs)
 
@@ -92,7 +95,7 @@ def scores(model: HiddenMarkovModel, strings: Strings, wanted: Sequence[str]) ->
     parts = []
     for name in (name for name in parameters if name in wanted):
         of_row = uses[name] if name == "final" else uses[name][..., None]
-        parts.append((blocks[name] - of_row).reshape(len(strings), -1))
+        parts.append((blocks[name] - of_row).reshape(len(strings), parameters[name].size))
     return np.concatenate(parts, axis=1)
 
 
@@ -113,11 +116,16 @@ def _derivatives(
     model: HiddenMarkovModel, strings: Strings, block: int, *, transitions: bool
 ) -> tuple[dict[str, Numbers], Numbers]:
     """Return the derivatives by each kind of parameter, first axis a block of strings; and the log-probabilities."""
-    shapes = {name: values.shape for name, values in parameters_of(model).items() if transitions or name != "transition"}
+    shapes = {
+        name: values.shape for name, values in parameters_of(model).items() if transitions or name != "transition"
+    }
     cells = math.ceil(len(strings) / block) * sum(math.prod(shape) for shape in shapes.values())
     if cells > MOST_CELLS:
         raise StateSpaceError(
-            "the scores", cells=cells, limit=MOST_CELLS, remedy="take fewer strings at once, or fewer kinds of parameters"
+            "the scores",
+            cells=cells,
+            limit=MOST_CELLS,
+            remedy="take fewer strings at once, or fewer kinds of parameters",
         )
     rows, logs = model.native.derivatives(strings.codes, strings.offsets, block, transitions)
     require_possible(logs)
@@ -125,7 +133,7 @@ def _derivatives(
     first = 0
     for name, shape in shapes.items():
         width = math.prod(shape)
-        blocks[name] = rows[:, first : first + width].reshape(-1, *shape)
+        blocks[name] = rows[:, first : first + width].reshape(len(rows), *shape)
         first += width
     return blocks, logs
 
@@ -135,8 +143,8 @@ def require_possible(logs: Numbers) -> None:
     if np.isneginf(logs).any():
         number = int(np.argmax(np.isneginf(logs)))
         raise ZeroProbabilityError(
-            f"string {number} has probability 0 under the model, which has no trajectories to look at; leave it out, or "
-            "fit the model with smoothing > 0",
+            f"string {number} has probability 0 under the model, which has no trajectories to look at; leave it out, "
+            "or fit the model with smoothing > 0",
             variable=f"string {number}",
             configuration={},
         )

@@ -32,8 +32,8 @@ MOST_ENUMERATED = 2**20  # symbols of all strings of a length
 class HiddenMarkovModel:
     """A hidden Markov model; immutable.
 
-    A trajectory begins in a state drawn from `initial`, draws a symbol in every state, and moves on by `transition`. The
-    probability of a string is the sum over the trajectories that give it:
+    A trajectory begins in a state drawn from `initial`, draws a symbol in every state, and moves on by `transition`.
+    The probability of a string is the sum over the trajectories that give it:
 
     ==============  =====================  ==========================================================================
     final state     empty symbol           what `log_prob` is the logarithm of
@@ -287,8 +287,8 @@ class HiddenMarkovModel:
         Returns
         -------
         (n, n_parameters) float64
-            Columns: emission [state, symbol] (with the empty symbol's column), transition [from, to], initial and, where
-            there is one, final. Each row of probabilities is taken as numbers without a constraint that are then
+            Columns: emission [state, symbol] (with the empty symbol's column), transition [from, to], initial and,
+            where there is one, final. Each row of probabilities is taken as numbers without a constraint that are then
             normalized, at a point where they sum to 1. A row of `transition` is one with its `final`; `initial` is one
             with the probability of stopping at once, which has no column since the others determine its score. At a
             parameter that is 0 it is the derivative all the same.
@@ -303,7 +303,9 @@ class HiddenMarkovModel:
         known = tuple(parameters_of(self))
         wanted = known if parameters is None else tuple(parameters)
         if not wanted or isinstance(parameters, str) or not set(wanted) <= set(known):
-            raise SchemaError(f"parameters must be some of {', '.join(map(repr, known))}, in a list; got {parameters!r}")
+            raise SchemaError(
+                f"parameters must be some of {', '.join(map(repr, known))}, in a list; got {parameters!r}"
+            )
         return scores(self, self._alphabet.encode(strings), wanted)
 
     def fisher_information(self, *, length: int | None = None, parameters: Sequence[str] | None = None) -> Numbers:
@@ -363,7 +365,9 @@ class HiddenMarkovModel:
         mine, theirs = parameters_of(self), parameters_of(other)
         same = mine.keys() == theirs.keys() and (self._empty is None) == (other._empty is None)
         return (
-            same and self._alphabet == other._alphabet and all(np.array_equal(mine[name], theirs[name]) for name in mine)
+            same
+            and self._alphabet == other._alphabet
+            and all(np.array_equal(mine[name], theirs[name]) for name in mine)
         )
 
     def __hash__(self) -> int:
