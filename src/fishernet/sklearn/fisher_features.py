@@ -178,9 +178,7 @@ class MarkovFisherFeatures(Scored):
         self.length = length
 
     def _found(self, strings: Strings) -> Any:
-        return markov_chain(
-            strings, order=self.order, smoothing=self.smoothing, alphabet=self.alphabet, end=self.end
-        )
+        return markov_chain(strings, order=self.order, smoothing=self.smoothing, alphabet=self.alphabet, end=self.end)
 
 
 class HmmFisherFeatures(Scored):
