@@ -53,13 +53,12 @@ void sum_block(const HmmModel& model, const FlatStrings& strings, std::int64_t f
 void write_transitions(const HmmModel& model, const HmmTotals& totals, double* out) {
     const std::int64_t n = model.n_states;
     for (std::int64_t a = 0; a < n; ++a) {
-        const double* moves = totals.moves.data() + a * model.padded;
+        const double* moves = totals.moves.empty() ? nullptr : totals.moves.data() + a * model.padded;
         const double* direct = totals.direct.data() + a * model.padded;
         for (std::int64_t b = 0; b < n; ++b) {
             double sum = direct[b];
-            if (!model.has_empty) {
-                sum += moves[b];
-            } else if (!model.closure.empty()) {
+            if (moves != nullptr && !model.has_empty) sum += moves[b];
+            if (moves != nullptr && model.has_empty) {
                 const double* c = model.closure.data() + b * n;
                 for (std::int64_t next = 0; next < n; ++next) {
                     if (c[next] > 0) sum += moves[next] * c[next];

@@ -29,15 +29,21 @@ std::vector<char> reachable(const HmmParts& parts, std::int64_t n) {
 }
 
 // C = (I - M)^-1 without a subtraction, so that every cell is right to the last digits: the diagonal of the elimination is
-// the sum of what leaves the state, row by row (Grassmann, Taksar and Heyman). Returns a state whose loop has no way out.
-std::int64_t close(std::vector<double>& m, std::vector<double>& leaves, std::vector<double>& c, std::int64_t n) {
+// the sum of what leaves the state, row by row (Grassmann, Taksar and Heyman). Returns a state whose loop has no way out;
+// states that no trajectory comes to (not `seen`) are then taken to stop there.
+std::int64_t close(std::vector<double>& m, std::vector<double>& leaves, const std::vector<char>& seen,
+                   std::vector<double>& c, std::int64_t n) {
     c.assign(static_cast<std::size_t>(n * n), 0.0);
     for (std::int64_t a = 0; a < n; ++a) c[a * n + a] = 1.0;
     for (std::int64_t k = 0; k < n; ++k) {
         double* row = m.data() + k * n;
         double pivot = leaves[k];
         for (std::int64_t j = k + 1; j < n; ++j) pivot += row[j];
-        if (!(pivot > 0)) return k;
+        if (!(pivot > 0)) {
+            if (seen[k]) return k;
+            std::fill_n(c.data() + k * n, n, 0.0);
+            c[k * n + k] = leaves[k] = pivot = 1.0;
+        }
         for (std::int64_t j = k + 1; j < n; ++j) row[j] /= pivot;
         for (std::int64_t j = 0; j < n; ++j) c[k * n + j] /= pivot;
         leaves[k] /= pivot;
@@ -73,14 +79,13 @@ std::vector<std::int32_t> topological(const std::vector<WideEdge>& edges, std::i
 
 bool make_closure(HmmModel& model, const HmmParts& parts, const std::vector<char>& seen) {
     const std::int64_t n = model.n_states;
-    std::vector<double> m(static_cast<std::size_t>(n * n), 0.0), leaves(static_cast<std::size_t>(n), 1.0);
+    std::vector<double> m(static_cast<std::size_t>(n * n)), leaves(static_cast<std::size_t>(n));
     for (std::int64_t a = 0; a < n; ++a) {
-        if (!seen[a]) continue;
         for (std::int64_t b = 0; b < n; ++b) m[a * n + b] = parts.empty[a] * parts.transition[a * n + b];
         leaves[a] = model.has_final ? parts.empty[a] * parts.final[a] : 0.0;
         for (std::int64_t s = 0; s < model.n_symbols; ++s) leaves[a] += parts.emission[a * model.n_symbols + s];
     }
-    model.singular = close(m, leaves, model.closure, n);
+    model.singular = close(m, leaves, seen, model.closure, n);
     return model.singular < 0;
 }
 
@@ -93,7 +98,7 @@ bool sparse(const HmmModel& model) {
 bool make_silent(HmmModel& model, const HmmParts& parts, const std::vector<char>& seen) {
     const std::int64_t n = model.n_states;
     for (const auto& edge : model.edges) {
-        if (seen[edge.from] && parts.empty[edge.from] > 0) {
+        if (parts.empty[edge.from] > 0) {
             model.silent.push_back({edge.from, edge.to, wide(parts.empty[edge.from]) * edge.by});
         }
     }
@@ -132,7 +137,7 @@ void make_wide(HmmModel& model, const HmmParts& parts) {
     close_forward(model, model.wide_start);
     close_backward(model, model.wide_rest);
     for (const auto& edge : model.edges) model.wide_end[edge.from] += edge.by * model.wide_rest[edge.to];
-    model.nothing = wide(model.at_once);
+    model.nothing = wide(model.has_final ? model.at_once : 1.0);
     for (std::int64_t a = 0; a < n; ++a) model.nothing += wide(parts.initial[a]) * model.wide_rest[a];
 }
 

@@ -18,7 +18,7 @@ namespace fishernet {
 // As the model is given; `empty` and `final` may be missing. Without `final` a trajectory may stop after any state.
 struct HmmParts {
     std::span<const double> initial, transition, emission, empty, final;
-    double at_once;  // the weight of the trajectory without states
+    double at_once;  // the weight of the trajectory without states, with `final`; 1 otherwise
 };
 
 struct WideEdge {

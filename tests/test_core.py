@@ -62,6 +62,34 @@ def inference(**changed: Any) -> _core.Inference:
     return _core.Inference(factors(), **arguments)
 
 
+def hidden_markov(**changed: Any) -> _core.HiddenMarkov:
+    half = np.full((2, 2), 0.5)
+    arguments: dict[str, Any] = {
+        "initial": half[0],
+        "transition": half,
+        "emission": half,
+        "empty": None,
+        "final": None,
+        "at_once": 0.0,
+        **changed,
+    }
+    return _core.HiddenMarkov(**arguments)
+
+
+def best(**changed: Any) -> Any:
+    half = np.full((2, 2), -1.0)
+    arguments: dict[str, Any] = {
+        "start": half[0],
+        "moves": half,
+        "emission": half,
+        "end": half[0],
+        "codes": i32(0, 1),
+        "offsets": i64(0, 2),
+        **changed,
+    }
+    return _core.hmm_best(**arguments)
+
+
 def cells() -> _core.Cells:
     return model().cells(columns())
 
@@ -196,6 +224,35 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
 ]
 
 
+HALF, SILENT = np.full((2, 2), 0.5), np.zeros((2, 2))
+WRONG += [
+    ("no state", lambda: hidden_markov(initial=np.zeros(0))),
+    ("a transition of three states", lambda: hidden_markov(transition=np.ones((3, 3)))),
+    ("a transition that is not square", lambda: hidden_markov(transition=np.ones((2, 3)))),
+    ("an emission of three states", lambda: hidden_markov(emission=np.ones((3, 2)))),
+    ("an emission of no symbol", lambda: hidden_markov(emission=np.ones((2, 0)))),
+    ("an emission in Fortran order", lambda: hidden_markov(emission=np.asfortranarray(np.ones((2, 3))))),
+    ("three empties", lambda: hidden_markov(empty=np.ones(3))),
+    ("three finals", lambda: hidden_markov(final=np.ones(3))),
+    ("a negative probability", lambda: hidden_markov(initial=np.array([-0.5, 1.5]))),
+    ("a probability that is no number", lambda: hidden_markov(final=np.array([np.nan, 0.5]))),
+    ("an infinite probability", lambda: hidden_markov(at_once=np.inf)),
+    ("a singular model", lambda: hidden_markov(emission=SILENT, empty=np.ones(2)).log_prob(i32(), i64(0, 0))),
+    ("a code that is no symbol", lambda: hidden_markov().log_prob(i32(0, 2), i64(0, 2))),
+    ("a negative code", lambda: hidden_markov().posterior(i32(0, -1), i64(0, 2))),
+    ("offsets beyond the codes", lambda: hidden_markov().log_prob(i32(0, 1), i64(0, 3))),
+    ("no offsets", lambda: hidden_markov().log_prob(i32(), i64())),
+    ("offsets that fall", lambda: hidden_markov().log_prob(i32(0, 1), i64(0, 2, 1, 2))),
+    ("a block of no string", lambda: hidden_markov().derivatives(i32(0), i64(0, 1), 0, True)),
+    ("fewer than no rows", lambda: hidden_markov().derivatives(i32(0), i64(0, 1), 1, True, -1)),
+    ("logarithms of no state", lambda: best(start=np.zeros(0))),
+    ("moves of three states", lambda: best(moves=np.zeros((3, 3)))),
+    ("an emission of one state", lambda: best(emission=np.zeros((1, 2)))),
+    ("an end of one state", lambda: best(end=np.zeros(1))),
+    ("a code that has no logarithm", lambda: best(codes=i32(0, 2))),
+]
+
+
 @pytest.mark.parametrize(("what", "call"), WRONG, ids=[what for what, _ in WRONG])
 def test_what_does_not_fit_is_refused(what: str, call: Callable[[], Any]) -> None:
     with pytest.raises((ValueError, TypeError, RuntimeError)):
@@ -215,5 +272,8 @@ def test_what_fits_is_taken() -> None:
     search = distance()
     search.draw_start(1, 3)
     assert search.visit(0, 2) >= 0
+    assert hidden_markov().log_prob(i32(0, 1), i64(0, 2))[0] == pytest.approx(np.log(0.25))
+    assert hidden_markov(emission=SILENT, empty=np.ones(2)).singular == 1
+    assert best()[0].tolist() == [0, 0]
     empty = columns(codes=[], cardinalities=i64(), n_rows=7)
     assert _core.count(empty, i64(0, 0), i32(), 1)[0][0].tolist() == [7]

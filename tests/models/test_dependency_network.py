@@ -204,7 +204,7 @@ def test_full_conditionals_are_of_a_bayesian_network() -> None:
 
 def test_a_fisher_kernel_needs_a_likelihood_which_it_has_not() -> None:
     with pytest.raises(FishernetError, match="likelihood"):
-        fn.kernels.FisherKernel(pair())  # type: ignore[arg-type]
+        fn.kernels.FisherKernel(pair())
 
 
 # --------------------------------------------------------------------------------------------- blankets too large

@@ -1,10 +1,10 @@
 """Kernels: similarities between rows that know how the columns depend on one another.
 
 `FisherKernel` is the kernel of a model with a likelihood: a Bayesian network (P1), a hidden Markov model and others
-(P3). `CountKernel` compares strings by what a model's hidden states are expected to have done. A kernel is called on two
-tables (or lists of strings) and gives a matrix; one with *features* is their inner product, and so also gives the mean
-of a whole table, from which `set_kernel` and `squared_mmd` compare tables in time linear in their rows. `Normalized` and
-`Rbf` wrap any kernel; sums, products and positive multiples of kernels are kernels.
+(P3). `CountKernel` compares strings by what a model's hidden states are expected to have done. A kernel is called on
+two tables (or lists of strings) and gives a matrix; one with *features* is their inner product, and so also gives the
+mean of a whole table, from which `set_kernel` and `squared_mmd` compare tables in time linear in their rows.
+`Normalized` and `Rbf` wrap any kernel; sums, products and positive multiples of kernels are kernels.
 """
 
 from fishernet.kernels.expected_counts import CountKernel

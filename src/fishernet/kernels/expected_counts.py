@@ -35,8 +35,8 @@ class CountKernel(Algebra):
     >>> hmm = fn.HiddenMarkovModel([1, 0], [[0.5, 0.5], [0, 1]], [[1, 0], [0.5, 0.5]], alphabet="ab")
     >>> k = fn.kernels.CountKernel(hmm, parts=["emission"])
     >>> k.features(["ab", "aab"])
-    array([[1.        , 0.        , 0.        , 1.        ],
-           [1.66666667, 0.        , 0.33333333, 1.        ]])
+    array([[1. , 0. , 0. , 1. ],
+           [1.5, 0. , 0.5, 1. ]])
     """
 
     def __init__(self, model: Any, *, parts: Any = ("emission", "transition")) -> None:

@@ -86,7 +86,7 @@ class HiddenMarkovModel:
     ...     [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]], alphabet="ab"
     ... )
     >>> hmm.log_prob(["aab", ""]).round(3)
-    array([-2.148, 0.   ])
+    array([-2.341,  0.   ])
     >>> hmm.decode(["aaabbb"])[0]
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
@@ -291,7 +291,7 @@ class HiddenMarkovModel:
             where there is one, final. Each row of probabilities is taken as numbers without a constraint that are then
             normalized, at a point where they sum to 1. A row of `transition` is one with its `final`; `initial` is one
             with the probability of stopping at once, which has no column since the others determine its score. At a
-            parameter that is 0 it is the derivative all the same.
+            parameter that is 0 it is the derivative all the same, and inf where no double holds it.
 
         Raises
         ------

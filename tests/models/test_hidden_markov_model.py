@@ -1,0 +1,456 @@
+"""Hidden Markov models: every number is a sum over trajectories."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.errors import SchemaError, StateSpaceError, UnknownStateError, ZeroProbabilityError
+from fishernet.models import Alphabet
+from tests.reference.hidden_markov import (
+    Parts,
+    all_strings,
+    log_probability,
+    numerical_scores,
+    parts,
+    probability,
+    random_parts,
+    trajectories,
+)
+
+KINDS = [(final, empty) for final in (False, True) for empty in (False, True)]
+TWO = fn.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]], alphabet="ab")
+
+
+def possible(m: Parts, strings: list[list[int]]) -> list[list[int]]:
+    return [string for string in strings if probability(m, string) > 1e-12]
+
+
+# ------------------------------------------------------------------------------------------------- log-probabilities
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts(empty=False, most_states=3))
+def test_log_prob_is_the_sum_over_trajectories(m: Parts) -> None:
+    strings = all_strings(m.n_symbols, 3)
+    expected = [sum(t.weight for t in trajectories(m, string, 3)) for string in strings]
+    np.testing.assert_allclose(np.exp(m.model().log_prob(strings)), expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("final", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_with_empties_it_is_the_limit_of_sums_over_longer_trajectories(final: bool, seed: int) -> None:
+    m = random_parts(seed, 2, 2, final=final, empty=True)
+    m = Parts(m.initial, m.transition, m.emission * [1, 1, 0.005], m.final, True, m.at_once).normalized()
+    for string in all_strings(2, 2):
+        sums = np.cumsum(
+            [sum(t.weight for t in trajectories(m, string, k) if len(t.states) == k) for k in range(len(string) + 5)]
+        )
+        assert np.exp(m.model().log_prob([string])[0]) == pytest.approx(sums[-1], rel=1e-5)
+        assert np.exp(m.model().log_prob([string])[0]) >= sums[-1] * (1 - 1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(parts())
+def test_log_prob_is_that_of_a_matrix_inverse(m: Parts) -> None:
+    strings = all_strings(m.n_symbols, 3)
+    expected = [probability(m, string) for string in strings]
+    np.testing.assert_allclose(np.exp(m.model().log_prob(strings)), expected, rtol=1e-10, atol=1e-15)
+
+
+@settings(max_examples=30, deadline=None)
+@given(parts(empty=False, final=False))
+def test_without_a_final_state_strings_of_each_length_sum_to_one(m: Parts) -> None:
+    strings = all_strings(m.n_symbols, 4)
+    of = np.exp(m.model().log_prob(strings))
+    lengths = np.array([len(string) for string in strings])
+    np.testing.assert_allclose(np.bincount(lengths, of), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_with_a_final_state_all_strings_sum_to_one(empty: bool) -> None:
+    m = random_parts(3, 3, 1, final=True, empty=empty)
+    total = np.exp(m.model().log_prob([[0] * n for n in range(400)])).sum()
+    assert total == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("final", [False, True])
+@pytest.mark.parametrize("n_states", [1, 3, 8, 11, 17, 40])
+def test_strings_of_ten_thousand_symbols_lose_nothing(n_states: int, final: bool) -> None:
+    m = random_parts(n_states, n_states, 5, final=final)
+    length = 10_000 if n_states < 10 else 2_000
+    string = np.random.default_rng(1).integers(0, 5, length).tolist()
+    expected = log_probability(m, string)
+    assert m.model().log_prob([string])[0] == pytest.approx(float(expected), rel=1e-14)
+
+
+def two_worlds(length: int) -> tuple[Parts, list[int]]:
+    """A model whose first state explains the first half far better, but cannot have made the second."""
+    emission = np.array([[0.98, 0.02 - 1e-9, 1e-9], [0.02, 0.01, 0.97]])
+    m = Parts(np.array([0.5, 0.5]), np.eye(2), emission, None, False, 0.0)
+    return m, [0] * length + [2] * length
+
+
+def test_a_state_that_seemed_impossible_may_turn_out_to_be_the_one() -> None:
+    m, string = two_worlds(3000)
+    with np.errstate(divide="ignore"):
+        expected = log_probability(m, string)
+    assert m.model().log_prob([string])[0] == pytest.approx(float(expected), rel=1e-14)
+    shares = m.model().posterior([string])[0]
+    np.testing.assert_allclose(shares, np.tile([0.0, 1.0], (6000, 1)), atol=1e-12)
+    scores = m.model().fisher_scores([string], parameters=["emission"])[0]
+    np.testing.assert_allclose(scores[3:6], [3000 / 0.02 - 6000, -6000, 3000 / 0.97 - 6000], rtol=1e-10)
+    moves = m.model().fisher_scores([string], parameters=["transition"])[0]
+    assert moves[1] == np.inf  # a way from the first to the second would be worth e^11000
+    np.testing.assert_allclose(moves[[0, 2, 3]], [0, -5999, 0], rtol=1e-10, atol=1e-8)
+
+
+def test_tiny_probabilities_do_not_vanish() -> None:
+    tiny = 1e-300
+    m = Parts(np.array([1 - tiny, tiny]), np.eye(2), np.array([[1, 0], [0, 1.0]]), None, False, 0.0)
+    assert m.model().log_prob([[1] * 5])[0] == pytest.approx(np.log(tiny))
+    m = Parts(np.array([1.0, 0]), np.array([[1, tiny], [0, 1]]), np.array([[1, 0], [tiny, 1.0]]), None, False, 0.0)
+    assert m.model().log_prob([[0, 1, 0, 0]])[0] == pytest.approx(3 * np.log(tiny))
+
+
+def left_to_right(n: int, *, empty: bool) -> Parts:
+    """A model of many states and few transitions; with empties every other state has no symbol."""
+    transition = np.zeros((n, n))
+    for a in range(n):
+        for to, weight in ((a, 0.3), (a + 1, 0.5), (a + 2, 0.2)):
+            transition[a, min(to, n - 1)] += weight
+    if empty:
+        transition[np.arange(n), np.arange(n)] *= np.arange(n) % 2 == 0
+        transition /= transition.sum(axis=1, keepdims=True).clip(1e-300)
+    emission = np.random.default_rng(0).dirichlet(np.ones(3), n)
+    if empty:
+        silent = (np.arange(n) % 2).astype(float)
+        emission = np.column_stack([emission * (1 - silent)[:, None], silent])
+    final = np.full(n, 0.01)
+    final[-1] = 1.0
+    transition *= (1 - final)[:, None]
+    first = np.zeros(n)
+    first[0] = 1.0
+    return Parts(first, transition, emission, final, empty, 0.0)
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_many_states_with_few_transitions(empty: bool) -> None:
+    m = left_to_right(300, empty=empty)
+    assert not m.model().native.dense
+    small = left_to_right(9, empty=empty)
+    for parts_, length in ((m, 20), (small, 6)):
+        string = np.random.default_rng(2).integers(0, 3, length).tolist()
+        assert parts_.model().log_prob([string])[0] == pytest.approx(np.log(probability(parts_, string)), rel=1e-11)
+
+
+# ------------------------------------------------------------------------------------------ posteriors and decoding
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts())
+def test_posteriors_are_shares_of_the_trajectories(m: Parts) -> None:
+    strings = possible(m, all_strings(m.n_symbols, 2))
+    silent = m.emission[:, -1] if m.empty else np.zeros(m.n_states)
+    closure = np.linalg.inv(np.eye(m.n_states) - silent[:, None] * m.transition)
+    for string, shares in zip(strings, m.model().posterior(strings), strict=True):
+        assert shares.shape == (len(string), m.n_states)
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-11)
+        for place, state in itertools.product(range(len(string)), range(m.n_states)):
+            assert shares[place, state] == pytest.approx(through(m, closure, string, place, state), rel=1e-9, abs=1e-13)
+
+
+def through(m: Parts, closure: Any, string: list[int], place: int, state: int) -> float:
+    """P(symbol `place` is of `state` | string): all other states are forbidden there."""
+    silent = m.emission[:, -1] if m.empty else np.zeros(m.n_states)
+    stop = np.ones(m.n_states) if m.final is None else m.final
+    entered = m.initial @ closure
+    visited = entered * silent
+    for i, symbol in enumerate(string):
+        spoken = entered * m.emission[:, symbol]
+        if i == place:
+            spoken = spoken * (np.arange(m.n_states) == state)
+        entered = spoken @ m.transition @ closure
+        visited = spoken + entered * silent
+    return float(visited @ stop) / probability(m, string)
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts(most_states=3))
+def test_viterbi_finds_a_best_trajectory(m: Parts) -> None:
+    strings = [string for string in all_strings(m.n_symbols, 2) if string]
+    for string in strings:
+        found: dict[tuple[int, ...], float] = {}
+        for t in trajectories(m, string, 5):
+            spoken = tuple(a for a, symbol in zip(t.states, t.symbols, strict=True) if symbol is not None)
+            found[spoken] = max(found.get(spoken, 0.0), t.weight)
+        best = max(found.values())
+        if best == 0:
+            if probability(m, string) == 0:
+                with pytest.raises(ZeroProbabilityError):
+                    m.model().decode([string])
+            continue
+        states = tuple(m.model().decode([string])[0].tolist())
+        assert found[states] == pytest.approx(best, rel=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([2, 8, 9, 20]))
+def test_viterbi_of_long_strings_is_the_dynamic_program(seed: int, n_states: int) -> None:
+    m = random_parts(seed, n_states, 4)
+    string = np.random.default_rng(seed).integers(0, 4, 60)
+    scores = np.log(m.initial) + np.log(m.emission[:, string[0]])
+    back = []
+    for symbol in string[1:]:
+        steps = scores[:, None] + np.log(m.transition)
+        back.append(steps.argmax(axis=0))
+        scores = steps.max(axis=0) + np.log(m.emission[:, symbol])
+    states = [int(scores.argmax())]
+    for pointers in reversed(back):
+        states.append(int(pointers[states[-1]]))
+    assert m.model().decode([string.tolist()])[0].tolist() == states[::-1]
+
+
+def test_posterior_decoding_takes_the_likeliest_state_of_each_symbol() -> None:
+    shares = TWO.posterior(["abba", ""])
+    decoded = TWO.decode(["abba", ""], method="posterior")
+    assert [states.tolist() for states in decoded] == [share.argmax(axis=1).tolist() for share in shares]
+
+
+# ----------------------------------------------------------------------------------------------- counts and scores
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts(empty=False, most_states=3))
+def test_expected_counts_are_averages_over_trajectories(m: Parts) -> None:
+    strings = possible(m, all_strings(m.n_symbols, 3))
+    counts = m.model().expected_counts(strings)
+    for i, string in enumerate(strings):
+        emission, transition = np.zeros(m.emission.shape), np.zeros(m.transition.shape)
+        initial, final = np.zeros(m.n_states), np.zeros(m.n_states)
+        for t in trajectories(m, string, len(string)):
+            share = t.weight / probability(m, string)
+            for a, symbol in zip(t.states, t.symbols, strict=True):
+                assert symbol is not None
+                emission[a, symbol] += share
+            for a, b in itertools.pairwise(t.states):
+                transition[a, b] += share
+            if t.states:
+                initial[t.states[0]] += share
+                final[t.states[-1]] += share
+        np.testing.assert_allclose(counts.emission[i], emission, atol=1e-11)
+        np.testing.assert_allclose(counts.transition[i], transition, atol=1e-11)
+        np.testing.assert_allclose(counts.initial[i], initial, atol=1e-11)
+        if counts.final is not None:
+            np.testing.assert_allclose(counts.final[i], final, atol=1e-11)
+
+
+@settings(max_examples=80, deadline=None)
+@given(parts())
+def test_scores_are_derivatives(m: Parts) -> None:
+    """Also at parameters that are 0, where the likelihood goes on as a polynomial."""
+    strings = possible(m, all_strings(m.n_symbols, 3))[::3]
+    scores = m.model().fisher_scores(strings)
+    assert scores.shape == (len(strings), m.model().n_parameters)
+    for string, score in zip(strings, scores, strict=True):
+        if probability(m, string) > 1e-3:
+            np.testing.assert_allclose(score, numerical_scores(m, string), rtol=1e-5, atol=1e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(parts())
+def test_scores_are_orthogonal_to_the_parameters_of_their_rows(m: Parts) -> None:
+    """A row times a number is the same row after it was normalized."""
+    strings = possible(m, all_strings(m.n_symbols, 3))
+    hmm = m.model()
+    emission = hmm.fisher_scores(strings, parameters=["emission"]).reshape(len(strings), *m.emission.shape)
+    np.testing.assert_allclose((emission * m.emission).sum(axis=2), 0, atol=1e-9)
+    rest = hmm.fisher_scores(strings)[:, m.emission.size :]
+    moves = rest[:, : m.transition.size].reshape(len(strings), *m.transition.shape)
+    total = (moves * m.transition).sum(axis=2)
+    if m.final is not None:
+        total += rest[:, -m.n_states :] * m.final
+    np.testing.assert_allclose(total, 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_scores_have_mean_zero_under_the_model(empty: bool) -> None:
+    m = random_parts(5, 3, 1, final=True, empty=empty)
+    strings = [[0] * n for n in range(300)]
+    hmm = m.model()
+    np.testing.assert_allclose(np.exp(hmm.log_prob(strings)) @ hmm.fisher_scores(strings), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("final", "empty"), KINDS)
+def test_both_engines_and_checkpoints_give_the_same(final: bool, empty: bool) -> None:
+    """Doubles, numbers without limits, and tables made again from checkpoints."""
+    m = random_parts(9, 5, 3, final=final, empty=empty)
+    random = np.random.default_rng(3)
+    strings = [random.integers(0, 3, n).tolist() for n in (0, 1, 15, 16, 17, 200)]
+    hmm = m.model()
+    encoded = hmm.alphabet.encode(strings)
+    rows, logs = hmm.native.derivatives(encoded.codes, encoded.offsets, 1, True)
+    assert hmm.native.dense
+    again, _ = hmm.native.derivatives(encoded.codes, encoded.offsets, 1, True, 20)
+    np.testing.assert_allclose(again, rows, rtol=1e-12)
+    wide = with_an_unused_state(m)
+    assert not wide.native.dense
+    other, other_logs = wide.native.derivatives(encoded.codes, encoded.offsets, 1, True)
+    few, _ = wide.native.derivatives(encoded.codes, encoded.offsets, 1, True, 20)
+    np.testing.assert_array_equal(few, other)
+    np.testing.assert_allclose(other_logs, logs, rtol=1e-12, atol=1e-12)
+    kept = np.concatenate([part.ravel() for part in used_columns(m)])
+    np.testing.assert_allclose(other[:, kept], rows, rtol=1e-10)
+    totals, _ = hmm.native.derivatives(encoded.codes, encoded.offsets, len(strings), True)
+    np.testing.assert_allclose(totals[0], rows.sum(axis=0), rtol=1e-12)
+
+
+def with_an_unused_state(m: Parts) -> fn.HiddenMarkovModel:
+    """The same with one state that is never come to and emits a symbol with a probability that no double can square."""
+    n = m.n_states
+    transition = np.zeros((n + 1, n + 1))
+    transition[:n, :n] = m.transition
+    transition[n, n] = 1.0
+    emission = np.zeros((n + 1, m.emission.shape[1]))
+    emission[:n] = m.emission
+    emission[n, :2] = [1.0, 1e-290]
+    final = None if m.final is None else np.append(m.final, 0.0)
+    return fn.HiddenMarkovModel(np.append(m.initial, 0.0), transition, emission, final=final, empty=m.empty)
+
+
+def used_columns(m: Parts) -> list[Any]:
+    """Where the scores of the first states are among those of one state more."""
+    n, columns = m.n_states, m.emission.shape[1]
+    first = (n + 1) * columns
+    moves = first + np.arange((n + 1) ** 2).reshape(n + 1, n + 1)[:n, :n]
+    initial = first + (n + 1) ** 2 + np.arange(n)
+    return [np.arange(n * columns), moves, initial, *([] if m.final is None else [initial + n + 1])]
+
+
+def test_the_information_of_short_strings_is_the_mean_square_of_the_scores() -> None:
+    strings = ["".join(s) for s in itertools.product("ab", repeat=3)]
+    scores = TWO.fisher_scores(strings)
+    expected = (scores * np.exp(TWO.log_prob(strings))[:, None]).T @ scores
+    np.testing.assert_allclose(TWO.fisher_information(length=3), expected, atol=1e-12)
+    with pytest.raises(StateSpaceError, match="length 40"):
+        TWO.fisher_information(length=40)
+    with pytest.raises(SchemaError, match="length"):
+        TWO.fisher_information()
+
+
+def test_results_do_not_depend_on_threads() -> None:
+    strings = TWO.sample(200, length=50, seed=1)
+    results = []
+    for n in (1, 2):
+        before = fn.set_threads(n)
+        results.append((TWO.log_prob(strings), TWO.fisher_scores(strings)))
+        fn.set_threads(before)
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+# -------------------------------------------------------------------------------------------------------- samples
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_samples_come_with_their_probabilities(empty: bool) -> None:
+    m = random_parts(11, 3, 2, final=True, empty=empty)
+    hmm = m.model()
+    drawn = [tuple(string) for string in hmm.sample(20_000, seed=1)]
+    strings = [tuple(string) for string in all_strings(2, 3)]
+    expected = np.exp(hmm.log_prob(strings))
+    found = np.array([drawn.count(string) for string in strings]) / len(drawn)
+    assert (np.abs(found - expected) < 5 * np.sqrt(expected / len(drawn)) + 1e-9).all()
+
+
+def test_samples_of_given_lengths() -> None:
+    assert list(map(len, TWO.sample(3, length=[0, 4, 2], seed=1))) == [0, 4, 2]
+    assert TWO.sample(5, length=9, seed=3) == TWO.sample(5, length=9, seed=3)
+    assert TWO.sample(0, length=9) == []
+    assert set("".join(TWO.sample(50, length=9, seed=3))) == {"a", "b"}
+
+
+def test_samples_of_what_never_stops_are_refused() -> None:
+    stuck = fn.HiddenMarkovModel([0.5, 0.5], [[0.5, 0.0], [0.0, 1.0]], [[1.0], [1.0]], final=[0.5, 0.0])
+    with pytest.raises(SchemaError, match="state 1 never stops"):
+        stuck.sample(1)
+    with pytest.raises(SchemaError, match="give length"):
+        TWO.sample(1)
+    with pytest.raises(SchemaError, match="draws the lengths itself"):
+        random_parts(1, 2, 2, final=True).model().sample(1, length=3)
+
+
+# ---------------------------------------------------------------------------------------------------- bad input
+
+
+def test_an_impossible_string_has_probability_zero_and_no_scores() -> None:
+    hmm = fn.HiddenMarkovModel([1, 0], [[0.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]], alphabet="ab")
+    assert hmm.log_prob(["abb", "aa"]).tolist() == [0.0, -np.inf]
+    for method in (hmm.fisher_scores, hmm.posterior, hmm.decode, hmm.expected_counts):
+        with pytest.raises(ZeroProbabilityError, match="string 1 has probability 0"):
+            method(["abb", "aa"])
+
+
+def test_a_loop_without_symbols_and_without_an_end_is_singular() -> None:
+    loop = fn.HiddenMarkovModel([1, 0], [[0.5, 0.5], [0.0, 1.0]], [[0.5, 0.5], [0.0, 1.0]], empty=True)
+    with pytest.raises(SchemaError, match=r"state 1 .* singular"):
+        loop.log_prob([[0]])
+    never_met = fn.HiddenMarkovModel([1, 0], [[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [0.0, 1.0]], empty=True)
+    assert never_met.log_prob([[]])[0] == pytest.approx(np.log(1 + 0.5 / (1 - 0.5)))
+
+
+def test_the_empty_string_is_a_string() -> None:
+    assert TWO.log_prob([""])[0] == 0
+    assert TWO.fisher_scores([""]).tolist() == [[0.0] * 10]
+    stopping = fn.HiddenMarkovModel([0.75], [[0.5]], [[1.0]], final=[0.5])
+    assert np.exp(stopping.log_prob([[], [0]])) == pytest.approx([0.25, 0.375])
+    assert TWO.log_prob([]).shape == (0,)
+    assert TWO.fisher_scores([]).shape == (0, 10)
+
+
+def test_what_is_no_list_of_strings_is_refused() -> None:
+    with pytest.raises(SchemaError, match="a list of strings"):
+        TWO.log_prob("ab")
+    with pytest.raises(UnknownStateError, match=r"string 1 has the symbol 'c' at position 2"):
+        TWO.log_prob(["ab", "abc"])
+    with pytest.raises(SchemaError, match="unknown method"):
+        TWO.decode(["ab"], method="best")
+    with pytest.raises(SchemaError, match="parameters must be some of"):
+        TWO.fisher_scores(["ab"], parameters=["final"])
+
+
+# ------------------------------------------------------------------------------------------------------ its identity
+
+
+def test_models_are_equal_by_their_numbers_and_survive_pickling() -> None:
+    for final, empty in KINDS:
+        hmm = random_parts(2, 3, 2, final=final, empty=empty).model()
+        hmm.log_prob([[0]])
+        copy = pickle.loads(pickle.dumps(hmm))
+        assert copy == hmm
+        assert hash(copy) == hash(hmm)
+        assert copy.log_prob([[0, 1]]) == hmm.log_prob([[0, 1]])
+    assert random_parts(2, 3, 2, empty=True).model() != random_parts(2, 3, 3).model()
+    same = fn.HiddenMarkovModel(TWO.initial, TWO.transition, TWO.emission, alphabet=Alphabet("ba"))
+    assert same != TWO
+
+
+class Fitted:
+    startprob_ = np.array([0.5, 0.5])
+    transmat_ = np.array([[0.9, 0.1 + 1e-7], [0.2, 0.8]])
+    emissionprob_ = np.array([[0.8, 0.2], [0.3, 0.7]])
+
+
+def test_a_model_of_hmmlearn_is_taken_over() -> None:
+    hmm = fn.HiddenMarkovModel.from_hmmlearn(Fitted(), alphabet="ab")
+    np.testing.assert_allclose(hmm.transition, TWO.transition, atol=1e-7)
+    assert hmm.alphabet.symbols == ("a", "b")
+    with pytest.raises(SchemaError, match="has no startprob_"):
+        fn.HiddenMarkovModel.from_hmmlearn(object())

@@ -1,0 +1,187 @@
+"""Hidden Markov models by brute force: sums over trajectories, one by one or by plain linear algebra."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import strategies as st
+
+import fishernet as fn
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A hidden Markov model as numbers, normalized or not."""
+
+    initial: Floats
+    transition: Floats
+    emission: Floats  # the last column is the empty symbol's where `empty`
+    final: Floats | None
+    empty: bool
+    at_once: float
+
+    @property
+    def n_states(self) -> int:
+        return len(self.initial)
+
+    @property
+    def n_symbols(self) -> int:
+        return int(self.emission.shape[1]) - int(self.empty)
+
+    def model(self) -> fn.HiddenMarkovModel:
+        return fn.HiddenMarkovModel(self.initial, self.transition, self.emission, final=self.final, empty=self.empty)
+
+    def normalized(self) -> Parts:
+        """Every row of probabilities divided by its sum."""
+        total = self.initial.sum() + self.at_once
+        rows = self.transition.sum(axis=1) + (0 if self.final is None else self.final)
+        return replace(
+            self,
+            initial=self.initial / total,
+            at_once=self.at_once / total,
+            transition=self.transition / rows[:, None],
+            final=None if self.final is None else self.final / rows,
+            emission=self.emission / self.emission.sum(axis=1, keepdims=True),
+        )
+
+    def flat(self) -> Floats:
+        """The parameters in the order of the scores."""
+        parts = [self.emission, self.transition, self.initial, *([] if self.final is None else [self.final])]
+        return np.concatenate([part.ravel() for part in parts])
+
+    def replaced(self, flat: Floats) -> Parts:
+        """The same with other parameters."""
+        ends = np.cumsum([self.emission.size, self.transition.size, self.n_states])
+        emission, transition, initial, final = np.split(flat, ends)
+        return replace(
+            self,
+            emission=emission.reshape(self.emission.shape),
+            transition=transition.reshape(self.transition.shape),
+            initial=initial,
+            final=None if self.final is None else final,
+        )
+
+
+def random_parts(
+    seed: int, n_states: int, n_symbols: int, *, final: bool = False, empty: bool = False, zeros: bool = False
+) -> Parts:
+    random = np.random.default_rng(seed)
+
+    def rows(shape: tuple[int, ...]) -> Floats:
+        values = random.exponential(size=shape)
+        if zeros:
+            values[random.random(shape) < 0.3] = 0.0
+            values[..., -1] += 0.05
+        shares: Floats = values / values.sum(axis=-1, keepdims=True)
+        return shares
+
+    emission = rows((n_states, n_symbols + empty))
+    if empty and zeros:  # something is emitted everywhere, so that nothing goes on forever in silence
+        emission[:, 0] += 0.2
+        emission /= emission.sum(axis=1, keepdims=True)
+    moves = rows((n_states, n_states + final))
+    first = rows((n_states + final,))
+    return Parts(
+        initial=first[:n_states],
+        transition=moves[:, :n_states],
+        emission=emission,
+        final=moves[:, -1] if final else None,
+        empty=empty,
+        at_once=float(first[-1]) if final else 0.0,
+    )
+
+
+@st.composite
+def parts(draw: st.DrawFn, *, empty: bool | None = None, final: bool | None = None, most_states: int = 4) -> Parts:
+    return random_parts(
+        draw(st.integers(0, 10**6)),
+        draw(st.integers(1, most_states)),
+        draw(st.integers(1, 3)),
+        final=draw(st.booleans()) if final is None else final,
+        empty=draw(st.booleans()) if empty is None else empty,
+        zeros=draw(st.booleans()),
+    )
+
+
+def all_strings(n_symbols: int, longest: int) -> list[list[int]]:
+    return [list(s) for n in range(longest + 1) for s in itertools.product(range(n_symbols), repeat=n)]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """States, what each emits (None is nothing), and the weight."""
+
+    states: tuple[int, ...]
+    symbols: tuple[int | None, ...]
+    weight: float
+
+
+def trajectories(m: Parts, string: Sequence[int], longest: int) -> Iterator[Trajectory]:
+    """All trajectories of at most so many states that give a string."""
+    n = len(string)
+    if n == 0:
+        yield Trajectory((), (), 1.0 if m.final is None else m.at_once)
+    for length in range(max(n, 1), (longest if m.empty else n) + 1):
+        for spoken in itertools.combinations(range(length), n):
+            symbols: list[int | None] = [None] * length
+            for place, symbol in zip(spoken, string, strict=True):
+                symbols[place] = symbol
+            for states in itertools.product(range(m.n_states), repeat=length):
+                yield Trajectory(states, tuple(symbols), weight_of(m, states, symbols))
+
+
+def weight_of(m: Parts, states: Sequence[int], symbols: Sequence[int | None]) -> float:
+    weight = float(m.initial[states[0]])
+    for a, b in itertools.pairwise(states):
+        weight *= m.transition[a, b]
+    for a, symbol in zip(states, symbols, strict=True):
+        weight *= m.emission[a, -1 if symbol is None else symbol]
+    return weight if m.final is None else weight * m.final[states[-1]]
+
+
+def probability(m: Parts, string: Sequence[int]) -> float:
+    """The weight of a string, silent visits by a matrix inverse (P3, 12.1.5 and ERRATA 6 and 7)."""
+    n = m.n_states
+    silent = m.emission[:, -1] if m.empty else np.zeros(n)
+    closure = np.linalg.inv(np.eye(n) - silent[:, None] * m.transition)
+    stop = np.ones(n) if m.final is None else m.final
+    entered = m.initial @ closure
+    visited = entered * silent
+    for symbol in string:
+        spoken = entered * m.emission[:, symbol]
+        entered = spoken @ m.transition @ closure
+        visited = spoken + entered * silent
+    alone = (1.0 if m.final is None else m.at_once) if not len(string) else 0.0
+    return float(visited @ stop + alone)
+
+
+def log_probability(m: Parts, string: Sequence[int]) -> np.longdouble:
+    """The logarithm of the weight of a string of a model without empties, in logarithms and long doubles."""
+    log = np.log
+    transition, emission = log(m.transition.astype(np.longdouble)), log(m.emission.astype(np.longdouble))
+    f = log(m.initial.astype(np.longdouble)) + emission[:, string[0]]
+    for symbol in string[1:]:
+        f = np.logaddexp.reduce(f[:, None] + transition, axis=0) + emission[:, symbol]
+    return np.longdouble(np.logaddexp.reduce(f if m.final is None else f + log(m.final.astype(np.longdouble))))
+
+
+def numerical_scores(m: Parts, string: Sequence[int], step: float = 1e-4) -> Floats:
+    """Five-point differences of the log-probability, unconstrained then normalized."""
+    at = m.flat()
+
+    def value(k: int, by: float) -> float:
+        moved = at.copy()
+        moved[k] += by
+        return float(np.log(probability(m.replaced(moved).normalized(), string)))
+
+    def slope(k: int) -> float:
+        near, far = value(k, step) - value(k, -step), value(k, 2 * step) - value(k, -2 * step)
+        return (8 * near - far) / (12 * step)
+
+    return np.array([slope(k) for k in range(len(at))])
