@@ -180,7 +180,7 @@ def test_a_file_changed_anywhere_is_read_or_refused(tmp_path: Path) -> None:
             np.testing.assert_allclose(conditional.probabilities.sum(axis=1), 1, rtol=0, atol=1e-9)
 
 
-class Gaussian:
+class Bell:
     """A model that nobody can save."""
 
 
@@ -188,7 +188,7 @@ class OwnNetwork(BayesianNetwork):
     """A network that would come back as another class."""
 
 
-@pytest.mark.parametrize("model", [Gaussian(), None, OwnNetwork([], [])])
+@pytest.mark.parametrize("model", [Bell(), None, OwnNetwork([], [])])
 def test_what_cannot_be_saved(tmp_path: Path, model: object) -> None:
     message = f"a {type(model).__name__} cannot be saved; what can be saved: BayesianNetwork"
     with pytest.raises(SchemaError, match=message):
@@ -212,17 +212,14 @@ def gaussian_kind(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     def read(fields: Fields) -> tuple[list[Any], int]:
         return fields.items("mean"), fields.whole("sd")
 
-    monkeypatch.setitem(KINDS, "Gaussian", Kind(Gaussian, lambda model: described, read))
+    monkeypatch.setitem(KINDS, "Bell", Kind(Bell, lambda model: described, read))
     return described
 
 
 def test_another_kind_is_one_entry(tmp_path: Path, gaussian_kind: dict[str, Any]) -> None:
-    save(Gaussian(), tmp_path / "a.json")
+    save(Bell(), tmp_path / "a.json")
     assert load(tmp_path / "a.json") == (gaussian_kind["mean"], 2)
-    with pytest.raises(
-        SchemaError, match=r"what can be saved: BayesianNetwork, DependencyNetwork, Gaussian, .*MarkovNetwork"
-    ):
-    assert "Gaussian" in KINDS
+    assert "Bell" in KINDS
     with pytest.raises(SchemaError, match=f"what can be saved: {', '.join(sorted(KINDS))}"):
         save(3, tmp_path / "a.json")
 
@@ -234,7 +231,7 @@ def test_a_writer_that_fails_half_way_leaves_the_old_file(
     path = stored(tmp_path, "old")
     gaussian_kind["sd"] = broken
     with pytest.raises((TypeError, ValueError)):
-        save(Gaussian(), path)
+        save(Bell(), path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

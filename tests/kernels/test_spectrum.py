@@ -96,3 +96,11 @@ def test_a_kernel_pickles(alphabet: str | None) -> None:
     again = pickle.loads(pickle.dumps(kernel))
     assert type(again) is type(kernel)
     assert again(["abab"]).tolist() == [[5]]
+
+
+@pytest.mark.parametrize("alphabet", [None, "ab"])
+def test_a_cosine_pickles(alphabet: str | None) -> None:
+    cosine = Normalized(SpectrumKernel(2, alphabet))
+    again = pickle.loads(pickle.dumps(cosine))
+    assert type(again) is type(cosine)
+    np.testing.assert_array_equal(again(["abab", "ba"]), cosine(["abab", "ba"]))

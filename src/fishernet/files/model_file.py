@@ -21,13 +21,24 @@ from typing import Any, NamedTuple, NoReturn
 
 from fishernet.errors import FileFormatError, SchemaError
 from fishernet.files.fields import Fields, shown
+from fishernet.files.gaussian_fields import gaussian_fields, mixture_fields, read_gaussian, read_mixture
 from fishernet.files.hidden_tree_fields import hidden_tree_fields, read_hidden_tree
 from fishernet.files.markov_fields import markov_fields, read_markov
 from fishernet.files.network_fields import dependency_fields, network_fields, read_dependency, read_network
 from fishernet.files.reading import read_text
 from fishernet.files.sequences.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
+from fishernet.files.sequences.markov_chain_fields import markov_chain_fields, read_markov_chain
 from fishernet.files.writing import replacing_text
-from fishernet.models import BayesianNetwork, DependencyNetwork, HiddenMarkovModel, HiddenTree, MarkovNetwork
+from fishernet.models import (
+    BayesianNetwork,
+    DependencyNetwork,
+    Gaussian,
+    GaussianMixture,
+    HiddenMarkovModel,
+    HiddenTree,
+    MarkovChain,
+    MarkovNetwork,
+)
 from fishernet.table.variable import listed
 
 FORMAT = "fishernet"
@@ -49,7 +60,10 @@ KINDS = {
     "BayesianNetwork": Kind(BayesianNetwork, network_fields, read_network),
     "DependencyNetwork": Kind(DependencyNetwork, dependency_fields, read_dependency),
     "HiddenTree": Kind(HiddenTree, hidden_tree_fields, read_hidden_tree),
+    "Gaussian": Kind(Gaussian, gaussian_fields, read_gaussian),
+    "GaussianMixture": Kind(GaussianMixture, mixture_fields, read_mixture),
     "HiddenMarkovModel": Kind(HiddenMarkovModel, hidden_markov_fields, read_hidden_markov),
+    "MarkovChain": Kind(MarkovChain, markov_chain_fields, read_markov_chain),
     "MarkovNetwork": Kind(MarkovNetwork, markov_fields, read_markov),
 }
 
@@ -61,6 +75,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     ----------
     model : BayesianNetwork, DependencyNetwork, HiddenTree or MarkovNetwork
     model : BayesianNetwork, DependencyNetwork, HiddenMarkovModel or MarkovNetwork
+    model : BayesianNetwork, HiddenMarkovModel, MarkovChain, ...
         What `KINDS` lists can be saved.
     path : path
         A name that ends in ``.gz`` is compressed. The file is written beside and renamed: when anything fails, what
@@ -111,6 +126,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     BayesianNetwork, DependencyNetwork, HiddenTree or MarkovNetwork
     BayesianNetwork, DependencyNetwork, HiddenMarkovModel or MarkovNetwork
+    BayesianNetwork, HiddenMarkovModel, MarkovChain, ...
         Equal to what was saved, to the last bit.
 
     Raises

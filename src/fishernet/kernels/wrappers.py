@@ -52,6 +52,9 @@ class Normalized(Algebra):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = _checked_kernel(kernel)
 
+    def __getnewargs__(self) -> tuple[Kernel]:
+        return (self.kernel,)  # pickled cosines are made the same way
+
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the cosines of all pairs, (n, m) float64."""
         of_x = _one_over_length(self.kernel.diag(X))

@@ -7,12 +7,12 @@ chooses the inputs of every variable by itself (`local_structure`).
 """
 
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
-from fishernet.learn.markov_chain import markov_chain
 from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
 from fishernet.learn.sequences.baum_welch import BaumWelchResult, baum_welch, hidden_markov_model
 from fishernet.learn.sequences.hidden_tree import HiddenTreeFit, hidden_tree, hidden_tree_fit
+from fishernet.learn.sequences.markov_chain import markov_chain
 from fishernet.learn.structure import dag, structure
 from fishernet.learn.trees import chow_liu, kdb, naive_bayes, tan
 

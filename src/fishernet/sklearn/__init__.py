@@ -6,6 +6,8 @@ Nothing imports this package but who asks: ``import fishernet.sklearn``. It need
 
 try:
     from fishernet.sklearn.classifier import BayesianNetworkClassifier
+    from fishernet.sklearn.fisher_features import FisherFeatures, HmmFisherFeatures, MarkovFisherFeatures
+    from fishernet.sklearn.kernel_matrix import KernelTransformer
 except ImportError as error:
     if (error.name or "").partition(".")[0] != "sklearn":
         raise
@@ -14,4 +16,10 @@ except ImportError as error:
         name=error.name,
     ) from error
 
-__all__ = ["BayesianNetworkClassifier"]
+__all__ = [
+    "BayesianNetworkClassifier",
+    "FisherFeatures",
+    "HmmFisherFeatures",
+    "KernelTransformer",
+    "MarkovFisherFeatures",
+]

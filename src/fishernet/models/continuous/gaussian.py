@@ -81,5 +81,13 @@ class Gaussian:
         """Draw numbers, (n,) float64."""
         return generator(seed).normal(self._mean, self._sd, n)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Gaussian):
+            return NotImplemented
+        return (self._mean, self._sd) == (other._mean, other._sd)
+
+    def __hash__(self) -> int:
+        return hash((self._mean, self._sd))
+
     def __repr__(self) -> str:
         return f"Gaussian({self._mean!r}, {self._sd!r})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -117,6 +119,18 @@ class GaussianMixture:
         random = generator(seed)
         component = random.choice(len(self._weights), n, p=self._weights / self._weights.sum())
         return random.normal(self._means[component], self._sd)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GaussianMixture):
+            return NotImplemented
+        mine, theirs = (self._weights, self._means), (other._weights, other._means)
+        return self._sd == other._sd and all(map(np.array_equal, mine, theirs))
+
+    def __hash__(self) -> int:
+        return hash((self._weights.tobytes(), self._means.tobytes(), self._sd))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GaussianMixture, (self._weights, self._means, self._sd)
 
     def __repr__(self) -> str:
         return f"GaussianMixture({self._weights.tolist()}, {self._means.tolist()}, {self._sd!r})"

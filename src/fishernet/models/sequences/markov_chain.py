@@ -239,6 +239,21 @@ class MarkovChain:
         drawn = draw_codes(self._rows, self._start.ravel(), self._order, len(self._alphabet), lengths, random)
         return [self._alphabet.string(codes.tolist()) for codes in drawn]
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MarkovChain):
+            return NotImplemented
+        return (
+            (self._alphabet, self._end) == (other._alphabet, other._end)
+            and np.array_equal(self._transition, other._transition)
+            and np.array_equal(self._start, other._start)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._alphabet, self._transition.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self._alphabet, self._order, self._transition, self._end, self._start)
+
     def __repr__(self) -> str:
         return f"MarkovChain(order {self._order}, {len(self._alphabet)} symbols{', end' if self._end else ''})"
 
@@ -287,6 +302,10 @@ class MarkovChain:
             configuration=dict(enumerate(given)),  # type: ignore[arg-type]
             state=symbols[last],
         )
+
+
+def _rebuilt(alphabet: Alphabet, order: int, transition: Numbers, end: bool, start: Numbers) -> MarkovChain:
+    return MarkovChain(alphabet, order, transition, end=end, start=start)
 
 
 def table_shape(n_symbols: int, order: int, end: bool) -> tuple[int, ...]:

@@ -125,7 +125,8 @@ def _checked_number(value: float, what: str) -> float:
 
 def _symbols(alignment: Alignment, alphabet: Alphabet) -> Codes:
     """Return the code of every cell, -1 for a gap, (n_rows, width)."""
-    gaps = np.array([[symbol in GAPS for symbol in row] for row in alignment.rows]).reshape(len(alignment), -1)
+    gaps = np.array([[symbol in GAPS for symbol in row] for row in alignment.rows], dtype=bool)
+    gaps = gaps.reshape(len(alignment), alignment.width)
     codes = np.full(gaps.shape, -1, np.int64)
     codes[~gaps] = alphabet.encode(alignment.strings).codes
     return codes
