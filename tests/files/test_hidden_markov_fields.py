@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.errors import FileFormatError, SchemaError
 from fishernet.files.fields import Fields
-from fishernet.files.sequences.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
+from fishernet.files.kinds.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
 from fishernet.models import Alphabet
 from tests.reference.hidden_markov import Parts, parts
 

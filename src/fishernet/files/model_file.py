@@ -21,13 +21,13 @@ from typing import Any, NamedTuple, NoReturn
 
 from fishernet.errors import FileFormatError, SchemaError
 from fishernet.files.fields import Fields, shown
-from fishernet.files.gaussian_fields import gaussian_fields, mixture_fields, read_gaussian, read_mixture
-from fishernet.files.hidden_tree_fields import hidden_tree_fields, read_hidden_tree
-from fishernet.files.markov_fields import markov_fields, read_markov
-from fishernet.files.network_fields import dependency_fields, network_fields, read_dependency, read_network
+from fishernet.files.kinds.gaussian_fields import gaussian_fields, mixture_fields, read_gaussian, read_mixture
+from fishernet.files.kinds.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
+from fishernet.files.kinds.hidden_tree_fields import hidden_tree_fields, read_hidden_tree
+from fishernet.files.kinds.markov_chain_fields import markov_chain_fields, read_markov_chain
+from fishernet.files.kinds.markov_fields import markov_fields, read_markov
+from fishernet.files.kinds.network_fields import dependency_fields, network_fields, read_dependency, read_network
 from fishernet.files.reading import read_text
-from fishernet.files.sequences.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
-from fishernet.files.sequences.markov_chain_fields import markov_chain_fields, read_markov_chain
 from fishernet.files.writing import replacing_text
 from fishernet.models import (
     BayesianNetwork,

@@ -1,4 +1,4 @@
-"""Files of sequences, and models of sequences in the library's own file."""
+"""Files of sequences."""
 
 from fishernet.files.sequences.fasta import NamedStrings, read_fasta
 from fishernet.files.sequences.stockholm import read_stockholm

@@ -10,10 +10,10 @@
 
 from __future__ import annotations
 
-from fishernet.files.factor_fields import factor_fields, read_factor
 from fishernet.files.fields import Fields
+from fishernet.files.kinds.factor_fields import factor_fields, read_factor
+from fishernet.files.kinds.variable_fields import read_variable, variable_fields
 from fishernet.files.labels import check_storable
-from fishernet.files.variable_fields import read_variable, variable_fields
 from fishernet.models import MarkovNetwork
 from fishernet.table.variable import check_names
 

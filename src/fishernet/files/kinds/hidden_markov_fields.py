@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fishernet.files.fields import Fields, shown
-from fishernet.files.sequences.alphabet_fields import alphabet_fields, read_alphabet
+from fishernet.files.kinds.alphabet_fields import alphabet_fields, read_alphabet
 from fishernet.models import HiddenMarkovModel
 from fishernet.models.sequences.checks import Numbers
 

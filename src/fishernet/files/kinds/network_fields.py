@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fishernet.errors import SchemaError
-from fishernet.files.factor_fields import factor_fields, positions_of, read_factor
 from fishernet.files.fields import Fields, shown
+from fishernet.files.kinds.factor_fields import factor_fields, positions_of, read_factor
+from fishernet.files.kinds.tree_fields import read_tree, tree_fields
+from fishernet.files.kinds.variable_fields import read_variable, variable_fields
 from fishernet.files.labels import check_storable
-from fishernet.files.tree_fields import read_tree, tree_fields
-from fishernet.files.variable_fields import read_variable, variable_fields
 from fishernet.models import (
     BayesianNetwork,
     Conditional,

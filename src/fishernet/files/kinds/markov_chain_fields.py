@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from fishernet.files.fields import Fields, shown
-from fishernet.files.sequences.alphabet_fields import alphabet_fields, read_alphabet
+from fishernet.files.kinds.alphabet_fields import alphabet_fields, read_alphabet
 from fishernet.models import MarkovChain
 from fishernet.models.sequences.markov_chain import table_shape
 

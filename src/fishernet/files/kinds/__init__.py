@@ -1,0 +1,1 @@
+"""How each kind of model is written in the library's own file, and read back."""
