@@ -11,11 +11,12 @@ int main() {
     test_subset_terms();
     test_hill_climb();
     test_order_search();
+    test_exact_search();
     test_conditionals();
     test_sampling();
     test_inference();
     test_selection();
     test_firing();
-    std::puts("core: 12 passed, 0 failed");
+    std::puts("core: 13 passed, 0 failed");
     return 0;
 }
