@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
+
+#include "search_rules.hpp"
 
 namespace fishernet {
 namespace {
@@ -55,7 +56,7 @@ void BestNetworks::score_chunk(std::uint64_t number) {
 // ---------------------------------------------------------------------------------------------------------- the way back
 
 std::vector<std::uint64_t> BestNetworks::find_parents(const std::vector<int>& order) const {
-    const double tie = std::max(1e-9, 1e-12 * std::abs(score()));
+    const double tie = tie_of(score());
     std::vector<std::uint64_t> found(n_);
     for (std::uint64_t set = (one << n_) - 1; set != 0;) {
         const int sink = find_sink(set, order, tie);

@@ -28,11 +28,21 @@ std::vector<std::int32_t> as_given(std::int32_t n) {
     return order;
 }
 
+std::vector<double> cardinalities_of(const Columns& table, const std::vector<std::int32_t>& order) {
+    std::vector<double> found;
+    for (const auto v : order) found.push_back(table.columns[v].cardinality);
+    return found;
+}
+
 std::uint64_t bits_of(const std::vector<std::int32_t>& variables, const std::vector<std::int32_t>& place) {
     std::uint64_t bits = 0;
     for (const auto v : variables) bits |= std::uint64_t{1} << place[v];
     return bits;
 }
+
+double n_sets(int n) { return std::ldexp(1.0, n); }
+
+}  // namespace
 
 std::vector<ParentRule> parent_rules(const Rules& rules, const std::vector<std::int32_t>& order) {
     std::vector<std::int32_t> place(order.size());
@@ -44,16 +54,6 @@ std::vector<ParentRule> parent_rules(const Rules& rules, const std::vector<std::
     }
     return found;
 }
-
-std::vector<double> cardinalities_of(const Columns& table, const std::vector<std::int32_t>& order) {
-    std::vector<double> found;
-    for (const auto v : order) found.push_back(table.columns[v].cardinality);
-    return found;
-}
-
-double n_sets(int n) { return std::ldexp(1.0, n); }
-
-}  // namespace
 
 ExactSearch::ExactSearch(const Columns& table, Measure measure, double parameter, const Rules& rules)
     : n_(rules.n),

@@ -21,6 +21,9 @@
 
 namespace fishernet {
 
+// The rules with the variables in other places.
+std::vector<ParentRule> parent_rules(const Rules& rules, const std::vector<std::int32_t>& order);
+
 class ExactSearch {
 public:
     // The table must outlive the search and have no missing cell. Memory is taken when work begins.

@@ -1,9 +1,15 @@
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "../exact_search.hpp"
+#include "../parent_sets.hpp"
+#include "../sparse_search.hpp"
 #include "arrays.hpp"
 #include "measures.hpp"
 #include "table.hpp"
@@ -11,10 +17,11 @@
 namespace fishernet::bind {
 namespace {
 
-constexpr std::size_t most_variables = 40;  // no machine has the memory for more
+constexpr std::size_t most_in_tables = 40;  // no machine has the memory for more
+constexpr std::size_t most_in_a_mask = 63;
 
-Rules checked_rules(std::size_t n, std::int32_t max_parents, const In2<bool>& forbidden, const In2<bool>& required) {
-    if (n < 1 || n > most_variables) refuse("between 1 and 40 variables are needed");
+Rules checked_rules(std::size_t n, std::size_t most, std::int32_t max_parents, const In2<bool>& forbidden, const In2<bool>& required) {
+    if (n < 1 || n > most) refuse("no variables, or too many");
     if (forbidden.shape(0) != n || forbidden.shape(1) != n || required.shape(0) != n || required.shape(1) != n) {
         refuse("a rule's matrix must be n x n");
     }
@@ -33,11 +40,57 @@ Rules checked_rules(std::size_t n, std::int32_t max_parents, const In2<bool>& fo
     return rules;
 }
 
+void make_parent_sets(ParentSets* self, const In<double>& cardinalities, std::int32_t max_parents,
+                      const In2<bool>& forbidden, const In2<bool>& required, const In<double>& best_fit,
+                      const In<double>& entropies, double price, std::size_t most) {
+    const std::size_t n = cardinalities.size();
+    const Rules rules = checked_rules(n, most_in_a_mask, max_parents, forbidden, required);
+    if (best_fit.size() != n || (entropies.size() != n * n * n * n && price > 0) || std::isnan(price)) refuse("bounds do not fit");
+    std::vector<std::int32_t> as_given(n);
+    std::iota(as_given.begin(), as_given.end(), 0);
+    ScoreBounds bounds{{best_fit.data(), best_fit.data() + n}, {entropies.data(), entropies.data() + entropies.size()}, price};
+    new (self) ParentSets({cardinalities.data(), cardinalities.data() + n}, parent_rules(rules, as_given), std::move(bounds),
+                          most);
+}
+
+nb::tuple wanted(const ParentSets& self) {
+    const FamilyList& w = self.wanted();
+    return nb::make_tuple(to_python(std::vector(w.children)), to_python(std::vector(w.offsets)),
+                          to_python(std::vector(w.parents)));
+}
+
+void tell(ParentSets& self, const In<double>& scores, const In<double>& fits) {
+    const std::size_t n = self.wanted().children.size();
+    if (scores.size() != n || (fits.size() != n && fits.size() != 0)) refuse("one score for each wanted family is needed");
+    const nb::gil_scoped_release release;
+    self.tell(view(scores), view(fits), check_signals);
+}
+
+// A child's sets as bit masks, and their scores; the best first.
+std::pair<Out<std::uint64_t>, Out<double>> sets_of(const ParentSets& self, std::size_t child) {
+    if (child >= self.found().size()) refuse("a child is out of range");
+    std::vector<std::uint64_t> sets;
+    std::vector<double> scores;
+    for (const ParentSet& found : self.found()[child]) {
+        sets.push_back(found.set);
+        scores.push_back(found.score);
+    }
+    return {to_python(std::move(sets)), to_python(std::move(scores))};
+}
+
+void make_sparse(SparseSearch* self, const ParentSets& sets, const In<std::uint64_t>& start, double max_bytes) {
+    if (start.size() != sets.found().size()) refuse("the start has other variables");
+    for (const auto& of : sets.found()) {
+        if (of.empty()) refuse("a child has no set of parents");
+    }
+    new (self) SparseSearch(sets.found(), {start.data(), start.data() + start.size()}, max_bytes);
+}
+
 void make_from_table(ExactSearch* self, const BoundColumns& table, std::string_view measure, double parameter,
                      std::int32_t max_parents, const In2<bool>& forbidden, const In2<bool>& required) {
     check_complete(table);
     if (table.columns.n_rows >= (std::int64_t{1} << 32)) refuse("too many rows");
-    const Rules rules = checked_rules(table.columns.columns.size(), max_parents, forbidden, required);
+    const Rules rules = checked_rules(table.columns.columns.size(), most_in_tables, max_parents, forbidden, required);
     new (self) ExactSearch(table.columns, checked_measure(measure, parameter), parameter, rules);
 }
 
@@ -45,7 +98,7 @@ void make_from_terms(ExactSearch* self, const In<double>& joint, const In2<doubl
                      const In<std::int32_t>& kind_of_child, std::int32_t max_parents, const In2<bool>& forbidden,
                      const In2<bool>& required) {
     const std::size_t n = kind_of_child.size();
-    const Rules rules = checked_rules(n, max_parents, forbidden, required);
+    const Rules rules = checked_rules(n, most_in_tables, max_parents, forbidden, required);
     const std::size_t n_sets = std::size_t{1} << n;
     if (joint.size() != n_sets || marginals.shape(1) != n_sets) refuse("one term for each set is needed");
     std::vector<const double*> rows;
@@ -87,6 +140,33 @@ void bind_exact(nb::module_& m) {
         .def_prop_ro("parents", [](const ExactSearch& self) {
             check_finished(self);
             const nb::gil_scoped_release release;
+            return self.parents();
+        });
+
+    nb::class_<ParentSets>(m, "ParentSets")
+        .def("__init__", &make_parent_sets, nb::arg("cardinalities").noconvert(), nb::arg("max_parents"),
+             nb::arg("forbidden").noconvert(), nb::arg("required").noconvert(), nb::arg("best_fit").noconvert(),
+             nb::arg("entropies").noconvert(), nb::arg("price"), nb::arg("most"))
+        .def("wanted", &wanted)
+        .def("tell", &tell, nb::arg("scores").noconvert(), nb::arg("fits").noconvert())
+        .def("sets_of", &sets_of, nb::arg("child"))
+        .def_prop_ro("child", &ParentSets::child)
+        .def_prop_ro("gave_up", &ParentSets::gave_up)
+        .def_prop_ro("n_wanted", &ParentSets::n_wanted);
+
+    nb::class_<SparseSearch>(m, "SparseSearch")
+        .def("__init__", &make_sparse, nb::arg("sets"), nb::arg("start").noconvert(), nb::arg("max_bytes"))
+        .def("advance", [](SparseSearch& self) {
+            const nb::gil_scoped_release release;
+            self.advance(check_signals);
+        })
+        .def_prop_ro("finished", &SparseSearch::finished)
+        .def_prop_ro("gave_up", &SparseSearch::gave_up)
+        .def_prop_ro("n_nodes", &SparseSearch::n_nodes)
+        .def_prop_ro("bytes", &SparseSearch::bytes)
+        .def_prop_ro("largest_component", &SparseSearch::largest_component)
+        .def_prop_ro("parents", [](const SparseSearch& self) {
+            if (!self.finished()) refuse("the search has not finished");
             return self.parents();
         });
 }

@@ -20,6 +20,7 @@ void test_set_terms();
 void test_subset_terms();
 void test_hill_climb();
 void test_order_search();
+void test_exact_search();
 void test_conditionals();
 void test_sampling();
 void test_inference();

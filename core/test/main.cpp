@@ -11,6 +11,7 @@ int main() {
         test_counting,
         test_set_terms,
         test_subset_terms,
+        test_exact_search,
         test_hill_climb,
         test_order_search,
         test_conditionals,

@@ -59,3 +59,19 @@ def best_by_subsets(n: int, local: Local) -> float:
         without = [(s, subset & ~(1 << s)) for s in members(subset)]
         scores.append(max(scores[rest] + best_parents[s][rest] for s, rest in without))
     return scores[-1]
+
+
+def useful_parent_sets(
+    n: int, child: int, local: Local, allowed: Callable[[int], bool] = lambda _: True
+) -> dict[int, float]:
+    """The sets of parents, as masks, that are better than all of their subsets (within the allowed ones)."""
+    sets = [mask for mask in range(2**n) if not mask >> child & 1 and allowed(mask)]
+    best: dict[int, float] = {}
+    useful: dict[int, float] = {}
+    for mask in sorted(sets, key=int.bit_count):
+        score = local(child, members(mask))
+        below = max((best[other] for other in best if other & ~mask == 0), default=-math.inf)
+        best[mask] = max(score, below)
+        if score > below + 1e-8:
+            useful[mask] = score
+    return useful

@@ -22,6 +22,7 @@ from fishernet.progress import Progress, Reporter
 from fishernet.scores import Families, LocalScores
 
 WORK_AT_ONCE = 1_000_000_000  # rows times families between two looks at the clock
+MOST_AT_ONCE = 65_536  # families, however few rows there are
 
 
 class Search(Protocol):
@@ -194,7 +195,7 @@ def _parts(families: Families, scores: LocalScores) -> Iterator[Families]:
     """Cut a long list so that the clock can be looked at; a source that is not in memory gets it whole."""
     size = len(families)
     if isinstance(scores.source, TableCounts):
-        size = max(256, WORK_AT_ONCE // max(1, scores.source.table.n_rows))
+        size = min(MOST_AT_ONCE, max(256, WORK_AT_ONCE // max(1, scores.source.table.n_rows)))
     if size >= len(families):
         yield families
         return

@@ -15,7 +15,7 @@ from fishernet.learn.constraints import Constraints, Edge, make_constraints
 from fishernet.learn.search import Search, SearchResult, run_search
 from fishernet.learn.searches.arc_search import check_number
 from fishernet.learn.searches.candidates import CandidateSearch
-from fishernet.learn.searches.exact_search import exact_search
+from fishernet.learn.searches.exact import exact_search
 from fishernet.learn.searches.hill_climb import HillClimb
 from fishernet.learn.searches.order_search import OrderSearch
 from fishernet.learn.searches.tabu import TabuSearch
@@ -67,7 +67,7 @@ def structure(
         "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7). "tabu": the same steps, also down,
         with what was just changed held fast; never below the climb. "order": search over orders of the variables [1]_,
         from where a tabu search ends; never below that. It takes several times as long and is nearly always the best of
-        these. "exact": the best graph of all, for some 25 variables (`fishernet.learn.searches.exact_search`).
+        these. "exact": the best graph of all, for some 25 variables (`fishernet.learn.searches.exact`).
     max_parents : int, optional
         At most this many parents a variable.
     required, forbidden : iterables of (parent, child)

@@ -21,7 +21,8 @@ WORDS = [
         (r"\bfishernet\.read_bif reads", "the ending .bif stands for"),
         (r"^unknown scan\b", "unknown --scan"),
         (r"raise max_table \(8 bytes a cell\), give more evidence, or sample", "give more evidence"),
-        (r"\bmax_memory allows (\S+ GB): allow more, learn", r"\1 are allowed: learn"),
+        (r"\bmax_memory allows (\S+ GB)", r"\1 are allowed"),
+        (r"; max_memory counts \d+ bytes for each", ""),
         (r"\bread without schema=table\.variables\b", "read without the model"),
     )
 ]

@@ -1,0 +1,127 @@
+"""Exact search by tables over all subsets of the variables.
+
+Every set is counted once, every child's best parents within every set are found, and the best network over a set has a
+sink, whose parents are the best among the others, above the best network over these [1]_. Time and memory double with
+every variable, and a little more.
+
+References
+----------
+.. [1] T. Silander and P. Myllymäki, "A simple approach for finding the globally optimal Bayesian network structure",
+   UAI 2006.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import NoReturn
+
+from fishernet import _core
+from fishernet.counts import CountSource, TableCounts
+from fishernet.errors import StateSpaceError
+from fishernet.learn.constraints import Constraints
+from fishernet.learn.searches.exact.run import Watch
+from fishernet.scores import BuiltIn, Score
+from fishernet.scores.subsets import n_sets, subset_terms
+
+NUMBER = 8  # bytes
+KIND = 2500  # bytes of a table of terms, for scores whose terms depend on the number of cells
+MARGINALS_AT_ONCE = 3  # the core counts for so many numbers of states of the child at a time
+UNITS_PER_SET = 256.0  # of the progress, where Python counts
+
+
+class TableRun:
+    """One run.
+
+    Parameters
+    ----------
+    source : CountSource
+    score : Score
+    constraints : Constraints
+    watch : Watch
+
+    Attributes
+    ----------
+    done, total : float
+        How far it is, in units of work: counting a set is 32, scoring a family and comparing it 1.
+    n_scores : int
+        How many families there were to choose from.
+    """
+
+    def __init__(self, source: CountSource, score: Score, constraints: Constraints, watch: Watch) -> None:
+        self._source = source
+        self._score = score
+        self._constraints = constraints
+        self._watch = watch
+        self.done = 0.0
+        self.total = math.inf
+        self.n_scores = 0
+
+    @property
+    def how_far(self) -> str:
+        """Which part of the work is done."""
+        return f"{self.done / self.total:.0%} of the exact search was done"
+
+    def parents(self) -> list[list[int]] | None:
+        """Return the best network's parents; None when the time was over first."""
+        search = self._search()
+        if search is None:
+            return None
+        counted = self.done
+        while not search.finished:
+            if self._watch.late:
+                return None
+            search.advance()
+            self._tell(counted + search.done, counted + search.total)
+        self.n_scores = round(search.n_scores)
+        self._watch.finish(self.total)
+        return search.parents
+
+    def _search(self) -> _core.ExactSearch | None:
+        """Return the core's search; where the core cannot count by itself, after counting. None: too late."""
+        source, score, constraints = self._source, self._score, self._constraints
+        rules = constraints.max_parents, constraints.forbidden, constraints.required
+        if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
+            measure, parameter = score.rule(source.n_rows)
+            return _core.ExactSearch(source.table.native, measure, parameter, *rules)
+        n, most = len(source.variables), constraints.max_parents + 1
+        after = UNITS_PER_SET * n_sets(n, most) + n * 2.0 ** (n - 1)
+
+        def after_part(n_counted: int) -> bool:
+            self._tell(self.done + UNITS_PER_SET * n_counted, after)
+            return not self._watch.late
+
+        terms = subset_terms(source, score, most=most, after_part=after_part)
+        if terms is None:
+            return None
+        return _core.ExactSearch(terms.joint, terms.marginals, terms.kind_of_child, *rules)
+
+    def _tell(self, done: float, total: float) -> None:
+        self.done, self.total = done, total
+        self._watch.tell(done, total)
+
+
+def bytes_needed(source: CountSource, score: Score) -> int:
+    """Return how much memory the tables take at the most, beside the table of data and the work of a few threads."""
+    states = Counter(variable.cardinality for variable in source.variables)
+    n = len(source.variables)
+    marginals, kinds = len(states), 0
+    if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
+        measure = score.rule(source.n_rows).measure
+        marginals = min(MARGINALS_AT_ONCE, len(states)) if measure in ("fnml", "k2") else 0
+        kinds = math.prod(many + 1 for many in states.values())
+        kinds *= {"bdeu": KIND, "qnml": NUMBER, "bdq": NUMBER}.get(measure, 0)
+    return NUMBER * ((n + 2 + 2 * marginals) << (n - 1)) + kinds
+
+
+def refuse_tables(source: CountSource, score: Score, max_memory: float) -> NoReturn:
+    """Raise StateSpaceError for tables that would take too much memory."""
+    need = bytes_needed(source, score)
+    size = f"{need / 1e9:.3g} GB" if need < 1e30 else "more than any computer has"
+    raise StateSpaceError(
+        f"the tables of an exact search over {len(source.variables)} variables",
+        cells=need // NUMBER,
+        limit=int(min(max_memory, 2.0**62)) // NUMBER,
+        remedy=f"that is {size}, and max_memory allows {max_memory / 1e9:.3g} GB: learn from fewer variables, or take "
+        "another search",
+    )
