@@ -68,6 +68,13 @@ def all_contenders(peers: bool = True) -> dict[str, Contender]:
             python_version("scikit-learn"),
             there,
         ),
+        Contender(
+            "hmmlearn",
+            (there, "-m", "benchmarks.peers.hmmlearn_peer"),
+            (0,),
+            python_version("hmmlearn"),
+            there,
+        ),
         Contender("bnlearn", ("Rscript", os.fspath(worker)), (0,), bnlearn_version()),
         Contender(
             "pyarrow", (here, "-m", "benchmarks.peers.pyarrow_peer"), (1, 2), python_version("pyarrow", here), here

@@ -71,6 +71,12 @@ JUDGES: dict[str, Callable[[Job, Result], checks.Verdict]] = {
     "kdb": checks.judge_kdb,
     "naive_bayes": checks.judge_naive_bayes,
     "edge_strengths": checks.judge_edge_strengths,
+    "forward_backward": checks.judge_forward_backward,
+    "expected_counts": checks.judge_expected_counts,
+    "baum_welch": checks.judge_baum_welch,
+    "hmm_gram": checks.judge_hmm_gram,
+    "pair_hmm_gram": checks.judge_pair_hmm_gram,
+    "tree_gram": checks.judge_tree_gram,
 }
 
 

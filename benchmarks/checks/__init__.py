@@ -7,24 +7,37 @@ from benchmarks.checks.inference import judge_families
 from benchmarks.checks.kernels import judge_gram
 from benchmarks.checks.models import judge_fit, judge_gibbs, judge_log_prob, judge_reading, judge_sample
 from benchmarks.checks.selection import judge_selection, judge_starts
+from benchmarks.checks.sequences import (
+    judge_baum_welch,
+    judge_expected_counts,
+    judge_forward_backward,
+    judge_hmm_gram,
+    judge_pair_hmm_gram,
+    judge_tree_gram,
+)
 from benchmarks.checks.structures import judge_edge_strengths, judge_local_scores, judge_order, judge_structure
 from benchmarks.checks.verdict import Verdict
 
 __all__ = [
     "Verdict",
+    "judge_baum_welch",
     "judge_dependency_network",
     "judge_edge_strengths",
+    "judge_expected_counts",
     "judge_families",
     "judge_fire",
     "judge_fit",
+    "judge_forward_backward",
     "judge_gibbs",
     "judge_gram",
     "judge_graphs",
+    "judge_hmm_gram",
     "judge_kdb",
     "judge_local_scores",
     "judge_log_prob",
     "judge_naive_bayes",
     "judge_order",
+    "judge_pair_hmm_gram",
     "judge_reading",
     "judge_sample",
     "judge_selection",
@@ -32,4 +45,5 @@ __all__ = [
     "judge_stationary",
     "judge_structure",
     "judge_tan",
+    "judge_tree_gram",
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.contenders import Contender
 from benchmarks.data import Tables
-from benchmarks.races import dependency_networks, inference, kernels, learning, structures
+from benchmarks.races import dependency_networks, inference, kernels, learning, sequences, structures
 from benchmarks.races.race import TOPICS, Race
 
 
@@ -43,6 +43,10 @@ def all_races(
         "many-variables": lambda: structures.many_variables(tables, repeats),
         "classifier": lambda: structures.classifiers(tables.letter, repeats),
         "edge-strengths": lambda: structures.edge_strengths(tables.medium, repeats),
+        "forward-backward": lambda: sequences.fitting("forward-backward", repeats, folder),
+        "baum-welch": lambda: sequences.fitting("baum-welch", repeats, folder),
+        "string-kernel": lambda: sequences.string_kernels(repeats, folder),
+        "tree-kernel": lambda: sequences.tree_kernels(repeats, folder),
         "busy": lambda: learning.beside_busy(tables.alarm[1], repeats),
     }
     return [race for topic in TOPICS if not only or topic in only for race in made[topic]()]

@@ -74,6 +74,10 @@ TOPICS = {
     "many-variables": "Hill climbing over thousands of variables",
     "classifier": "Classifiers",
     "edge-strengths": "Strengths of edges",
+    "forward-backward": "Forward and backward in a hidden Markov model",
+    "baum-welch": "Baum-Welch",
+    "string-kernel": "Kernel matrices of strings",
+    "tree-kernel": "Kernel matrices of profiles",
     "busy": "Hill climbing beside a process that holds a core",
 }
 """The names that ``--only`` takes, and their headings."""

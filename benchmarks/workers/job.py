@@ -31,7 +31,8 @@ class Job:
     task: str
     """"hill_climb", "fit", "log_prob", "sample", "gibbs", "read", "import", "families", "gram", "select", "starts",
     "dependency_network", "stationary", "fire", "structure", "order", "local_scores", "tan", "kdb", "naive_bayes",
-    "edge_strengths"."""
+    "edge_strengths", "forward_backward", "expected_counts", "baum_welch", "hmm_gram",
+    "pair_hmm_gram", "tree_gram"."""
     form: str = ""
     """In which of its ways a library shall do it, where the race has several for it."""
     threads: int = 0
@@ -47,7 +48,14 @@ class Job:
     """Of every variable, ascending: the graph of a network, or the inputs of a dependency network."""
     tables: Sequence[Sequence[float]] = ()
     """The conditional of every variable, flat; only "sample", "gibbs", "families", "stationary" and "fire" have
-    them."""
+    them. On strings: the parts of a hidden Markov model (initial, transition, emission and, where it stops, final; with
+    the empty symbol emission has a column more) or of a hidden tree (root, transition, emission)."""
+    n_states: int = 0
+    """Of that model."""
+    tree: Sequence[Any] = ()
+    """Nested lists of the leaves' places."""
+    steps: int = 0
+    """How many "baum_welch" makes."""
     given: Sequence[tuple[int, int]] = ()
     """What "families" knows: pairs of a variable and its code."""
     smoothing: float = 1.0
@@ -117,6 +125,11 @@ class Job:
     def table(self, child: int) -> npt.NDArray[np.float64]:
         """Return the conditional of a variable, [parents ..., state]."""
         return np.array(self.tables[child], dtype=np.float64).reshape(self.shape(child))
+
+    def read_tables(self) -> list[npt.NDArray[np.float64]]:
+        """Return the parts of a model of strings: a vector by state, two matrices of a row a state, then vectors."""
+        parts = [np.array(part, dtype=np.float64) for part in self.tables]
+        return [part.reshape(self.n_states, -1) if k in (1, 2) else part for k, part in enumerate(parts)]
 
     def with_given(self, child: int, marginal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the marginal of a family from that of its free members: what is given has all mass at its code."""
