@@ -25,3 +25,4 @@ void test_sampling();
 void test_inference();
 void test_selection();
 void test_firing();
+void test_hmm();

@@ -16,6 +16,7 @@ int main() {
     test_inference();
     test_selection();
     test_firing();
-    std::puts("core: 12 passed, 0 failed");
+    test_hmm();
+    std::puts("core: 13 passed, 0 failed");
     return 0;
 }
