@@ -28,3 +28,4 @@ void test_selection();
 void test_firing();
 void test_strings();
 void test_trees();
+void test_hmm();
