@@ -47,14 +47,26 @@ ParentSets::ParentSets(std::vector<double> cardinalities, std::vector<ParentRule
       rules_(std::move(rules)),
       bounds_(std::move(bounds)),
       most_(most),
+      children_(n_),
       found_(n_) {
-    begin_child();
+    next_wanted(nullptr);
 }
 
-void ParentSets::begin_child() {
-    growing_.clear();
-    const ParentRule& rule = rules_[child_];
-    if (std::popcount(rule.required) <= rule.most) want(rule.required, none);
+// Goes on to the next child that has something to be scored, and after the last child to one parent more.
+void ParentSets::next_wanted(StopCheck check) {
+    bool some_grow = true;
+    while (wanted_.children.empty() && some_grow) {
+        if (++child_ == n_) {
+            child_ = 0;
+            ++level_;
+            some_grow = false;
+            for (const Child& child : children_) some_grow |= !child.growing.empty();
+        }
+        const ParentRule& rule = rules_[child_];
+        if (level_ > 0) grow(check);
+        else if (std::popcount(rule.required) <= rule.most) want(rule.required, none);
+        if (wanted_.children.empty()) children_[child_].growing.clear();
+    }
 }
 
 void ParentSets::want(std::uint64_t set, double best) {
@@ -76,7 +88,7 @@ double ParentSets::penalty(std::uint64_t set) const {
 // Whether all subsets with one variable less may have better supersets; then `best` is the best of them.
 bool ParentSets::known_subsets(std::uint64_t set, double& best) const {
     for (std::uint64_t left = set & ~rules_[child_].required; left != 0; left &= left - 1) {
-        const double* number = best_.find(set ^ (left & ~(left - 1)));
+        const double* number = children_[child_].best.find(set ^ (left & ~(left - 1)));
         if (number == nullptr) return false;
         best = std::max(best, *number);
     }
@@ -118,7 +130,7 @@ bool ParentSets::hopeless(std::uint64_t set, double best) const {
 void ParentSets::grow(StopCheck check) {
     Patience patience(check);
     const std::uint64_t free = rules_[child_].allowed & ~rules_[child_].required;
-    for (const Growing& from : growing_) {
+    for (const Growing& from : children_[child_].growing) {
         patience.ask();
         const std::uint64_t own = from.set & ~rules_[child_].required;
         const std::uint64_t later = own == 0 ? free : free & (~std::uint64_t{0} << (std::bit_width(own) - 1)) & ~own;
@@ -143,14 +155,11 @@ void ParentSets::tell(std::span<const double> scores, std::span<const double> fi
     }
     candidates_.clear();
     wanted_.clear();
-    growing_ = std::move(grown);
-    best_ = SetNumbers(growing_.size());
-    for (const Growing& g : growing_) best_.insert(g.set, g.best);
-    grow(check);
-    while (wanted_.children.empty() && child_ + 1 < n_) {
-        ++child_;
-        begin_child();
-    }
+    Child& child = children_[child_];
+    child.best = SetNumbers(grown.size());
+    for (const Growing& g : grown) child.best.insert(g.set, g.best);
+    child.growing = std::move(grown);
+    next_wanted(check);
     if (!wanted_.children.empty()) return;
     for (auto& sets : found_) {
         std::stable_sort(sets.begin(), sets.end(), [](auto& a, auto& b) { return a.score > b.score; });

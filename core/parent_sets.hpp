@@ -49,14 +49,15 @@ public:
     // Gives up when it would ask for more than `most` families.
     ParentSets(std::vector<double> cardinalities, std::vector<ParentRule> rules, ScoreBounds bounds, std::size_t most);
 
-    // The families to be scored next: of one child, all with so many parents. Empty: finished.
+    // The families to be scored next: of one child, all with so many parents; first those of all children with no parent,
+    // then those with one, so that children share the sets that are counted for them. Empty: finished.
     const FamilyList& wanted() const { return wanted_; }
     // Their scores; where the penalty is not known beforehand, also their fits (scores without a penalty).
     void tell(std::span<const double> scores, std::span<const double> fits, StopCheck check);
 
     std::size_t n_wanted() const { return n_wanted_; }  // families asked for so far
     bool gave_up() const { return n_wanted_ > most_; }
-    int child() const { return child_; }  // whose sets are looked at
+    int n_parents() const { return level_; }  // of the sets that are looked at
     const std::vector<std::vector<ParentSet>>& found() const { return found_; }  // the best first
 
 private:
@@ -65,7 +66,13 @@ private:
         double best;  // the score of it or of a subset
     };
 
-    void begin_child();
+    // What is known of a child's sets of the level before.
+    struct Child {
+        std::vector<Growing> growing;
+        SetNumbers best;  // the same as a map
+    };
+
+    void next_wanted(StopCheck check);
     void grow(StopCheck check);
     void want(std::uint64_t set, double best);
     bool known_subsets(std::uint64_t set, double& best) const;
@@ -78,11 +85,10 @@ private:
     std::vector<ParentRule> rules_;
     ScoreBounds bounds_;
     std::size_t most_, n_wanted_ = 0;
-    int child_ = 0;
+    int child_ = -1, level_ = 0;
     FamilyList wanted_;
     std::vector<Growing> candidates_;  // what is wanted, and the best of its subsets
-    std::vector<Growing> growing_;     // of the level before
-    SetNumbers best_;                  // the same as a map
+    std::vector<Child> children_;
     std::vector<std::vector<ParentSet>> found_;
 };
 

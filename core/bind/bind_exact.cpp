@@ -150,7 +150,7 @@ void bind_exact(nb::module_& m) {
         .def("wanted", &wanted)
         .def("tell", &tell, nb::arg("scores").noconvert(), nb::arg("fits").noconvert())
         .def("sets_of", &sets_of, nb::arg("child"))
-        .def_prop_ro("child", &ParentSets::child)
+        .def_prop_ro("n_parents", &ParentSets::n_parents)
         .def_prop_ro("gave_up", &ParentSets::gave_up)
         .def_prop_ro("n_wanted", &ParentSets::n_wanted);
 

@@ -63,9 +63,8 @@ class SparseRun:
         """How many sets of parents, or of variables, were seen."""
         if self._search is not None:
             return f"exact search had reached {self._search.n_nodes:,} sets of variables"
-        n = len(self._start.names)
-        child = 0 if self._sets is None else self._sets.child
-        return f"exact search had looked at the parent sets of {child} of {n} variables ({self.n_scores:,} so far)"
+        most = 0 if self._sets is None else self._sets.n_parents
+        return f"exact search had looked at {self.n_scores:,} sets of up to {most} parents"
 
     def parents(self) -> list[list[int]] | None:
         """Return the best network's parents; None when the time was over first."""
