@@ -3,6 +3,7 @@
 
 #include "float_kernels.hpp"
 #include "kernels.hpp"
+#include "knn_kernels.hpp"
 
 namespace fishernet {
 namespace {
@@ -37,6 +38,8 @@ const Kernels& kernels() { return best(kernels_avx512, kernels_avx2, kernels_por
 
 const FloatKernels& float_kernels() { return best(float_kernels_avx512, float_kernels_avx2, float_kernels_portable); }
 
+const KnnKernels& knn_kernels() { return best(knn_kernels_avx512, knn_kernels_avx2, knn_kernels_portable); }
+
 #else
 
 }  // namespace
@@ -44,6 +47,8 @@ const FloatKernels& float_kernels() { return best(float_kernels_avx512, float_ke
 const Kernels& kernels() { return kernels_portable; }
 
 const FloatKernels& float_kernels() { return float_kernels_portable; }
+
+const KnnKernels& knn_kernels() { return knn_kernels_portable; }
 
 #endif
 

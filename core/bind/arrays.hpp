@@ -88,6 +88,7 @@ void bind_conditionals(nb::module_& m);
 void bind_gibbs(nb::module_& m);
 void bind_inference(nb::module_& m);
 void bind_kernels(nb::module_& m);
+void bind_knn(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_stationary(nb::module_& m);
 
