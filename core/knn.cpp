@@ -15,7 +15,6 @@
 namespace fishernet {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double euler = 0.57721566490153286060651209008240243;
 constexpr std::int64_t rows_a_task = 16;
 constexpr std::int64_t most_permuted = std::int64_t{1} << 21;  // numbers of permuted y held at once
@@ -40,6 +39,20 @@ double scale_for(std::int64_t n) {
 }
 
 Points none(std::int64_t n) { return {{}, n, 0}; }
+
+constexpr int few = 8;
+
+// The k-th smallest of values, k at most `few`. Insertion without branches, which nobody could foresee.
+double smallest_of_few(const double* values, std::int64_t n, int k) {
+    std::array<double, few> best;
+    best.fill(std::numeric_limits<double>::infinity());
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double value = values[i];
+        for (std::size_t j = few - 1; j > 0; --j) best[j] = std::min(best[j], std::max(best[j - 1], value));
+        best[0] = std::min(best[0], value);
+    }
+    return best[static_cast<std::size_t>(k - 1)];
+}
 
 // Puts values in random order.
 void shuffle(std::span<std::int32_t> values, Draws& draws) {
@@ -103,74 +116,70 @@ private:
 class KnnInformation::Scan {
 public:
     Scan(const KnnInformation& of, const Permuted& y)
-        : of_(of), y_(y), near_(of.base_), best_(static_cast<std::size_t>(of.k_)),
-          scratch_(static_cast<std::size_t>(of.y_dims_ > 1 ? of.n() : 0)) {
+        : of_(of), y_(y), near_(of.base_),
+          scratch_(static_cast<std::size_t>(of.n())) {
         const auto n = static_cast<double>(of.n());
         const double share = std::pow(of.k_ / n, 1.0 / (of.base_.dims() + of.y_dims_));
         about_ = static_cast<std::int64_t>(n * share) + of.k_;  // the positions of the axis in a usual neighbourhood
     }
 
     void begin(std::int64_t position) {
-        const double guess = farthest_ > 0 ? farthest_ * 1.05 : near_.guess_radius(position, about_);
-        near_.begin(position, guess);
+        // Neighbours on the axis are alike. With some room, most orders need level 0 alone.
+        const double usual = n_radii_ > 0 ? 1.2 * sum_of_radii_ / static_cast<double>(n_radii_) : 0;
+        near_.begin(position, usual > 0 ? usual : near_.guess_radius(position, about_));
         position_ = position;
-        farthest_ = 0;
+        sum_of_radii_ = 0;
+        n_radii_ = 0;
     }
 
     RowCounts counts(std::int64_t t) {
-        std::int64_t closer = 0;
-        const double radius = kth_distance(t, closer);
+        const auto& level = farther_than_k(t);
+        const double radius = kth_smallest();
+        sum_of_radii_ += radius;
+        ++n_radii_;
         if (!(radius > 0)) return {0, 0, 0};
-        farthest_ = std::max(farthest_, radius);
-        const auto base = static_cast<std::int32_t>(closer);
-        if (of_.marginal_) return {base, of_y(t, radius), 0};
-        const auto window = of_.base_.near(of_.base_.column(0)[position_], radius, near_.window());
+        const auto base = knn_kernels().count_below(level.distances.data(), radius, level.size());
+        if (of_.marginal_) return {static_cast<std::int32_t>(base), of_y(t, radius), 0};
+        const auto window = of_.base_.near(position_, radius, level.window);
         const double* also = nullptr;  // distances by z, where the axis is not all of it
-        if (of_.base_.n_by() > 1) also = near_.by_distances() + (window.first - near_.window().first);
+        if (of_.base_.n_by() > 1) also = level.by.data() + (window.first - level.window.first);
         const auto of_z = also == nullptr ? window.size() : knn_kernels().count_below(also, radius, window.size());
         const auto of_yz = count_around(
             window, radius, of_.y_dims_, position_, [&](int c) { return y_.column(t, c); }, also, scratch_);
-        return {base, static_cast<std::int32_t>(of_yz - 1), static_cast<std::int32_t>(of_z - 1)};
+        return {static_cast<std::int32_t>(base), static_cast<std::int32_t>(of_yz - 1),
+                static_cast<std::int32_t>(of_z - 1)};
     }
 
 private:
-    // The distance of the k-th neighbour; `closer` is how many of the base are strictly closer than that.
-    double kth_distance(std::int64_t t, std::int64_t& closer) {
-        std::fill(best_.begin(), best_.end(), infinite);
-        const double* y = y_.column(t, 0);
-        std::int64_t i = 0;
-        for (;;) {
-            if (i == near_.size()) {
-                if (near_.complete() || near_.radius() >= best_.back()) break;
-                near_.extend();
-                continue;
+    // The first neighbourhood whose radius k distances over base and y stay below; scratch_ begins with these.
+    const Neighbourhood& farther_than_k(std::int64_t t) {
+        const auto& kernels = knn_kernels();
+        for (std::size_t l = 0;; ++l) {
+            const auto& level = near_.level(l);
+            if (level.size() < of_.k_) continue;
+            const double* distances = level.distances.data();
+            for (int c = 0; c < of_.y_dims_; ++c) {
+                const double* y = y_.column(t, c);
+                kernels.gather_farther(scratch_.data(), distances, level.positions.data(), y, y[position_], level.size());
+                distances = scratch_.data();
             }
-            double distance = near_.distances()[i];
-            if (distance >= best_.back()) break;
-            const auto other = near_.positions()[i++];
-            distance = std::max(distance, std::fabs(y[other] - y[position_]));
-            for (int c = 1; c < of_.y_dims_; ++c) {
-                const double* more = y_.column(t, c);
-                distance = std::max(distance, std::fabs(more[other] - more[position_]));
-            }
-            if (distance < best_.back()) offer(distance);
+            n_closer_ = kernels.keep_below(scratch_.data(), level.radius, level.size());
+            if (n_closer_ >= of_.k_) return level;
         }
-        while (i > 0 && near_.distances()[i - 1] >= best_.back()) --i;
-        closer = i;
-        return best_.back();
     }
 
-    void offer(double distance) {
-        std::size_t at = best_.size() - 1;
-        for (; at > 0 && best_[at - 1] > distance; --at) best_[at] = best_[at - 1];
-        best_[at] = distance;
+    double kth_smallest() {
+        double* values = scratch_.data();
+        if (of_.k_ <= few && n_closer_ <= 8 * few) return smallest_of_few(values, n_closer_, of_.k_);
+        std::nth_element(values, values + of_.k_ - 1, values + n_closer_);
+        return values[of_.k_ - 1];
     }
 
     std::int32_t of_y(std::int64_t t, double radius) {
         const auto& [points, position_of] = *of_.marginal_;
         const auto row = y_.row(t, of_.base_.order()[position_]);
         const auto center = position_of[static_cast<std::size_t>(row)];
-        auto window = points.near(points.column(0)[center], radius, points.all());
+        const auto window = points.near(center, radius, points.all());
         if (points.dims() == 1) return static_cast<std::int32_t>(window.size() - 1);
         const auto found = count_around(
             window, radius, points.dims(), center, [&](int c) { return points.column(c); }, nullptr, scratch_);
@@ -180,10 +189,10 @@ private:
     const KnnInformation& of_;
     const Permuted& y_;
     NearRows near_;
-    std::vector<double> best_;  // the k smallest distances so far, ascending
     std::vector<double> scratch_;
-    std::int64_t position_ = 0, about_;
-    double farthest_ = 0;  // of the last position's radii
+    std::int64_t position_ = 0, about_, n_closer_ = 0;
+    double sum_of_radii_ = 0;  // at this position
+    std::int64_t n_radii_ = 0;
 };
 
 KnnInformation::KnnInformation(const Points& x, const Points& y, const Points& z, int k)
@@ -260,10 +269,12 @@ Nearest nearest_others(const Points& points, int k, StopCheck check) {
         std::vector<std::pair<double, std::int32_t>> order;
         for (auto s = task * rows_a_task; s < std::min(n, (task + 1) * rows_a_task); ++s) {
             near.begin(s, near.guess_radius(s, 2 * k));
-            while (near.size() < k) near.extend();
+            std::size_t l = 0;
+            while (near.level(l).size() < k) ++l;
+            const auto& level = near.level(l);
             order.clear();
-            for (std::int64_t i = 0; i < near.size(); ++i) {
-                order.emplace_back(near.distances()[i], sorted.order()[near.positions()[i]]);
+            for (std::size_t i = 0; i < level.positions.size(); ++i) {
+                order.emplace_back(level.distances[i], sorted.order()[level.positions[i]]);
             }
             std::sort(order.begin(), order.end());
             const auto into = static_cast<std::size_t>(sorted.order()[s]) * static_cast<std::size_t>(k);

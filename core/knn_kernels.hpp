@@ -23,8 +23,15 @@ struct KnnKernels {
     std::int64_t (*count_both)(const double* distances, const double* column, double center, double radius,
                                std::int64_t n);
 
-    // The positions i with from <= values[i] < to, ascending; their number. `into` has room for n.
-    std::int64_t (*collect)(std::int32_t* into, const double* values, double from, double to, std::int64_t n);
+    // The positions i with values[i] < limit, ascending; their number. `into` has room for n.
+    std::int64_t (*collect)(std::int32_t* into, const double* values, double limit, std::int64_t n);
+
+    // into[i] = max(distances[i], |column[positions[i]] - center|)
+    void (*gather_farther)(double* into, const double* distances, const std::int32_t* positions, const double* column,
+                           double center, std::int64_t n);
+
+    // Moves the values below a limit to the front, in their order; their number.
+    std::int64_t (*keep_below)(double* values, double limit, std::int64_t n);
 };
 
 const KnnKernels& knn_kernels();  // the best this machine has

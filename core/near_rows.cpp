@@ -31,6 +31,19 @@ int widest(const Points& points) {
     return best;
 }
 
+// How many of n values come before the first that a condition does not hold for. Without a branch on the values, which
+// nobody could foresee.
+template <class Condition>
+std::int64_t count_leading(const double* values, std::int64_t n, Condition holds) {
+    const double* first = values;
+    while (n > 1) {
+        const auto half = n / 2;
+        first += holds(first[half - 1]) ? half : 0;
+        n -= half;
+    }
+    return first - values + (n == 1 && holds(*first) ? 1 : 0);
+}
+
 }  // namespace
 
 SortedPoints::SortedPoints(const Points& by, const Points& rest)
@@ -53,27 +66,23 @@ SortedPoints::SortedPoints(const Points& by, const Points& rest)
     for (int c = 0; c < rest.dims; ++c) append(rest, c);
 }
 
-Window SortedPoints::near(double center, double radius, Window inside) const {
+Window SortedPoints::near(std::int64_t position, double radius, Window inside) const {
     // A rounded difference does not fall where the exact one rises, so the differences themselves may be searched.
     const double* axis = values_.data();
-    const auto* first = std::partition_point(axis + inside.first, axis + inside.last,
-                                             [=](double v) { return v < center && !(center - v < radius); });
-    const auto* last = std::partition_point(first, axis + inside.last,
-                                            [=](double v) { return v <= center || v - center < radius; });
-    return {first - axis, last - axis};
+    const double center = axis[position];
+    const auto before = count_leading(axis + inside.first, position - inside.first,
+                                      [=](double v) { return !(center - v < radius); });
+    const auto after = count_leading(axis + position, inside.last - position,
+                                     [=](double v) { return v - center < radius; });
+    return {inside.first + before, position + after};
 }
 
-NearRows::NearRows(const SortedPoints& points)
-    : points_(points), by_(static_cast<std::size_t>(points.n_by() > 1 ? points.n() : 0)),
-      all_(static_cast<std::size_t>(points.n())), picked_(static_cast<std::size_t>(points.n())) {}
+NearRows::NearRows(const SortedPoints& points) : points_(points) {}
 
-void NearRows::begin(std::int64_t position, double guess) {
+void NearRows::begin(std::int64_t position, double radius) {
     position_ = position;
-    radius_ = 0;
-    next_ = guess;
-    window_ = {position, position};
-    distances_.clear();
-    positions_.clear();
+    next_radius_ = radius;
+    n_found_ = 0;
 }
 
 double NearRows::guess_radius(std::int64_t position, std::int64_t positions) const {
@@ -87,33 +96,33 @@ double NearRows::guess_radius(std::int64_t position, std::int64_t positions) con
     }
 }
 
-void NearRows::extend() {
+void NearRows::find_next() {
+    if (n_found_ == levels_.size()) levels_.emplace_back();
+    auto& level = levels_[n_found_++];
     const auto& kernels = knn_kernels();
-    const double* axis = points_.column(0);
-    window_ = points_.near(axis[position_], next_, {0, points_.n()});
-    const auto from = static_cast<std::size_t>(window_.first);
-    const auto n = window_.size();
     const auto center = [&](int c) { return points_.column(c)[position_]; };
+    level.radius = next_radius_;
+    level.window = points_.near(position_, level.radius, points_.all());
+    const auto first = level.window.first;
+    const auto n = static_cast<std::size_t>(level.window.size());
+    all_.resize(std::max(all_.size(), n));
+    picked_.resize(std::max(picked_.size(), n));
     double* all = all_.data();
-    kernels.distances(all, axis + from, center(0), n);
+    kernels.distances(all, points_.column(0) + first, center(0), level.window.size());
     for (int c = 1; c < points_.dims(); ++c) {
-        if (c == points_.n_by() && c > 1) std::copy(all, all + n, by_.data());
-        kernels.farther(all, points_.column(c) + from, center(c), n);
+        if (c == points_.n_by() && c > 1) level.by.assign(all, all + n);
+        kernels.farther(all, points_.column(c) + first, center(c), level.window.size());
     }
-    const auto count = kernels.collect(picked_.data(), all, radius_, next_, n);
-    found_.clear();
-    for (std::int64_t i = 0; i < count; ++i) {
-        const auto at = picked_[static_cast<std::size_t>(i)];
-        const auto position = static_cast<std::int32_t>(window_.first) + at;
-        if (position != position_) found_.push_back({all[at], position});
+    all[position_ - first] = infinite;  // the row itself is none of the others
+    const auto count = static_cast<std::size_t>(
+        kernels.collect(picked_.data(), all, level.radius, level.window.size()));
+    level.positions.resize(count);
+    level.distances.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        level.distances[i] = all[picked_[i]];
+        level.positions[i] = picked_[i] + static_cast<std::int32_t>(first);
     }
-    std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.distance < b.distance; });
-    for (const auto& one : found_) {
-        distances_.push_back(one.distance);
-        positions_.push_back(one.position);
-    }
-    radius_ = next_;
-    next_ *= 2;
+    next_radius_ *= 1.5;
 }
 
 }  // namespace fishernet

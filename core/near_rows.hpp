@@ -36,9 +36,8 @@ public:
     const double* column(int c) const { return values_.data() + c * n_; }  // 0 is the axis
     Window all() const { return {0, n_}; }
 
-    // The positions within `inside` whose axis value is less than radius away from the center. `inside` must hold a
-    // stretch of the axis around the center.
-    Window near(double center, double radius, Window inside) const;
+    // The positions within `inside`, which holds the position, whose axis value is less than a positive radius away.
+    Window near(std::int64_t position, double radius, Window inside) const;
 
 private:
     std::int64_t n_;
@@ -47,44 +46,46 @@ private:
     std::vector<double> values_;
 };
 
-// The others by their distance from one row, found as far as somebody asks.
+// All other rows that are closer to a row than a radius.
+struct Neighbourhood {
+    double radius = 0;
+    std::vector<std::int32_t> positions;  // ascending
+    std::vector<double> distances;        // theirs
+    // The positions that were looked at. Where the first points have several columns: the distances by these alone, the
+    // window's first position first, the row's own (0) among them.
+    Window window;
+    std::vector<double> by;
+
+    std::int64_t size() const { return static_cast<std::int64_t>(positions.size()); }
+};
+
+// Neighbourhoods of one row after the other: each has one and a half times the radius of the one before, and is found
+// when it is asked for. From some level on they hold all other rows.
 class NearRows {
 public:
     explicit NearRows(const SortedPoints& points);
 
-    // Begins at a position. The radius to be looked at first is a guess, on which only speed depends; it is positive.
-    void begin(std::int64_t position, double guess);
+    // Goes to a position. The radius of level 0 is a guess, on which only speed depends; it is positive.
+    void begin(std::int64_t position, double radius);
 
     // A radius that holds about so many positions of the axis around one.
     double guess_radius(std::int64_t position, std::int64_t positions) const;
 
-    double radius() const { return radius_; }  // all that are closer have been found
-    bool complete() const { return size() == points_.n() - 1; }
-    void extend();  // finds more, or all
-
-    // Those found: distances ascending, and where they stand.
-    std::int64_t size() const { return static_cast<std::int64_t>(positions_.size()); }
-    const double* distances() const { return distances_.data(); }
-    const std::int32_t* positions() const { return positions_.data(); }
-
-    // The positions that were looked at, among them all within the radius. Where the first points have several columns:
-    // the distances by these alone, the window's first position first, the row's own (0) among them.
-    Window window() const { return window_; }
-    const double* by_distances() const { return by_.data(); }
+    const Neighbourhood& level(std::size_t l) {
+        while (n_found_ <= l) find_next();
+        return levels_[l];
+    }
 
 private:
-    struct Found {
-        double distance;
-        std::int32_t position;
-    };
+    void find_next();
 
     const SortedPoints& points_;
     std::int64_t position_ = 0;
-    double radius_ = 0, next_ = 0;
-    Window window_;
-    std::vector<double> distances_, by_, all_;
-    std::vector<std::int32_t> positions_, picked_;
-    std::vector<Found> found_;
+    double next_radius_ = 0;
+    std::size_t n_found_ = 0;
+    std::vector<Neighbourhood> levels_;
+    std::vector<double> all_;
+    std::vector<std::int32_t> picked_;
 };
 
 }  // namespace fishernet
