@@ -24,4 +24,5 @@ void test_conditionals();
 void test_sampling();
 void test_inference();
 void test_selection();
+void test_knn();
 void test_firing();

@@ -15,6 +15,7 @@ int main() {
     test_sampling();
     test_inference();
     test_selection();
+    test_knn();
     test_firing();
     std::puts("core: 12 passed, 0 failed");
     return 0;
