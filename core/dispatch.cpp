@@ -6,6 +6,7 @@
 #include "kernels.hpp"
 #include "scaled_kernels.hpp"
 #include "string_steps.hpp"
+#include "knn_kernels.hpp"
 
 namespace fishernet {
 namespace {
@@ -45,6 +46,7 @@ const ScaledKernels& scaled_kernels() {
 }
 const StringSteps& string_steps() { return best(string_steps_avx512, string_steps_avx2, string_steps_portable); }
 const HmmSteps& hmm_steps() { return best(hmm_steps_avx512, hmm_steps_avx2, hmm_steps_portable); }
+const KnnKernels& knn_kernels() { return best(knn_kernels_avx512, knn_kernels_avx2, knn_kernels_portable); }
 
 #else
 
@@ -57,6 +59,7 @@ const FloatKernels& float_kernels() { return float_kernels_portable; }
 const ScaledKernels& scaled_kernels() { return scaled_kernels_portable; }
 const StringSteps& string_steps() { return string_steps_portable; }
 const HmmSteps& hmm_steps() { return hmm_steps_portable; }
+const KnnKernels& knn_kernels() { return knn_kernels_portable; }
 
 #endif
 

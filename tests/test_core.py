@@ -161,6 +161,12 @@ def tree(**changed: Any) -> _core.TreeModel:
 
 
 STRINGS: Any = np.array([[0, 1, 2], [1, 1, 0]], np.int32)
+def neighbours(**changed: Any) -> _core.KnnInformation:
+    points = np.array([[0.0, 1.0, 3.0, 4.5]])
+    arguments: dict[str, Any] = {"x": points, "y": points, "z": np.empty((0, 4)), "k": 1, **changed}
+    return _core.KnnInformation(**arguments)
+def row_orders(*rows: list[int]) -> Any:
+    return np.array(rows, np.int32)
 TABLES: Any = [np.array([[0.5, 0.5]]), np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])]
 WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a code beyond", lambda: columns(cardinalities=i64(2, 1))),
@@ -311,6 +317,25 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("columns of another length", lambda: tree().gram(STRINGS, STRINGS[:, :2].copy(), 1.0, 0.0, False)),
     ("a weight out of range", lambda: tree().gram(STRINGS, None, 0.0, 1.0, False)),
     ("a weight that is no number", lambda: tree().diagonal(STRINGS, 1.0, float("nan"), False)),
+    ("points of other rows", lambda: neighbours(y=np.zeros((1, 3)))),
+    ("z of other rows", lambda: neighbours(z=np.empty((0, 3)))),
+    ("no x", lambda: neighbours(x=np.empty((0, 4)))),
+    ("a neighbour of none", lambda: neighbours(k=0)),
+    ("a neighbour beyond the last", lambda: neighbours(k=4)),
+    ("a number that is none", lambda: neighbours(x=np.array([[0.0, 1.0, np.nan, 2.0]]))),
+    ("a number without end", lambda: neighbours(x=np.array([[0.0, 1.0, np.inf, 2.0]]))),
+    ("points in single precision", lambda: neighbours(x=np.zeros((1, 4), np.float32))),
+    ("an order of other rows", lambda: neighbours().estimate(row_orders([0, 1, 2]))),
+    ("an order beyond the rows", lambda: neighbours().estimate(row_orders([0, 1, 2, 4]))),
+    ("an order before the rows", lambda: neighbours().estimate(row_orders([0, 1, 2, -1]))),
+    ("an order with a row twice", lambda: neighbours().estimate(row_orders([0, 1, 2, 2]))),
+    ("an order of long integers", lambda: neighbours().estimate(np.array([[0, 1, 2, 3]]))),
+    ("counts of two orders", lambda: neighbours().counts(row_orders([0, 1, 2, 3], [0, 1, 2, 3]))),
+    ("nearest of none", lambda: _core.nearest_others(np.empty((0, 4)), 1)),
+    ("more nearest than there are", lambda: _core.nearest_others(np.zeros((1, 4)), 4)),
+    ("orders of nothing", lambda: _core.draw_orders(0, 1, 1, 0)),
+    ("fewer orders than none", lambda: _core.draw_orders(3, -1, 1, 0)),
+    ("near rows that are not there", lambda: _core.draw_local_orders(row_orders([1], [2]), 1, 1, 0)),
     ("too few degrees of freedom", lambda: _core.log_chi_square_tails(np.ones(2), i64(1))),
 ]
 
@@ -368,5 +393,8 @@ def test_what_fits_is_taken() -> None:
     assert best()[0].tolist() == [0, 0]
     assert tree().gram(STRINGS, None, 1.0, 0.0, False).shape == (2, 2)
     assert tree().posteriors(STRINGS).shape == (2, 4)
+    assert neighbours().estimate(row_orders([0, 1, 2, 3], [3, 2, 1, 0])).shape == (2,)
+    assert neighbours(z=np.zeros((1, 4))).estimate(row_orders([0, 0, 0, 0])).shape == (1,)
+    assert _core.draw_local_orders(row_orders([1], [0]), 2, 1, 0).shape == (2, 2)
     empty = columns(codes=[], cardinalities=i64(), n_rows=7)
     assert _core.count(empty, i64(0, 0), i32(), 1)[0][0].tolist() == [7]

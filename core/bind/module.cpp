@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     fishernet::bind::bind_hmm(m);
     fishernet::bind::bind_inference(m);
     fishernet::bind::bind_kernels(m);
+    fishernet::bind::bind_knn(m);
     fishernet::bind::bind_select(m);
     fishernet::bind::bind_stationary(m);
     fishernet::bind::bind_trees(m);

@@ -36,6 +36,7 @@ int main() {
     test_sampling();
     test_inference();
     test_selection();
+    test_knn();
     test_firing();
     test_hmm();
     std::puts("core: 13 passed, 0 failed");

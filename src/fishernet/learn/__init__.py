@@ -3,10 +3,12 @@
 A structure is found by a `Search` that one driver runs; parameters are fitted to counts. To add a search, write a
 class that follows `fishernet.learn.search.Search`, name it in `fishernet.learn.structure.SEARCHES` and join
 ``tests/contracts/test_searches.py``; its keyword arguments are the options that it takes. A dependency network
-chooses the inputs of every variable by itself (`local_structure`).
+chooses the inputs of every variable by itself (`local_structure`), an undirected graph its Markov blankets
+(`fishernet.learn.markov`).
 """
 
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
+from fishernet.learn.markov import BlanketsFound, discrete_markov_graph, markov_blankets, markov_graph
 from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
@@ -18,6 +20,7 @@ from fishernet.learn.trees import chow_liu, kdb, naive_bayes, tan
 
 __all__ = [
     "BaumWelchResult",
+    "BlanketsFound",
     "EdgeStrengths",
     "HiddenTreeFit",
     "InputsFound",
@@ -29,13 +32,16 @@ __all__ = [
     "chow_liu",
     "dag",
     "dependency_network",
+    "discrete_markov_graph",
     "edge_strengths",
     "hidden_markov_model",
     "hidden_tree",
     "hidden_tree_fit",
     "kdb",
     "local_structure",
+    "markov_blankets",
     "markov_chain",
+    "markov_graph",
     "naive_bayes",
     "parameters",
     "structure",

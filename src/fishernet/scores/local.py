@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.counts import Counts, CountSource, TableCounts, as_source
 from fishernet.errors import MissingValueError
-from fishernet.graphs import Dag
+from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.families import Families
 from fishernet.scores.score import BuiltIn, Score
 from fishernet.table import Table
@@ -116,13 +116,14 @@ def local_scores(source: CountSource, families: Families, score: Score) -> npt.N
     return LocalScores(source, score)(families)
 
 
-def family_positions(source: CountSource, dag: Dag) -> Families:
+def family_positions(source: CountSource, dag: Dag | UndirectedGraph) -> Families:
     """Return the families of a graph by the source's positions; variables are matched by name."""
     where = positions([variable.name for variable in source.variables], dag.names, "column")
-    return Families.from_pairs((where[i], [where[p] for p in parents]) for i, parents in enumerate(dag.parents))
+    families = dag.parents if isinstance(dag, Dag) else dag.adjacency
+    return Families.from_pairs((where[i], [where[p] for p in parents]) for i, parents in enumerate(families))
 
 
-def total_score(data: Table | CountSource, dag: Dag, score: Score) -> float:
+def total_score(data: Table | CountSource, dag: Dag | UndirectedGraph, score: Score) -> float:
     """Return the sum of the local scores of a graph's families."""
     source = as_source(data)
     return float(local_scores(source, family_positions(source, dag), score).sum())

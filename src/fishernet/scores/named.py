@@ -7,7 +7,7 @@ from typing import Any
 
 from fishernet.counts import CountSource, as_source
 from fishernet.errors import FishernetError
-from fishernet.graphs import Dag
+from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.aic import Aic
 from fishernet.scores.bic import Bic
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
@@ -75,13 +75,14 @@ def _carried(score: str, number: str) -> dict[str, float]:
         raise FishernetError(f"score {score!r} takes a number after the colon, got {number!r}") from None
 
 
-def score(dag: Dag, table: Table | CountSource, score: str | Score = "bic", **options: Any) -> float:
+def score(dag: Dag | UndirectedGraph, table: Table | CountSource, score: str | Score = "bic", **options: Any) -> float:
     """Return how good a structure is for some data: the sum of its local scores, in nats, higher is better.
 
     Parameters
     ----------
-    dag : Dag
-        Its variables are matched to the table's by name.
+    dag : Dag or UndirectedGraph
+        Its variables are matched to the table's by name. In an undirected graph a family is a variable with its
+        neighbours, and the sum is a pseudo-likelihood's score: with "bdeu", the marginal pseudo-likelihood.
     table : Table or CountSource
         The data.
     score : str or Score

@@ -1,0 +1,30 @@
+"""Tests of conditional independence, one file a test.
+
+A *test* is anything that answers ``test(i, j, given)`` with a ``statistic`` and a ``p_value``: whether column i is
+independent of column j given others, all of them positions. `KnnTest` sees any dependence between continuous columns,
+`FisherZ` linear ones, `GSquared` and `ChiSquared` work on counts; a function of your own is one as well. A test may
+also have ``association(i, j, given)``, a cheaper number by which candidates are compared.
+
+`knn_test`, `fisher_z_test`, `knn_mutual_information` and `entropy` take arrays.
+"""
+
+from fishernet.independence.contingency import ChiSquared, GSquared
+from fishernet.independence.fisher_z import FisherZ, fisher_z_test
+from fishernet.independence.knn_information import entropy, knn_mutual_information
+from fishernet.independence.knn_test import KnnTest, knn_test
+from fishernet.independence.result import ContingencyResult, IndependenceTest, PermutationResult, TestResult
+
+__all__ = [
+    "ChiSquared",
+    "ContingencyResult",
+    "FisherZ",
+    "GSquared",
+    "IndependenceTest",
+    "KnnTest",
+    "PermutationResult",
+    "TestResult",
+    "entropy",
+    "fisher_z_test",
+    "knn_mutual_information",
+    "knn_test",
+]

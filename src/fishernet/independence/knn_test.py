@@ -1,0 +1,304 @@
+"""The permutation test of (conditional) independence by nearest neighbours (P4, 3.2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.errors import FishernetError, SchemaError
+from fishernet.independence.continuous import (
+    Columns,
+    named_columns,
+    require_continuous,
+    require_varying,
+    standardized,
+    warn_of_ties,
+)
+from fishernet.independence.fisher_z import partial_correlation_test
+from fishernet.independence.knn_information import as_they_are, check_k, information, read_spaces
+from fishernet.independence.result import PermutationResult, check_alpha
+from fishernet.random import Seed, fixed_seed, stream_key
+
+Orders = npt.NDArray[np.int32]
+
+SCHEMES = ("simple", "local")
+ORDERS_AT_ONCE = 1 << 22  # numbers in the orders that are held at once
+FIRST_ORDERS = 32  # how many come before the first look at whether the decision is certain
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a permutation test goes: the options of `knn_test`, checked."""
+
+    k: int
+    permutations: int | Orders
+    scheme: str
+    k_perm: int
+    skip_below: float | None
+    stop_early: bool
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if self.scheme not in SCHEMES:
+            raise FishernetError(f"unknown scheme {self.scheme!r}; there are 'simple', 'local'")
+        number = self.permutations
+        if not isinstance(number, np.ndarray) and (isinstance(number, bool) or number < 1):
+            raise FishernetError(f"permutations must be a positive integer or row orders (T, n), got {number!r}")
+        if isinstance(self.k_perm, bool) or not isinstance(self.k_perm, int | np.integer) or self.k_perm < 2:
+            raise FishernetError(f"k_perm must be an integer from 2 on, got {self.k_perm!r}")
+        check_alpha(self.alpha)
+
+    @property
+    def n_permutations(self) -> int:
+        """The number of permutations when nothing ends them early."""
+        return len(self.permutations) if isinstance(self.permutations, np.ndarray) else self.permutations
+
+
+def knn_test(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    z: npt.ArrayLike | None = None,
+    *,
+    k: int = 5,
+    permutations: int | npt.ArrayLike = 200,
+    seed: Seed = None,
+    scheme: str = "simple",
+    k_perm: int = 5,
+    skip_below: float | None = None,
+    stop_early: bool = False,
+    alpha: float = 0.05,
+) -> PermutationResult:
+    """Test whether x and y are independent, given z where there is one, by permuting the rows of y.
+
+    The statistic is `knn_mutual_information`; of T statistics with permuted y, K are at least as large, and
+    ``p = (1 + K) / (1 + T)``. A tie counts as exceeding.
+
+    Parameters
+    ----------
+    x, y, z, k
+        As for `knn_mutual_information`; discrete columns are refused.
+    permutations : int or (T, n) array of integers
+        How many, or row orders: row i is given ``y[order[i]]``. Without z an order must hold every row once.
+    seed : None, int or numpy.random.Generator
+    scheme : {"simple", "local"}
+        "simple": all rows of y are permuted, which also breaks what binds y to z. "local": a row takes the y of one of
+        the rows nearest to it in z [1]_.
+    k_perm : int
+        "local": among how many rows, itself included.
+    skip_below : float, optional
+        Without a permutation, x and y pass for independent when the estimate is below so many nats (P4: 0.001) and
+        Fisher's z test of the partial correlation accepts independence at `alpha`; the p-value is then that test's, and
+        the result says ``skipped``. For single columns x and y.
+    stop_early : bool
+        End when it is certain on which side of `alpha` the p-value of all permutations would be; (1 + K) / (1 + T) of
+        those made is on the same side. Leave it off for exact p-values.
+    alpha : float
+        The level at which somebody will decide; it matters for `skip_below` and `stop_early` alone.
+
+    Returns
+    -------
+    PermutationResult
+
+    Raises
+    ------
+    SchemaError
+        When the data do not fit (see `knn_mutual_information`) or a column is discrete: no more than 8 values again
+        and again.
+    FishernetError
+        When an option is out of range.
+
+    Warns
+    -----
+    FishernetWarning
+        When more than a tenth of the rows of a column are tied.
+
+    Notes
+    -----
+    What a permutation does not change is found once: the rows near each row in (x, z), sorted along an axis.
+    Permutation t is a function of the seed and t.
+
+    References
+    ----------
+    .. [1] J. Runge, "Conditional independence testing based on a nearest-neighbor estimator of conditional mutual
+       information", AISTATS 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fishernet as fn
+    >>> rng = np.random.default_rng(1)
+    >>> z = rng.normal(size=300)
+    >>> x, y = np.cos(2 * z) + rng.normal(size=(2, 300)) / 2
+    >>> bool(fn.independence.knn_test(x, y, seed=1).p_value < 0.05)
+    True
+    >>> bool(fn.independence.knn_test(x, y, z, seed=1).p_value > 0.05)
+    True
+    """
+    labels, spaces = read_spaces(x, y, z, k)
+    columns = np.concatenate(spaces)
+    require_continuous(labels, columns)
+    warn_of_ties(labels, columns)
+    given = int(permutations) if isinstance(permutations, int | np.integer) else row_orders(permutations, spaces)
+    plan = Plan(k, given, scheme, k_perm, skip_below, stop_early, alpha)
+    return run_test(spaces, plan, seed)
+
+
+class KnnTest:
+    """`knn_test` on the columns of a table of numbers: ``test(i, j, given)``.
+
+    Parameters
+    ----------
+    X : (n_rows, n_columns) array or data frame of numbers
+    standardize : bool
+        Bring every column to mean 0 and standard deviation 1 first.
+    names, k, permutations, scheme, k_perm, skip_below, stop_early, alpha
+        As for `knn_test` and `fishernet.learn.markov_graph`; permutations is a number.
+    seed : None, int or numpy.random.Generator
+        The permutations of a test are a function of it and of (i, j, given).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fishernet as fn
+    >>> X = np.random.default_rng(1).normal(size=(200, 3))
+    >>> test = fn.independence.KnnTest(X, seed=1)
+    >>> test(0, 1, (2,)).permutations
+    200
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        names: Any = None,
+        standardize: bool = True,
+        k: int = 5,
+        permutations: int = 200,
+        scheme: str = "simple",
+        k_perm: int = 5,
+        skip_below: float | None = None,
+        stop_early: bool = False,
+        alpha: float = 0.05,
+        seed: Seed = None,
+    ) -> None:
+        data = named_columns(X, names)
+        check_k(k, data.n_rows)
+        require_varying(data.names, data.values)
+        require_continuous(data.names, data.values)
+        warn_of_ties(data.names, data.values, stacklevel=4)
+        if not isinstance(permutations, int | np.integer):
+            raise FishernetError(f"permutations must be a positive integer, got {permutations!r}")
+        self.names = data.names
+        self._columns = standardized(data.values) if standardize else data.values
+        self._plan = Plan(k, int(permutations), scheme, k_perm, skip_below, stop_early, alpha)
+        self.seed = fixed_seed(seed)
+        self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}
+
+    def __call__(self, i: int, j: int, given: tuple[int, ...]) -> PermutationResult:
+        """Test whether column i is independent of column j given others."""
+        own = np.random.SeedSequence([self.seed, i, j, *given]).generate_state(1, np.uint64)
+        found = run_test(self._spaces(i, j, given), self._plan, int(own[0]))
+        return replace(found, seed=self.seed)
+
+    def association(self, i: int, j: int, given: tuple[int, ...]) -> float:
+        """Return the (conditional) mutual information in nats, without a permutation."""
+        key = (min(i, j), max(i, j), given)
+        if key not in self._known:
+            spaces = self._spaces(*key)
+            estimates = information(spaces, self._plan.k).estimate(as_they_are(spaces[0].shape[1]))
+            self._known[key] = float(estimates[0])
+        return self._known[key]
+
+    def _spaces(self, i: int, j: int, given: tuple[int, ...]) -> tuple[Columns, Columns, Columns]:
+        return self._columns[i : i + 1], self._columns[j : j + 1], self._columns[list(given)]
+
+
+def run_test(spaces: tuple[Columns, Columns, Columns], plan: Plan, seed: Seed) -> PermutationResult:
+    """Run a permutation test on checked (d, n) columns x, y and z."""
+    given = isinstance(plan.permutations, np.ndarray)
+    number = None if given else fixed_seed(seed)
+    engine = information(spaces, plan.k)
+    observed = float(engine.estimate(as_they_are(spaces[0].shape[1]))[0])
+    if plan.skip_below is not None and observed < plan.skip_below:
+        linear = _linear_p_value(spaces)
+        if linear > plan.alpha:
+            return PermutationResult(observed, linear, 0, 0, skipped=True, seed=number)
+    exceeding = done = 0
+    total = plan.n_permutations
+    for orders in _batches(spaces, plan, number):
+        exceeding += int((engine.estimate(orders) >= observed).sum())
+        done += len(orders)
+        if plan.stop_early and is_certain(exceeding, done, total, plan.alpha):
+            break
+    p_value = (1 + exceeding) / (1 + done)
+    return PermutationResult(observed, p_value, done, exceeding, stopped_early=done < total, seed=number)
+
+
+def is_certain(exceeding: int, done: int, total: int, alpha: float) -> bool:
+    """Whether the permutations that are left cannot move the p-value to the other side of alpha."""
+    least = (1 + exceeding) / (1 + total)
+    most = (1 + exceeding + total - done) / (1 + total)
+    return least > alpha or most <= alpha
+
+
+def row_orders(permutations: npt.ArrayLike, spaces: tuple[Columns, Columns, Columns]) -> Orders:
+    """Return row orders that somebody gave, checked.
+
+    Raises
+    ------
+    SchemaError
+        When they are no (T, n) integers from 0 to n - 1 or, without z, an order does not hold every row once.
+    """
+    orders = np.asarray(permutations)
+    n = spaces[0].shape[1]
+    if orders.ndim != 2 or orders.shape[1] != n or not len(orders) or orders.dtype.kind not in "iu":
+        raise SchemaError(f"row orders must be integers of shape (T, {n}), got {orders.dtype} {orders.shape}")
+    outside = np.argwhere((orders < 0) | (orders >= n))
+    if len(outside):
+        t, i = outside[0]
+        raise SchemaError(f"row order {t}, position {i}: {orders[t, i]} is not a row from 0 to {n - 1}")
+    if not len(spaces[2]):
+        partial = np.flatnonzero((np.sort(orders, axis=1) != np.arange(n)).any(axis=1))
+        if len(partial):
+            raise SchemaError(f"row order {partial[0]} does not hold every row once, as it must without z")
+    return np.ascontiguousarray(orders, dtype=np.int32)
+
+
+def _batches(spaces: tuple[Columns, Columns, Columns], plan: Plan, seed: int | None) -> Iterator[Orders]:
+    """Yield row orders, some at a time; few at first where the test may end early."""
+    n = spaces[0].shape[1]
+    size = FIRST_ORDERS if plan.stop_early else plan.n_permutations
+    most = max(1, ORDERS_AT_ONCE // n)
+    near = None if plan.scheme == "simple" or seed is None else _nearest_in_z(spaces[2], plan.k_perm)
+    key = 0 if seed is None else stream_key(seed)
+    done = 0
+    while done < plan.n_permutations:
+        count = min(size, most, plan.n_permutations - done)
+        if isinstance(plan.permutations, np.ndarray):
+            yield plan.permutations[done : done + count]
+        elif near is None:
+            yield _core.draw_orders(n, count, key, done)
+        else:
+            yield _core.draw_local_orders(near, count, key, done)
+        done += count
+        size *= 2
+
+
+def _nearest_in_z(z: Columns, k_perm: int) -> Orders:
+    if not len(z):
+        raise FishernetError("scheme 'local' permutes among rows of alike z, and there is no z; use 'simple'")
+    if z.shape[1] < k_perm:
+        raise SchemaError(f"{z.shape[1]} rows are too few for k_perm={k_perm}")
+    return _core.nearest_others(z, k_perm - 1)[0]
+
+
+def _linear_p_value(spaces: tuple[Columns, Columns, Columns]) -> float:
+    x, y, z = spaces
+    if len(x) != 1 or len(y) != 1:
+        raise FishernetError("skip_below needs single columns x and y: it asks for their partial correlation")
+    return partial_correlation_test(np.concatenate(spaces), ["x", "y", *(f"z[:, {c}]" for c in range(len(z)))]).p_value
