@@ -161,12 +161,18 @@ def tree(**changed: Any) -> _core.TreeModel:
 
 
 STRINGS: Any = np.array([[0, 1, 2], [1, 1, 0]], np.int32)
+
+
 def neighbours(**changed: Any) -> _core.KnnInformation:
     points = np.array([[0.0, 1.0, 3.0, 4.5]])
     arguments: dict[str, Any] = {"x": points, "y": points, "z": np.empty((0, 4)), "k": 1, **changed}
     return _core.KnnInformation(**arguments)
+
+
 def row_orders(*rows: list[int]) -> Any:
     return np.array(rows, np.int32)
+
+
 TABLES: Any = [np.array([[0.5, 0.5]]), np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])]
 WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a code beyond", lambda: columns(cardinalities=i64(2, 1))),

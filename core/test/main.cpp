@@ -18,27 +18,13 @@ int main() {
         test_sampling,
         test_inference,
         test_selection,
+        test_knn,
         test_firing,
         test_strings,
         test_trees,
+        test_hmm,
     };
     for (const auto test : tests) test();  // a failed check ends the program
     std::printf("core: %zu passed, 0 failed\n", std::size(tests));
-    test_pool();
-    test_sequence_map();
-    test_kernels();
-    test_counting();
-    test_set_terms();
-    test_subset_terms();
-    test_hill_climb();
-    test_order_search();
-    test_conditionals();
-    test_sampling();
-    test_inference();
-    test_selection();
-    test_knn();
-    test_firing();
-    test_hmm();
-    std::puts("core: 13 passed, 0 failed");
     return 0;
 }
