@@ -68,9 +68,10 @@ def filled(table: Table, target: int) -> Table:
         codes = column.astype(np.int64)
         missing = codes == variable.cardinality
         counts = np.zeros((table.variables[target].cardinality, variable.cardinality))
-        np.add.at(counts, (classes[~missing], codes[~missing]), weights[~missing])
+        known = weights[~missing] if weights[~missing].any() else np.ones((~missing).sum())  # weights may all be 0
+        np.add.at(counts, (classes[~missing], codes[~missing]), known)
         overall = counts.sum(axis=0)
-        shares = counts + weights.mean() * overall / overall.sum()  # a class may have no known cell
+        shares = counts + known.mean() * overall / overall.sum()  # a class may have no known cell
         steps = shares.cumsum(axis=1)[classes[missing]]
         drawn = rng.random(len(steps)) * steps[:, -1]
         codes[missing] = (steps[:, :-1] <= drawn[:, None]).sum(axis=1)
