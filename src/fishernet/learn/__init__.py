@@ -12,17 +12,17 @@ from fishernet.learn.markov import BlanketsFound, discrete_markov_graph, markov_
 from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
-from fishernet.learn.sequences.baum_welch import BaumWelchResult, baum_welch, hidden_markov_model
-from fishernet.learn.sequences.hidden_tree import HiddenTreeFit, hidden_tree, hidden_tree_fit
+from fishernet.learn.sequences.baum_welch import baum_welch, hidden_markov_model
+from fishernet.learn.sequences.expectation_maximization import EmResult
+from fishernet.learn.sequences.hidden_tree import hidden_tree, hidden_tree_fit
 from fishernet.learn.sequences.markov_chain import markov_chain
 from fishernet.learn.structure import dag, structure
 from fishernet.learn.trees import chow_liu, kdb, naive_bayes, tan
 
 __all__ = [
-    "BaumWelchResult",
     "BlanketsFound",
     "EdgeStrengths",
-    "HiddenTreeFit",
+    "EmResult",
     "InputsFound",
     "Search",
     "SearchResult",

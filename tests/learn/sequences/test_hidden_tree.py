@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.learn.sequences.hidden_tree import maximized
+from fishernet.learn.sequences.hidden_tree import TreeSteps
 from tests.reference.trees import Case, cases, random_tree, rows
 
 TREE = [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
@@ -45,7 +45,7 @@ def test_the_objective_never_falls(seed: int, smoothing: float, shared: bool) ->
 def test_a_step_keeps_zeros_and_unused_rows(case: Case) -> None:
     model = case.model()
     strings = model.sample(10, seed=1)
-    better = maximized(model, model.expected_counts(strings), 0.0)
+    better = TreeSteps(model.encode(strings), 0.0).maximized(model, model.expected_counts(strings))
     assert better.log_prob(strings).sum() >= model.log_prob(strings).sum() - 1e-9
     for before, after in ((model.transition, better.transition), (model.emission, better.emission)):
         assert not after[before == 0].any()
@@ -135,8 +135,8 @@ def test_progress_can_stop_it() -> None:
         ({"strings": []}, "there are none"),
         ({"strings": [], "alphabet": "01"}, "there is none"),
         ({"strings": ["011"]}, "string 0 has 3 symbols"),
-        ({"n_states": None}, "the number of states must be an integer from 1"),
-        ({"n_states": 0}, "the number of states must be an integer from 1"),
+        ({"n_states": None}, "n_states must be an integer from 1"),
+        ({"n_states": 0}, "n_states must be an integer from 1"),
         ({"restarts": 0}, "restarts must be an integer from 1"),
         ({"max_steps": 1.5}, "max_steps must be an integer from 1"),
         ({"smoothing": -1.0}, "smoothing must be a finite number from 0"),

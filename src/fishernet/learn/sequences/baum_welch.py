@@ -7,59 +7,26 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from fishernet.errors import SchemaError
+from fishernet.learn.sequences.expectation_maximization import (
+    Effort,
+    EmResult,
+    Numbers,
+    check_whole,
+    chosen_alphabet,
+    fit,
+    random_emission,
+    shares,
+    weights,
+)
 from fishernet.models.sequences.alphabet import Alphabet, Strings
 from fishernet.models.sequences.expected_counts import ExpectedCounts, parameters_of, summed_counts
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
-from fishernet.progress import Progress, Reporter
+from fishernet.progress import Progress
 from fishernet.random import Seed, fixed_seed
 
-Numbers = npt.NDArray[np.float64]
 Sequences = Iterable[Sequence[Hashable]]
-
-VANISHED = 1e-60  # a probability below it that no string needs becomes 0
-
-
-@dataclass(frozen=True, eq=False)
-class BaumWelchResult:
-    """What Baum-Welch found.
-
-    Attributes
-    ----------
-    model : HiddenMarkovModel
-        The best of all restarts.
-    log_likelihood : float
-        Of all strings together under the model, in nats.
-    objective : float
-        The same with the prior's term, ``smoothing`` times the sum of the logarithms of the parameters that may differ
-        from 0; what is maximized.
-    trace : tuple of float
-        The objective of the model before each step, and at the end. It never falls but by rounding.
-    converged : bool
-        Whether a step gained less than the tolerance before the steps were over.
-    restarts : tuple of float
-        The last objective of each restart.
-    seconds : float
-        How long it took.
-    seed : int or None
-        The seed that repeats it; None when nothing was drawn.
-    """
-
-    model: HiddenMarkovModel
-    log_likelihood: float
-    objective: float
-    trace: tuple[float, ...]
-    converged: bool
-    restarts: tuple[float, ...]
-    seconds: float
-    seed: int | None
-
-    def to_frame(self) -> pa.Table:
-        """Return the trace, one row a step, as a pyarrow Table."""
-        return pa.table({"step": list(range(len(self.trace))), "objective": list(self.trace)})
 
 
 def hidden_markov_model(
@@ -115,7 +82,7 @@ def baum_welch(
     start: HiddenMarkovModel | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-) -> BaumWelchResult:
+) -> EmResult[HiddenMarkovModel]:
     """Fit a hidden Markov model to strings by Baum-Welch, and say how it went.
 
     Parameters
@@ -146,7 +113,7 @@ def baum_welch(
 
     Returns
     -------
-    BaumWelchResult
+    EmResult
 
     Raises
     ------
@@ -171,108 +138,73 @@ def baum_welch(
     (2, True)
     """
     began = time.monotonic()
+    effort = Effort(restarts, smoothing, max_steps, tolerance)
     strings = sequences if isinstance(sequences, str) else list(sequences)
-    _check_numbers(restarts, smoothing, max_steps, tolerance)
     repeated: int | None = None
     if start is not None:
         _check_start(n_states, alphabet, final)
         encoded = start.alphabet.encode(strings)
         starts = [start]
     else:
-        known = _alphabet(strings, alphabet)
+        known = chosen_alphabet(strings, alphabet)
         encoded = known.encode(strings)
         repeated = fixed_seed(seed)
         random = np.random.default_rng(repeated)
-        size = _checked_states(n_states)
+        size = check_whole(n_states, "n_states")
         starts = [_random_model(encoded, known, size, final, random) for _ in range(restarts)]
     if not len(encoded):
         raise SchemaError("a hidden Markov model is fitted to strings; there is none")
-    reporter = Reporter(progress, "fitting a hidden Markov model")
-    fits = [
-        _Fit(model, encoded, float(smoothing)).run(
-            max_steps, tolerance, reporter, number * max_steps, max_steps * len(starts)
-        )
-        for number, model in enumerate(starts)
-    ]
-    best = max(fits, key=lambda fit: fit.trace[-1])  # the first of equals
-    reporter.finish(sum(len(fit.trace) - 1 for fit in fits))
-    return BaumWelchResult(
-        model=best.model,
-        log_likelihood=best.log_likelihood,
-        objective=best.trace[-1],
-        trace=tuple(best.trace),
-        converged=best.converged,
-        restarts=tuple(fit.trace[-1] for fit in fits),
-        seconds=time.monotonic() - began,
+    return fit(
+        starts,
+        BaumWelch(encoded, float(smoothing)),
+        effort,
+        len(encoded.codes) + len(encoded),
+        what="fitting a hidden Markov model",
+        began=began,
         seed=repeated,
+        progress=progress,
     )
 
 
-class _Fit:
-    """One restart."""
+@dataclass(frozen=True)
+class BaumWelch:
+    """The steps for some strings.
 
-    def __init__(self, model: HiddenMarkovModel, strings: Strings, smoothing: float) -> None:
-        self.model = model
-        self.trace: list[float] = []
-        self.log_likelihood = float("-inf")
-        self.converged = False
-        self._strings = strings
-        self._smoothing = smoothing
-        self._size = len(strings.codes) + len(strings)
+    Attributes
+    ----------
+    strings : Strings
+    smoothing : float
+    """
 
-    def run(self, max_steps: int, tolerance: float, reporter: Reporter, done: int, total: int) -> _Fit:
-        """Make steps until one gains too little."""
-        counts = self._expected()
-        for step in range(max_steps):
-            self.model = maximized(self.model, counts, self._smoothing)
-            counts = self._expected()
-            reporter.step(done + step + 1, total)
-            if self.trace[-1] - self.trace[-2] < tolerance * self._size:
-                self.converged = True
-                break
-        return self
+    strings: Strings
+    smoothing: float
 
-    def _expected(self) -> ExpectedCounts:
-        counts = summed_counts(self.model, self._strings)
-        self.log_likelihood = float(counts.log_prob.sum())
-        self.trace.append(self.log_likelihood + self._smoothing * _log_prior(self.model))
-        return counts
+    def expected(self, model: HiddenMarkovModel) -> tuple[float, ExpectedCounts]:
+        """Return the log-likelihood, and the expected counts summed over the strings."""
+        counts = summed_counts(model, self.strings)
+        return float(counts.log_prob.sum()), counts
 
+    def parameters(self, model: HiddenMarkovModel) -> Iterable[Numbers]:
+        """Return all parameters."""
+        return parameters_of(model).values()
 
-def maximized(model: HiddenMarkovModel, counts: ExpectedCounts, smoothing: float) -> HiddenMarkovModel:
-    """Return the model that maximizes the expected log-likelihood of summed counts; rows that are not used stay."""
-    emission = _shares(counts.emission[0], parameters_of(model)["emission"], smoothing)
-    if model.final is None or counts.final is None:
-        initial = _shares(counts.initial[0], model.initial, smoothing)
-        transition, final = _shares(counts.transition[0], model.transition, smoothing), None
-    else:
-        at_once = max(len(counts.log_prob) - float(counts.initial.sum()), 0.0) if model.stop_at_once > 0 else 0.0
-        weights = _weights(counts.initial[0], model.initial, smoothing)
-        initial = weights / (weights.sum() + at_once)
-        stops = np.column_stack([counts.transition[0], counts.final[0]])
-        rows = _shares(stops, np.column_stack([model.transition, model.final]), smoothing)
-        transition, final = rows[:, :-1], rows[:, -1]
-    return HiddenMarkovModel(
-        initial, transition, emission, alphabet=model.alphabet, final=final, empty=model.empty is not None
-    )
-
-
-def _weights(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:
-    """Return smoothed counts, 0 where the parameter is."""
-    return np.where(parameters > 0, counts + smoothing, 0.0)
-
-
-def _shares(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:
-    weights = _weights(counts, parameters, smoothing)
-    sums = weights.sum(axis=-1, keepdims=True)
-    shares: Numbers = np.divide(weights, sums, out=parameters.copy(), where=sums > VANISHED)
-    shares[shares < VANISHED] = 0.0
-    return shares
-
-
-def _log_prior(model: HiddenMarkovModel) -> float:
-    """Return the sum of the logarithms of the parameters that are not 0."""
-    return float(sum(np.log(values[values > 0]).sum() for values in parameters_of(model).values()))
+    def maximized(self, model: HiddenMarkovModel, counts: ExpectedCounts) -> HiddenMarkovModel:
+        """Return the model that maximizes the expected log-likelihood of summed counts."""
+        smoothing = self.smoothing
+        emission = shares(counts.emission[0], parameters_of(model)["emission"], smoothing)
+        if model.final is None or counts.final is None:
+            initial = shares(counts.initial[0], model.initial, smoothing)
+            transition, final = shares(counts.transition[0], model.transition, smoothing), None
+        else:
+            at_once = max(len(counts.log_prob) - float(counts.initial.sum()), 0.0) if model.stop_at_once > 0 else 0.0
+            starting = weights(counts.initial[0], model.initial, smoothing)
+            initial = starting / (starting.sum() + at_once)
+            stops = np.column_stack([counts.transition[0], counts.final[0]])
+            rows = shares(stops, np.column_stack([model.transition, model.final]), smoothing)
+            transition, final = rows[:, :-1], rows[:, -1]
+        return HiddenMarkovModel(
+            initial, transition, emission, alphabet=model.alphabet, final=final, empty=model.empty is not None
+        )
 
 
 def _random_model(
@@ -280,8 +212,7 @@ def _random_model(
 ) -> HiddenMarkovModel:
     """Return a random model whose symbols are about as frequent as in the strings."""
     frequency = (np.bincount(strings.codes, minlength=len(alphabet)) + 1.0) / (len(strings.codes) + len(alphabet))
-    emission = frequency * np.exp(random.normal(0.0, 0.7, (n_states, len(alphabet))))
-    emission /= emission.sum(axis=1, keepdims=True)
+    emission = random_emission(frequency, (n_states,), random)
     initial = random.dirichlet(np.full(n_states, 5.0))
     transition = random.dirichlet(np.ones(n_states), n_states)
     if not final:
@@ -299,28 +230,7 @@ def _random_model(
     )
 
 
-def _alphabet(strings: Sequence[Sequence[Hashable]], alphabet: Iterable[Hashable] | Alphabet | None) -> Alphabet:
-    if alphabet is None:
-        return Alphabet.seen(strings)
-    return alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
-
-
 def _check_start(n_states: int | None, alphabet: object, final: bool) -> None:
     for name, given in (("n_states", n_states is not None), ("alphabet", alphabet is not None), ("final", final)):
         if given:
             raise SchemaError(f"{name} is that of `start`; leave it out")
-
-
-def _checked_states(n_states: int | None) -> int:
-    if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
-        raise SchemaError(f"the number of states must be an integer from 1, got {n_states!r}")
-    return int(n_states)
-
-
-def _check_numbers(restarts: int, smoothing: float, max_steps: int, tolerance: float) -> None:
-    for name, value, least in (("restarts", restarts, 1), ("max_steps", max_steps, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise SchemaError(f"{name} must be an integer from {least}, got {value!r}")
-    for name, number in (("smoothing", smoothing), ("tolerance", tolerance)):
-        if not np.isfinite(number) or number < 0:
-            raise SchemaError(f"{name} must be a finite number from 0 on, got {number!r}")

@@ -7,58 +7,27 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from fishernet.errors import SchemaError
+from fishernet.learn.sequences.expectation_maximization import (
+    Effort,
+    EmResult,
+    Numbers,
+    check_whole,
+    chosen_alphabet,
+    fit,
+    random_emission,
+    shares,
+)
 from fishernet.models import HiddenTree
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.trees.counts import TreeCounts
 from fishernet.models.trees.hidden_tree import Codes
 from fishernet.models.trees.shape import Nested, TreeShape
-from fishernet.progress import Progress, Reporter
+from fishernet.progress import Progress
 from fishernet.random import Seed, fixed_seed
 
-Numbers = npt.NDArray[np.float64]
 Strings = Iterable[Sequence[Hashable]]
-
-VANISHED = 1e-60  # the expected count of a row that is not used, with rounding
-
-
-@dataclass(frozen=True, eq=False)
-class HiddenTreeFit:
-    """What expectation and maximization found.
-
-    Attributes
-    ----------
-    model : HiddenTree
-        The best of all restarts.
-    log_likelihood : float
-        Of all strings together under the model, in nats.
-    trace : tuple of float
-        Before each step and at the end, the log-likelihood with the prior's term: ``smoothing`` times the sum of the
-        logarithms of the parameters that are not 0. It never falls but by rounding.
-    converged : bool
-        Whether a step gained less than the tolerance before the steps were over.
-    restarts : tuple of float
-        The last value of each restart's trace.
-    seconds : float
-        How long it took.
-    seed : int or None
-        The seed that repeats it; None when nothing was drawn.
-    """
-
-    model: HiddenTree
-    log_likelihood: float
-    trace: tuple[float, ...]
-    converged: bool
-    restarts: tuple[float, ...]
-    seconds: float
-    seed: int | None
-
-    def to_frame(self) -> pa.Table:
-        """Return the trace, one row a step, as a pyarrow Table."""
-        return pa.table({"step": list(range(len(self.trace))), "objective": list(self.trace)})
 
 
 def hidden_tree(
@@ -124,7 +93,7 @@ def hidden_tree_fit(
     start: HiddenTree | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
-) -> HiddenTreeFit:
+) -> EmResult[HiddenTree]:
     """Fit a hidden tree model to strings by expectation and maximization, and say how it went.
 
     Parameters
@@ -160,7 +129,7 @@ def hidden_tree_fit(
 
     Returns
     -------
-    HiddenTreeFit
+    EmResult
 
     Raises
     ------
@@ -184,7 +153,7 @@ def hidden_tree_fit(
     (2, True)
     """
     began = time.monotonic()
-    _check_numbers(restarts, smoothing, max_steps, tolerance)
+    effort = Effort(restarts, smoothing, max_steps, tolerance)
     listed = strings if isinstance(strings, str) else list(strings)
     repeated: int | None = None
     if start is not None:
@@ -195,86 +164,59 @@ def hidden_tree_fit(
         repeated = fixed_seed(seed)
         random = np.random.default_rng(repeated)
         shape = tree if isinstance(tree, TreeShape) else TreeShape.from_nested(tree)
-        known = _alphabet(listed, alphabet, missing)
-        size = _checked_states(n_states)
-        starts = [
-            _random_model(shape, listed, known, size, shared, arity, missing, random) for _ in range(int(restarts))
-        ]
+        known = chosen_alphabet(listed, alphabet, but=missing)
+        size = check_whole(n_states, "n_states")
+        starts = [_random_model(shape, listed, known, size, shared, arity, missing, random) for _ in range(restarts)]
     codes = starts[0].encode(listed)
     if not len(codes):
         raise SchemaError("a hidden tree is fitted to strings; there is none")
-    reporter = Reporter(progress, "fitting a hidden tree")
-    total = max_steps * len(starts)
-    fits = [
-        _Fit(model, codes, float(smoothing)).run(max_steps, tolerance, reporter, number * max_steps, total)
-        for number, model in enumerate(starts)
-    ]
-    best = max(fits, key=lambda fit: fit.trace[-1])  # the first of equals
-    reporter.finish(sum(len(fit.trace) - 1 for fit in fits))
-    return HiddenTreeFit(
-        model=best.model,
-        log_likelihood=best.log_likelihood,
-        trace=tuple(best.trace),
-        converged=best.converged,
-        restarts=tuple(fit.trace[-1] for fit in fits),
-        seconds=time.monotonic() - began,
+    return fit(
+        starts,
+        TreeSteps(codes, float(smoothing)),
+        effort,
+        codes.size,
+        what="fitting a hidden tree",
+        began=began,
         seed=repeated,
+        progress=progress,
     )
 
 
-class _Fit:
-    """One restart."""
+@dataclass(frozen=True)
+class TreeSteps:
+    """The steps for some strings.
 
-    def __init__(self, model: HiddenTree, codes: Codes, smoothing: float) -> None:
-        self.model = model
-        self.trace: list[float] = []
-        self.log_likelihood = float("-inf")
-        self.converged = False
-        self._codes = codes
-        self._smoothing = smoothing
+    Attributes
+    ----------
+    codes : (n_strings, n_leaves) array
+    smoothing : float
+    """
 
-    def run(self, max_steps: int, tolerance: float, reporter: Reporter, done: int, total: int) -> _Fit:
-        """Make steps until one gains too little."""
-        counts = self._expected()
-        for step in range(max_steps):
-            self.model = maximized(self.model, counts, self._smoothing)
-            counts = self._expected()
-            reporter.step(done + step + 1, total)
-            if self.trace[-1] - self.trace[-2] < tolerance * self._codes.size:
-                self.converged = True
-                break
-        return self
+    codes: Codes
+    smoothing: float
 
-    def _expected(self) -> TreeCounts:
-        counts = self.model.counts_of_codes(self._codes)
-        self.log_likelihood = counts.log_likelihood
-        parameters = (self.model.root, self.model.transition, self.model.emission)
-        prior = sum(float(np.log(values[values > 0]).sum()) for values in parameters) if self._smoothing else 0.0
-        self.trace.append(counts.log_likelihood + self._smoothing * prior)
-        return counts
+    def expected(self, model: HiddenTree) -> tuple[float, TreeCounts]:
+        """Return the log-likelihood, and the expected counts summed over the strings."""
+        counts = model.counts_of_codes(self.codes)
+        return counts.log_likelihood, counts
 
+    def parameters(self, model: HiddenTree) -> Iterable[Numbers]:
+        """Return all parameters."""
+        return model.root, model.transition, model.emission
 
-def maximized(model: HiddenTree, counts: TreeCounts, smoothing: float) -> HiddenTree:
-    """Return the model that maximizes the expected log-likelihood of summed counts; rows that are not used stay."""
-    several = model.transition.ndim == 3 or model.emission.ndim == 3
-    return HiddenTree(
-        model.shape,
-        _shares(counts.root, model.root, smoothing),
-        _shares(counts.transition, model.transition, smoothing),
-        _shares(counts.emission, model.emission, smoothing),
-        arity=model.arity,
-        alphabet=model.alphabet,
-        missing=model.missing,
-        branch_tables=model.branch_tables if several else None,
-    )
-
-
-def _shares(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:
-    weights = np.where(parameters > 0, counts + smoothing, 0.0)
-    sums = weights.sum(axis=-1, keepdims=True)
-    shares: Numbers = np.divide(weights, sums, out=parameters.copy(), where=sums > VANISHED)
-    shares[shares < VANISHED] = 0.0
-    return shares
+    def maximized(self, model: HiddenTree, counts: TreeCounts) -> HiddenTree:
+        """Return the model that maximizes the expected log-likelihood of summed counts."""
+        several = model.transition.ndim == 3 or model.emission.ndim == 3
+        return HiddenTree(
+            model.shape,
+            shares(counts.root, model.root, self.smoothing),
+            shares(counts.transition, model.transition, self.smoothing),
+            shares(counts.emission, model.emission, self.smoothing),
+            arity=model.arity,
+            alphabet=model.alphabet,
+            missing=model.missing,
+            branch_tables=model.branch_tables if several else None,
+        )
 
 
 def _random_model(
@@ -294,45 +236,13 @@ def _random_model(
         shape, [1.0], [[1.0]], np.full((1, n_symbols), 1 / n_symbols), alphabet=alphabet, missing=missing
     ).encode(strings)
     frequency = np.bincount(codes.ravel(), minlength=n_symbols + 1)[:n_symbols] + 1.0
-    emission = frequency * np.exp(random.normal(0.0, 0.7, (*lead, n_states, n_symbols)))
+    emission = random_emission(frequency, (*lead, n_states), random)
     return HiddenTree(
         shape,
         random.dirichlet(np.full(n_states, 5.0)),
         random.dirichlet(np.ones(n_states), (*lead, n_states)),
-        emission / emission.sum(axis=-1, keepdims=True),
+        emission,
         arity=arity,
         alphabet=alphabet,
         missing=missing,
     )
-
-
-def _alphabet(
-    strings: Sequence[Sequence[Hashable]], alphabet: Iterable[Hashable] | Alphabet | None, missing: Hashable | None
-) -> Alphabet:
-    if alphabet is not None:
-        return alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
-    symbols: dict[Hashable, None] = {}
-    for string in strings:
-        symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
-    symbols.pop(missing, None)
-    if not symbols:
-        raise SchemaError("a hidden tree is fitted to strings with symbols; there are none")
-    try:
-        return Alphabet(sorted(symbols))  # type: ignore[type-var]
-    except TypeError:
-        return Alphabet(symbols)
-
-
-def _checked_states(n_states: int | None) -> int:
-    if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
-        raise SchemaError(f"the number of states must be an integer from 1, got {n_states!r}")
-    return int(n_states)
-
-
-def _check_numbers(restarts: int, smoothing: float, max_steps: int, tolerance: float) -> None:
-    for name, value in (("restarts", restarts), ("max_steps", max_steps)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise SchemaError(f"{name} must be an integer from 1, got {value!r}")
-    for name, number in (("smoothing", smoothing), ("tolerance", tolerance)):
-        if not np.isfinite(number) or number < 0:
-            raise SchemaError(f"{name} must be a finite number from 0 on, got {number!r}")

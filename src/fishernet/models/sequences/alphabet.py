@@ -80,8 +80,10 @@ class Alphabet:
         self._points = CodePoints([str(symbol) for symbol in self._symbols]) if self.is_text else None
 
     @classmethod
-    def seen(cls, strings: Iterable[Sequence[Symbol]]) -> Alphabet:
+    def seen(cls, strings: Iterable[Sequence[Symbol]], *, but: Symbol | None = None) -> Alphabet:
         """Return the alphabet of the symbols that occur in strings: sorted, or by appearance where they cannot be.
+
+        One symbol, which stands for those that are not known, may be left out.
 
         Raises
         ------
@@ -96,6 +98,8 @@ class Alphabet:
                 symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
             except TypeError:
                 raise SchemaError(f"string {number} is no sequence of symbols: {string!r}") from None
+        if but is not None:
+            symbols.pop(but, None)
         if not symbols:
             raise SchemaError("the strings have no symbols to make an alphabet of; say alphabet=")
         try:
