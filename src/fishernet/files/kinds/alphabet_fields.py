@@ -1,4 +1,4 @@
-"""An alphabet as fields of the model file, and back: ``{"symbols": ["a", "b"], "unknown": null}``.
+"""An alphabet as fields of the model file, and back: ``[{"symbols": ["a", "b"], "unknown": null}]``.
 
 ``"unknown"`` is the position of the symbol that others are taken for.
 """
@@ -11,8 +11,8 @@ from fishernet.files.labels import is_text
 from fishernet.models import Alphabet
 
 
-def alphabet_fields(alphabet: Alphabet) -> dict[str, object]:
-    """Return an alphabet as what `json` writes.
+def alphabet_fields(alphabet: Alphabet) -> list[dict[str, object]]:
+    """Return an alphabet as what `json` writes: a list of one.
 
     Raises
     ------
@@ -20,17 +20,21 @@ def alphabet_fields(alphabet: Alphabet) -> dict[str, object]:
         When a symbol is neither a text nor a number nor a truth value, or cannot be written.
     """
     for symbol in alphabet.symbols:
-        if not _storable(symbol):
+        if not storable(symbol):
             raise SchemaError(f"the symbol {symbol!r} cannot be stored: it is no text, finite number or truth value")
     unknown = None if alphabet.unknown is None else alphabet.symbols.index(alphabet.unknown)
-    return {"symbols": list(alphabet.symbols), "unknown": unknown}
+    return [{"symbols": list(alphabet.symbols), "unknown": unknown}]
 
 
-def read_alphabet(fields: Fields) -> Alphabet:
-    """Return the alphabet that the fields describe."""
+def read_alphabet(model: Fields) -> Alphabet:
+    """Return the alphabet among the fields of a model."""
+    alphabets = model.objects("alphabet")
+    if len(alphabets) != 1:
+        raise model.wrong(f"expected one alphabet, got {len(alphabets)}", "alphabet")
+    fields = alphabets[0]
     symbols = fields.items("symbols")
     for position, symbol in enumerate(symbols):
-        if not _storable(symbol):
+        if not storable(symbol):
             raise fields.wrong(
                 f"{shown(symbol)} is no symbol: a text, a number or a truth value", f"symbols[{position}]"
             )
@@ -42,7 +46,8 @@ def read_alphabet(fields: Fields) -> Alphabet:
         return Alphabet(symbols, unknown=None if unknown is None else symbols[unknown])
 
 
-def _storable(symbol: object) -> bool:
+def storable(symbol: object) -> bool:
+    """Return whether a symbol can be written: a text, a finite number or a truth value."""
     if isinstance(symbol, str):
         return type(symbol) is str and is_text(symbol)
     if isinstance(symbol, float):

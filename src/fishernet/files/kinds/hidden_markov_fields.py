@@ -29,7 +29,7 @@ def hidden_markov_fields(model: HiddenMarkovModel) -> dict[str, object]:
         When a symbol cannot be stored.
     """
     return {
-        "alphabet": [alphabet_fields(model.alphabet)],
+        "alphabet": alphabet_fields(model.alphabet),
         "initial": model.initial.tolist(),
         "transition": model.transition.tolist(),
         "emission": model.emission.tolist(),
@@ -40,10 +40,7 @@ def hidden_markov_fields(model: HiddenMarkovModel) -> dict[str, object]:
 
 def read_hidden_markov(fields: Fields) -> HiddenMarkovModel:
     """Return the hidden Markov model that the fields describe."""
-    alphabets = fields.objects("alphabet")
-    if len(alphabets) != 1:
-        raise fields.wrong(f"expected one alphabet, got {len(alphabets)}", "alphabet")
-    alphabet = read_alphabet(alphabets[0])
+    alphabet = read_alphabet(fields)
     initial = fields.numbers(fields.items("initial"), "initial")
     n = len(initial)
     transition = _matrix(fields, "transition", n, n)

@@ -4,8 +4,7 @@
 
     "nodes": [[4, 5], [0], [1, 2]]     the children of each inner node, depth first: below the number of leaves a leaf,
                                        from there on the inner nodes; here 3 leaves, so that 3 is the root
-    "alphabet": ["A", "C"]             the symbols, each a text, a number or a truth value
-    "unknown": null                    what an unknown symbol is taken for, or null
+    "alphabet": [{"symbols": ["A", "C"], "unknown": null}]
     "missing": "?"                     what stands for a missing symbol, or null
     "arity": [1, 2]                    the number of children in each state, or null
     "branch_tables": [0, 1, 0]         the table of each branch, or null where all share one
@@ -16,17 +15,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.errors import SchemaError
 from fishernet.files.fields import Fields, shown
-from fishernet.files.labels import is_text
+from fishernet.files.kinds.alphabet_fields import alphabet_fields, read_alphabet, storable
 from fishernet.models import HiddenTree
-from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.trees.shape import TreeShape
 
 
@@ -38,14 +35,15 @@ def hidden_tree_fields(tree: HiddenTree) -> dict[str, object]:
     SchemaError
         When a symbol cannot be stored.
     """
+    if tree.missing is not None and not storable(tree.missing):
+        raise SchemaError(f"the symbol {tree.missing!r} cannot be stored: it is no text, finite number or truth value")
     shape = tree.shape
     several = tree.transition.ndim == 3 or tree.emission.ndim == 3
     nodes = [[~c if c < 0 else shape.n_leaves + c for _, c in shape.children(v)] for v in range(shape.n_nodes)]
     return {
         "nodes": nodes,
-        "alphabet": [_storable(symbol) for symbol in tree.alphabet.symbols],
-        "unknown": None if tree.alphabet.unknown is None else _storable(tree.alphabet.unknown),
-        "missing": None if tree.missing is None else _storable(tree.missing),
+        "alphabet": alphabet_fields(tree.alphabet),
+        "missing": tree.missing,
         "arity": None if tree.arity is None else tree.arity.tolist(),
         "branch_tables": tree.branch_tables.tolist() if several else None,
         "root": tree.root.tolist(),
@@ -57,9 +55,10 @@ def hidden_tree_fields(tree: HiddenTree) -> dict[str, object]:
 def read_hidden_tree(fields: Fields) -> HiddenTree:
     """Return the hidden tree model that the fields describe."""
     shape = _read_shape(fields)
-    symbols = [_read_symbol(fields, item, f"alphabet[{i}]") for i, item in enumerate(fields.items("alphabet"))]
-    unknown = None if fields.is_null("unknown") else _read_symbol(fields, fields.take("unknown"), "unknown")
-    missing = None if fields.is_null("missing") else _read_symbol(fields, fields.take("missing"), "missing")
+    alphabet = read_alphabet(fields)
+    missing: Any = None if fields.is_null("missing") else fields.take("missing")
+    if missing is not None and not storable(missing):
+        raise fields.wrong(f"{shown(missing)} is no symbol: a text, a number or a truth value", "missing")
     arity = None if fields.is_null("arity") else _whole_numbers(fields, fields.items("arity"), "arity")
     tables = None
     if not fields.is_null("branch_tables"):
@@ -71,28 +70,10 @@ def read_hidden_tree(fields: Fields) -> HiddenTree:
         transition,
         emission,
         arity=arity,
-        alphabet=Alphabet(symbols, unknown=unknown),
+        alphabet=alphabet,
         missing=missing,
         branch_tables=tables,
     )
-
-
-def _storable(symbol: Hashable) -> object:
-    if not _is_storable(symbol):
-        raise SchemaError(f"the symbol {symbol!r} cannot be stored: a text, a finite number or a truth value can")
-    return symbol
-
-
-def _is_storable(symbol: object) -> TypeGuard[str | int | float]:
-    if isinstance(symbol, str):
-        return is_text(symbol)
-    return isinstance(symbol, int | float) and abs(symbol) < 2**63
-
-
-def _read_symbol(fields: Fields, value: object, name: str) -> str | int | float:
-    if not _is_storable(value):
-        raise fields.wrong(f"{shown(value)} is no symbol: a text, a number or a truth value", name)
-    return value
 
 
 def _read_shape(fields: Fields) -> TreeShape:

@@ -28,7 +28,7 @@ def markov_chain_fields(model: MarkovChain) -> dict[str, object]:
         When a symbol cannot be stored.
     """
     return {
-        "alphabet": [alphabet_fields(model.alphabet)],
+        "alphabet": alphabet_fields(model.alphabet),
         "order": model.order,
         "end": model.end,
         "start": model.start.ravel().tolist(),
@@ -38,10 +38,7 @@ def markov_chain_fields(model: MarkovChain) -> dict[str, object]:
 
 def read_markov_chain(fields: Fields) -> MarkovChain:
     """Return the Markov chain that the fields describe."""
-    alphabets = fields.objects("alphabet")
-    if len(alphabets) != 1:
-        raise fields.wrong(f"expected one alphabet, got {len(alphabets)}", "alphabet")
-    alphabet = read_alphabet(alphabets[0])
+    alphabet = read_alphabet(fields)
     order, end = fields.whole("order"), fields.truth("end")
     with fields.checking():
         shape = table_shape(len(alphabet), order, end)
