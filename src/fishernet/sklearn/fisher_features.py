@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.kernels import FisherKernel
 from fishernet.learn import hidden_markov_model, markov_chain
-from fishernet.sklearn.strings import Strings, listed_strings
+from fishernet.sklearn.strings import OfStrings, Strings, listed_strings
 
 
-class Scored(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Scored(OfStrings, ABC):
     """What the transformers share: fit finds a model, transform gives the features of its Fisher kernel.
 
     Attributes
@@ -73,15 +73,9 @@ class Scored(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         features: npt.NDArray[np.float64] = self.kernel_.features(listed_strings(X))
         return features
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.one_d_array = True
-        return tags
-
+    @abstractmethod
     def _found(self, strings: Strings) -> Any:
-        raise NotImplementedError
+        """Return the model whose scores are taken."""
 
 
 class FisherFeatures(Scored):

@@ -6,15 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.errors import SchemaError
 from fishernet.kernels import Kernel, Normalized
-from fishernet.sklearn.strings import listed_strings
+from fishernet.sklearn.strings import OfStrings, listed_strings
 
 
-class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelTransformer(OfStrings):
     """The kernel of strings with the strings of training: what comes before ``SVC(kernel="precomputed")``.
 
     Parameters
@@ -83,13 +82,6 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Return the kernel of the strings of training with one another, exactly symmetric."""
         self.fit(X, y, **options)
         return self.kernel_(self.strings_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.one_d_array = True
-        return tags
 
     @property
     def _n_features_out(self) -> int:
