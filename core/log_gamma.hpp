@@ -21,4 +21,12 @@ inline double log_rising(double x, double k) {
     return sum + fit + stirling_remainder(x + k) - stirling_remainder(x);
 }
 
+// log (a (a + 1) ... (a + n - 1)) for a = exp(log_a) and a whole n >= 1. Where a is too small for a double it is felt in
+// the first factor only, where it is very large in all of them alike.
+inline double log_rising_from(double log_a, double n) {
+    constexpr double no_longer_rising = 80;
+    if (log_a > no_longer_rising) return n * log_a;
+    return log_a + log_rising(std::exp(log_a) + 1, n - 1);
+}
+
 }  // namespace fishernet

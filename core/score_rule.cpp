@@ -65,7 +65,7 @@ const CellTerms& ScoreRule::dirichlet(double key, double log_pseudo_count, std::
     for (std::size_t n = 1; n < first.size(); ++n) {  // there may be many such tables: one logarithm a count
         first[n] = first[n - 1] + (n == 1 ? log_pseudo_count : std::log(a + static_cast<double>(n - 1)));
     }
-    const auto phi = [=](std::int64_t n) { return log_pseudo_count + log_rising(a + 1, static_cast<double>(n - 1)); };
+    const auto phi = [=](std::int64_t n) { return log_rising_from(log_pseudo_count, static_cast<double>(n)); };
     terms = std::make_unique<const CellTerms>(phi, total_, first);
     return *terms;
 }
@@ -95,9 +95,7 @@ double ScoreRule::of_set(const Size& set) {
 
 double ScoreRule::of_new_set(const Size& set) const {
     if (measure_ == Measure::qnml) return -regret(total_, set);
-    const double n = static_cast<double>(total_), log_prior = std::log(parameter_) + set.log;
-    constexpr double no_longer_rising = 80;  // (x + 1) ... (x + n) is x^n in doubles
-    return log_prior > no_longer_rising ? -n * log_prior : -log_rising(std::exp(log_prior), n);
+    return total_ == 0 ? 0.0 : -log_rising_from(std::log(parameter_) + set.log, static_cast<double>(total_));
 }
 
 double ScoreRule::of_sizes(const Size& joint, const Size& parents, std::uint32_t r) {

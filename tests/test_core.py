@@ -196,6 +196,8 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("no such measure", lambda: _core.SetTerms(columns(), "bayes", 1.0)),
     ("a prior of nothing", lambda: _core.SetTerms(columns(), "bdeu", 0.0)),
     ("a price that is no number", lambda: _core.SetTerms(columns(), "likelihood", float("nan"))),
+    ("nothing to rise", lambda: _core.log_rising(0.0, np.zeros(1))),
+    ("a rise from nowhere", lambda: _core.log_rising(float("-inf"), np.ones(1))),
     ("negative draws", lambda: _core.regret(i64(-1), 2.0, 0.7)),
     ("no states", lambda: _core.regret(i64(1), 0.0, 0.0)),
     ("states without a logarithm", lambda: _core.regret(i64(1), float("inf"), float("inf"))),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../family_cache.hpp"
+#include "../log_gamma.hpp"
 #include "../set_terms.hpp"
 #include "arrays.hpp"
 #include "measures.hpp"
@@ -39,6 +40,18 @@ Out<double> regrets(const In<std::int64_t>& n, double states, double log_states)
     return to_python(std::move(out));
 }
 
+// log (a (a + 1) ... (a + n - 1)) of each whole n >= 1.
+Out<double> rising(double log_a, const In<double>& n) {
+    const auto counts = view(n);
+    if (!std::isfinite(log_a)) refuse("a logarithm is not finite");
+    if (std::any_of(counts.begin(), counts.end(), [](double k) { return !(k >= 1) || std::isinf(k); })) {
+        refuse("a count is below 1");
+    }
+    std::vector<double> out(counts.size());
+    std::transform(counts.begin(), counts.end(), out.begin(), [&](double k) { return log_rising_from(log_a, k); });
+    return to_python(std::move(out));
+}
+
 constexpr std::size_t any_variable = 0x7FFFFFFF;
 
 }  // namespace
@@ -50,6 +63,7 @@ void bind_scores(nb::module_& m) {
         .def("family_scores", &family_scores, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
              nb::arg("parents").noconvert());
 
+    m.def("log_rising", &rising, nb::arg("log_a"), nb::arg("n").noconvert());
     m.def("regret", &regrets, nb::arg("n").noconvert(), nb::arg("states"), nb::arg("log_states"));
 
     nb::class_<FamilyCache>(m, "FamilyCache")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
+from fishernet import _core
 from fishernet.counts import Counts
 from fishernet.errors import FishernetError
 from fishernet.scores.score import BuiltIn, Rule, cell_counts, log_cells
@@ -53,7 +53,7 @@ class K2(BuiltIn):
 
     def joint(self, counts: Counts) -> float:
         """Return the sum over cells of log n!."""
-        return float(gammaln(cell_counts(counts) + 1).sum())
+        return sum_log_rising(0.0, cell_counts(counts))
 
     def marginal(self, counts: Counts, states: int) -> float:
         """Return the sum over the parents' cells of ``log (n + r - 1)! / (r - 1)!``."""
@@ -105,15 +105,4 @@ def check_positive(name: str, value: float) -> None:
 
 def sum_log_rising(log_a: float, n: npt.NDArray[np.float64]) -> float:
     """Return the sum over positive counts n of ``log a (a + 1) ... (a + n - 1)``; a may be too small or large."""
-    if log_a > 80:  # a + n is a in doubles
-        return float(n.sum()) * log_a
-    a = math.exp(log_a)
-    return float(np.sum(log_a + log_gamma_ratio(a + 1, n - 1)))
-
-
-def log_gamma_ratio(x: float, k: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return ``log G(x + k) / G(x)``; the difference of two large logarithms only where these are exact enough."""
-    ratio: npt.NDArray[np.float64] = gammaln(x + k) - gammaln(x)
-    if x >= 1e6:  # Stirling; what it leaves over is below 1e-6 k / x
-        ratio = (x - 0.5) * np.log1p(k / x) + k * (np.log(x + k) - 1)
-    return ratio
+    return float(_core.log_rising(log_a, n).sum())

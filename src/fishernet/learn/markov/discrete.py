@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln
 
 from fishernet.counts import CountSource, as_source
 from fishernet.errors import FishernetError, SchemaError
@@ -140,7 +139,11 @@ def _log_prior(prior: Prior, n_variables: int) -> Floats:
     a, b, m = (0.5, 0.5, float(n_variables - 1)) if prior is True else prior
     if not (a > 0 and b > 0 and m >= n_variables - 1):
         raise FishernetError(f"prior (a, b, m) needs positive a and b and m at least {n_variables - 1}, got {prior!r}")
-    return np.asarray(betaln(a + sizes, b + m - sizes) - betaln(a, b))
+    return np.array([_log_beta(a + size, b + m - size) - _log_beta(a, b) for size in sizes.tolist()])
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 @dataclass(slots=True)
