@@ -17,6 +17,6 @@ int main() {
     test_selection();
     test_knn();
     test_firing();
-    std::puts("core: 12 passed, 0 failed");
+    std::puts("core: 14 passed, 0 failed");
     return 0;
 }

@@ -55,8 +55,8 @@ def named_columns(X: Any, names: Iterable[str] | None = None) -> NamedColumns:
     Raises
     ------
     SchemaError
-        When there are no columns, one is not of numbers, holds NaN or infinite values (its name and the first row are said), or names
-        do not fit.
+        When there are no columns, one is not of numbers or holds NaN or infinite values (its name and the first row are
+        said), or names do not fit.
     """
     if isinstance(X, Table):
         raise SchemaError("a Table holds states, not numbers; give an array or a data frame of numbers")
