@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -168,7 +168,7 @@ def with_cell(row: int, column: int, value: float) -> np.ndarray[Any, Any]:
         (lambda: fn.learn.markov_graph(X, nearest=3), "does not take these options"),
         (lambda: fn.learn.markov_graph(X, test="fisher-z", k=3), "does not take these options"),
         (lambda: fn.learn.markov_graph([[0, 1], [1, 0]], test="g-squared", k=3), "takes no options, got 'k'"),
-        (lambda: fn.learn.markov_graph(X, test=cast(Any, lambda i, j, given: None), k=3), "this test is made already"),
+        (lambda: fn.learn.markov_graph(X, test=fn.independence.FisherZ(X), k=3), "this test is made already"),
         (lambda: fn.learn.markov_graph(X, max_blanket=-1), "max_blanket"),
         (lambda: fn.learn.markov_graph(X, seed=-1), "seed"),
     ],
