@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
 # A busy machine must not fail a test for being slow; in CI the same examples are tried each time.
 settings.register_profile("house", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("house")
+
+# A process started in the background ignores Ctrl-C, and so would the tests that send it to themselves, for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
