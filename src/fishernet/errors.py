@@ -107,13 +107,13 @@ class StateSpaceError(FishernetError, MemoryError):
 
     Attributes
     ----------
-    cells : int
+    cells : int or inf
         The number of cells it would have.
     limit : int
         The number that is allowed.
     """
 
-    def __init__(self, what: str, *, cells: int, limit: int, remedy: str) -> None:
+    def __init__(self, what: str, *, cells: float, limit: int, remedy: str) -> None:
         super().__init__(f"{what} would have {cells:,} cells, more than the limit of {limit:,}; {remedy}")
         self.cells = cells
         self.limit = limit

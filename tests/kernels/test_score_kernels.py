@@ -120,6 +120,12 @@ def test_a_model_too_large_to_enumerate_is_simulated() -> None:
     assert kernel.diag(drawn).mean() == pytest.approx(kernel.dimension, rel=0.1)
 
 
+@pytest.mark.parametrize("options", [{}, {"length": -1}, {"length": 4, "parameters": ["nothing"]}])
+def test_what_is_wrong_is_not_simulated_away(options: dict[str, Any]) -> None:
+    with pytest.raises(fn.SchemaError):
+        FisherKernel(HMM, **options)
+
+
 def test_wrappers_take_lists_of_strings() -> None:
     kernel = FisherKernel(HMM, metric="practical", parameters=["emission"])
     np.testing.assert_allclose(Normalized(kernel).diag(X), 1.0)

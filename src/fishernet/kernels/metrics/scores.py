@@ -162,8 +162,8 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
     if hasattr(model, "fisher_information"):
         try:
             return np.asarray(model.fisher_information(**how, **options))
-        except FishernetError:
-            pass  # without end, or too large: what it draws tells as much as it can
+        except StateSpaceError:
+            pass  # too large, or without end: what it draws tells as much as it can
     if not hasattr(model, "sample"):
         raise SchemaError(
             f"the information of a {type(model).__name__} is not known and cannot be simulated; use the metric "

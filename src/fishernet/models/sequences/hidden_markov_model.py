@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -314,14 +315,21 @@ class HiddenMarkovModel:
         Raises
         ------
         SchemaError
-            When the model has a final state or an empty symbol, whose strings have no end, or there is no length.
+            When there is no length.
         StateSpaceError
-            When there are too many strings.
+            When there are too many strings; of a model with a final state or an empty symbol there are infinitely many.
         """
         if self._final is not None or self._empty is not None:
-            raise SchemaError("a model with a final state or an empty symbol has strings without end to enumerate")
+            raise StateSpaceError(
+                "the strings of a model with a final state or an empty symbol",
+                cells=math.inf,
+                limit=MOST_ENUMERATED,
+                remedy="simulate the information",
+            )
         if length is None or length < 0:
-            raise SchemaError(f"the strings' length must be an integer from 0, got {length!r}")
+            raise SchemaError(
+                f"a model without a final state knows no lengths: give length, an integer from 0; got {length!r}"
+            )
         n_symbols = len(self._alphabet)
         cells = n_symbols**length * max(length, 1)
         if cells > MOST_ENUMERATED:
