@@ -101,8 +101,8 @@ def test_progress_is_told_and_can_end_the_work() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "number of states"),
-        ({"n_states": 0}, "number of states"),
+        ({}, "n_states must be an integer from 1"),
+        ({"n_states": 0}, "n_states must be an integer from 1"),
         ({"n_states": 2, "restarts": 0}, "restarts"),
         ({"n_states": 2, "smoothing": -1}, "smoothing"),
         ({"n_states": 2, "max_steps": 0}, "max_steps"),

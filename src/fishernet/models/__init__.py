@@ -19,7 +19,7 @@ from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
 from fishernet.models.sequences.alignment import Alignment
 from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.sequences.expected_counts import ExpectedCounts
+from fishernet.models.sequences.hidden.expected_counts import ExpectedCounts
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 from fishernet.models.sequences.markov_chain import MarkovChain
 from fishernet.models.sequences.profile import profile_hmm

@@ -21,7 +21,7 @@ from fishernet.learn.sequences.expectation_maximization import (
     weights,
 )
 from fishernet.models.sequences.alphabet import Alphabet, Strings
-from fishernet.models.sequences.expected_counts import ExpectedCounts, parameters_of, summed_counts
+from fishernet.models.sequences.hidden.expected_counts import ExpectedCounts, parameters_of, summed_counts
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 from fishernet.progress import Progress
 from fishernet.random import Seed, fixed_seed

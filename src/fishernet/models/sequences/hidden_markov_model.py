@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -11,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import SchemaError, StateSpaceError
+from fishernet.errors import SchemaError
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.checks import Numbers, checked_numbers, checked_rows
-from fishernet.models.sequences.decoding import best_states
-from fishernet.models.sequences.drawing import draw
-from fishernet.models.sequences.expected_counts import (
+from fishernet.models.sequences.hidden.decoding import best_states
+from fishernet.models.sequences.hidden.drawing import draw
+from fishernet.models.sequences.hidden.enumeration import enumerated_information
+from fishernet.models.sequences.hidden.expected_counts import (
     ExpectedCounts,
     counts_of_each,
     parameters_of,
@@ -26,8 +26,6 @@ from fishernet.models.sequences.expected_counts import (
 from fishernet.random import Seed, generator
 
 Strings = Iterable[Sequence[Hashable]]
-
-MOST_ENUMERATED = 2**20  # symbols of all strings of a length
 
 
 class HiddenMarkovModel:
@@ -319,28 +317,7 @@ class HiddenMarkovModel:
         StateSpaceError
             When there are too many strings; of a model with a final state or an empty symbol there are infinitely many.
         """
-        if self._final is not None or self._empty is not None:
-            raise StateSpaceError(
-                "the strings of a model with a final state or an empty symbol",
-                cells=math.inf,
-                limit=MOST_ENUMERATED,
-                remedy="simulate the information",
-            )
-        if length is None or length < 0:
-            raise SchemaError(
-                f"a model without a final state knows no lengths: give length, an integer from 0; got {length!r}"
-            )
-        n_symbols = len(self._alphabet)
-        cells = n_symbols**length * max(length, 1)
-        if cells > MOST_ENUMERATED:
-            raise StateSpaceError(
-                f"the strings of length {length}", cells=cells, limit=MOST_ENUMERATED, remedy="simulate the information"
-            )
-        strings = [self._alphabet.decode(codes) for codes in itertools.product(range(n_symbols), repeat=length)]
-        logs = self.log_prob(strings)
-        possible = [string for string, log in zip(strings, logs, strict=True) if log > -np.inf]
-        derivatives = self.fisher_scores(possible, parameters=parameters)
-        return (derivatives * np.exp(logs[logs > -np.inf])[:, None]).T @ derivatives
+        return enumerated_information(self, length, parameters)
 
     def sample(self, n: int, *, length: npt.ArrayLike | None = None, seed: Seed = None) -> list[Any]:
         """Draw strings.

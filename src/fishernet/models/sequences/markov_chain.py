@@ -23,9 +23,9 @@ import numpy.typing as npt
 from fishernet.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.alphabet import Strings as Encoded
-from fishernet.models.sequences.chain_draws import draw_codes
-from fishernet.models.sequences.chain_information import information_of_length, information_until_end
-from fishernet.models.sequences.chain_visits import reached_contexts
+from fishernet.models.sequences.chain.draws import draw_codes
+from fishernet.models.sequences.chain.information import information_of_length, information_until_end
+from fishernet.models.sequences.chain.visits import reached_contexts
 from fishernet.models.sequences.checks import Numbers, checked_rows
 from fishernet.models.sequences.windows import Integers, windows, with_end
 from fishernet.random import Seed, stream_key

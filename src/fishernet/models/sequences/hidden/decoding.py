@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.models.sequences.checks import Numbers
-from fishernet.models.sequences.expected_counts import require_possible
+from fishernet.models.sequences.hidden.expected_counts import require_possible
 
 if TYPE_CHECKING:
     from fishernet.models.sequences.alphabet import Strings

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.models.sequences.chain_visits import Moves, next_contexts, transient_system
+from fishernet.models.sequences.chain.visits import Moves, next_contexts, transient_system
 from fishernet.models.sequences.checks import Numbers
 
 Places = npt.NDArray[np.int64]

@@ -1,0 +1,1 @@
+"""The parts of a hidden Markov model: trajectories, counts, strings drawn and enumerated."""
