@@ -132,7 +132,7 @@ def test_progress_can_stop_it() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"strings": []}, "there are none"),
+        ({"strings": []}, "no symbols to make an alphabet of"),
         ({"strings": [], "alphabet": "01"}, "there is none"),
         ({"strings": ["011"]}, "string 0 has 3 symbols"),
         ({"n_states": None}, "n_states must be an integer from 1"),
