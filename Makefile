@@ -9,7 +9,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
-CORE := CMakeLists.txt pyproject.toml $(wildcard core/*.?pp core/bind/*.?pp)
+CORE := CMakeLists.txt pyproject.toml $(filter-out core/test/%,$(wildcard core/*/*.?pp))
 TEST_BUILD := build/core-test
 
 .PHONY: demo test core-test lint bench clean

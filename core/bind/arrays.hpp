@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../families.hpp"
+#include "counts/families.hpp"
 
 namespace fishernet::bind {
 

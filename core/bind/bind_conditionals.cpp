@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "../conditionals.hpp"
-#include "../sampling.hpp"
-#include "arrays.hpp"
-#include "cells.hpp"
-#include "columns_out.hpp"
-#include "table.hpp"
-#include "trees.hpp"
+#include "networks/conditionals.hpp"
+#include "networks/sampling.hpp"
+#include "bind/arrays.hpp"
+#include "bind/cells.hpp"
+#include "bind/columns_out.hpp"
+#include "bind/table.hpp"
+#include "bind/trees.hpp"
 
 namespace fishernet::bind {
 namespace {

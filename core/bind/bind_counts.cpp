@@ -6,10 +6,10 @@
 #include <tuple>
 #include <utility>
 
-#include "../counting.hpp"
-#include "../kernels.hpp"
-#include "arrays.hpp"
-#include "table.hpp"
+#include "counts/counting.hpp"
+#include "base/kernels.hpp"
+#include "bind/arrays.hpp"
+#include "bind/table.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "../exact_search.hpp"
-#include "../parent_sets.hpp"
-#include "../sparse_search.hpp"
-#include "arrays.hpp"
-#include "measures.hpp"
-#include "table.hpp"
+#include "search/exact_search.hpp"
+#include "search/parent_sets.hpp"
+#include "search/sparse_search.hpp"
+#include "bind/arrays.hpp"
+#include "bind/measures.hpp"
+#include "bind/table.hpp"
 
 namespace fishernet::bind {
 namespace {

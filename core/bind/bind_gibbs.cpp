@@ -5,10 +5,10 @@
 #include <cmath>
 #include <optional>
 
-#include "../gibbs.hpp"
-#include "arrays.hpp"
-#include "columns_out.hpp"
-#include "trees.hpp"
+#include "networks/gibbs.hpp"
+#include "bind/arrays.hpp"
+#include "bind/columns_out.hpp"
+#include "bind/trees.hpp"
 
 namespace fishernet::bind {
 namespace {

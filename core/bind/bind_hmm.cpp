@@ -3,8 +3,8 @@
 #include <cmath>
 #include <optional>
 
-#include "../hmm.hpp"
-#include "arrays.hpp"
+#include "sequences/hmm.hpp"
+#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 namespace {

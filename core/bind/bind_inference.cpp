@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../family_plan.hpp"
-#include "../inference.hpp"
-#include "../pool.hpp"
-#include "arrays.hpp"
-#include "columns_out.hpp"
+#include "inference/family_plan.hpp"
+#include "inference/inference.hpp"
+#include "base/pool.hpp"
+#include "bind/arrays.hpp"
+#include "bind/columns_out.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "../buffer.hpp"
-#include "../gram.hpp"
-#include "arrays.hpp"
-#include "cells.hpp"
+#include "base/buffer.hpp"
+#include "selection/gram.hpp"
+#include "bind/arrays.hpp"
+#include "bind/cells.hpp"
 
 namespace fishernet::bind {
 namespace {

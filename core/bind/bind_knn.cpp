@@ -1,8 +1,8 @@
 #include <cmath>
 #include <vector>
 
-#include "../knn.hpp"
-#include "arrays.hpp"
+#include "neighbours/knn.hpp"
+#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -4,12 +4,12 @@
 #include <string_view>
 #include <utility>
 
-#include "../family_cache.hpp"
-#include "../log_gamma.hpp"
-#include "../set_terms.hpp"
-#include "arrays.hpp"
-#include "measures.hpp"
-#include "table.hpp"
+#include "search/family_cache.hpp"
+#include "base/log_gamma.hpp"
+#include "counts/set_terms.hpp"
+#include "bind/arrays.hpp"
+#include "bind/measures.hpp"
+#include "bind/table.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <tuple>
 
-#include "../hill_climb.hpp"
-#include "../order_search.hpp"
-#include "arrays.hpp"
+#include "search/hill_climb.hpp"
+#include "search/order_search.hpp"
+#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -1,9 +1,9 @@
 #include <nanobind/stl/vector.h>
 
-#include "../chi_square.hpp"
-#include "../swap_search.hpp"
-#include "arrays.hpp"
-#include "cells.hpp"
+#include "base/chi_square.hpp"
+#include "selection/swap_search.hpp"
+#include "bind/arrays.hpp"
+#include "bind/cells.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "../firing.hpp"
-#include "../krylov.hpp"
-#include "arrays.hpp"
+#include "networks/firing.hpp"
+#include "networks/krylov.hpp"
+#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 namespace {

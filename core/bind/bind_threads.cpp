@@ -1,6 +1,6 @@
-#include "../kernels.hpp"
-#include "../pool.hpp"
-#include "arrays.hpp"
+#include "base/kernels.hpp"
+#include "base/pool.hpp"
+#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 

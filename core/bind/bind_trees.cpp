@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "../buffer.hpp"
-#include "../tree_counts.hpp"
-#include "../tree_gram.hpp"
-#include "arrays.hpp"
+#include "base/buffer.hpp"
+#include "trees/tree_counts.hpp"
+#include "trees/tree_gram.hpp"
+#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 namespace {

@@ -1,8 +1,8 @@
 // New columns of codes, which a sampler writes and Python owns.
 #pragma once
 
-#include "../sampling.hpp"
-#include "arrays.hpp"
+#include "networks/sampling.hpp"
+#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 

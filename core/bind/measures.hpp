@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "../score_rule.hpp"
-#include "arrays.hpp"
-#include "table.hpp"
+#include "counts/score_rule.hpp"
+#include "bind/arrays.hpp"
+#include "bind/table.hpp"
 
 namespace fishernet::bind {
 

@@ -1,4 +1,4 @@
-#include "arrays.hpp"
+#include "bind/arrays.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() = "The loops of fishernet, in C++; arguments are checked, messages are for developers.";

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "../columns.hpp"
+#include "base/columns.hpp"
 
 namespace fishernet::bind {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "../code_tree.hpp"
-#include "arrays.hpp"
+#include "networks/code_tree.hpp"
+#include "bind/arrays.hpp"
 
 namespace fishernet::bind {
 

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "../families.hpp"
-#include "../search_rules.hpp"
-#include "check.hpp"
+#include "counts/families.hpp"
+#include "search/search_rules.hpp"
+#include "test/check.hpp"
 
 // A score that is a hash of the family: any landscape at all.
 inline double any_score(std::uint64_t seed, std::int32_t child, std::span<const std::int32_t> parents) {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "../columns.hpp"
+#include "base/columns.hpp"
 
 namespace fishernet {
 

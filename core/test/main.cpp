@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "check.hpp"
+#include "test/check.hpp"
 
 int main() {
     void (*const tests[])() = {

@@ -1,9 +1,9 @@
-#include "../conditionals.hpp"
+#include "networks/conditionals.hpp"
 
 #include <cmath>
 
-#include "check.hpp"
-#include "data.hpp"
+#include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 

@@ -1,10 +1,10 @@
-#include "../counting.hpp"
+#include "counts/counting.hpp"
 
 #include <map>
 #include <numeric>
 
-#include "check.hpp"
-#include "data.hpp"
+#include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 

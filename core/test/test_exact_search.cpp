@@ -1,12 +1,12 @@
-#include "../exact_search.hpp"
+#include "search/exact_search.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "../set_terms.hpp"
-#include "../sparse_search.hpp"
-#include "check.hpp"
-#include "data.hpp"
+#include "counts/set_terms.hpp"
+#include "search/sparse_search.hpp"
+#include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 

@@ -1,11 +1,11 @@
-#include "../firing.hpp"
+#include "networks/firing.hpp"
 
 #include <cmath>
 #include <random>
 
-#include "../gibbs.hpp"
-#include "../krylov.hpp"
-#include "check.hpp"
+#include "networks/gibbs.hpp"
+#include "networks/krylov.hpp"
+#include "test/check.hpp"
 
 using namespace fishernet;
 

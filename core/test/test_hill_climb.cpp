@@ -1,10 +1,10 @@
-#include "../hill_climb.hpp"
+#include "search/hill_climb.hpp"
 
 #include <cmath>
 #include <random>
 
-#include "any_score.hpp"
-#include "check.hpp"
+#include "test/any_score.hpp"
+#include "test/check.hpp"
 
 using namespace fishernet;
 

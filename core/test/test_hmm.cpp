@@ -2,8 +2,8 @@
 #include <cmath>
 #include <vector>
 
-#include "../hmm.hpp"
-#include "check.hpp"
+#include "sequences/hmm.hpp"
+#include "test/check.hpp"
 
 namespace {
 

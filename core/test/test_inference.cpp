@@ -1,11 +1,11 @@
-#include "../inference.hpp"
+#include "inference/inference.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "../family_plan.hpp"
-#include "check.hpp"
-#include "data.hpp"
+#include "inference/family_plan.hpp"
+#include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 

@@ -1,13 +1,13 @@
 // Every instruction set this machine has, against loops that cannot be wrong.
-#include "../kernels.hpp"
+#include "base/kernels.hpp"
 
 #include <bitset>
 #include <random>
 #include <vector>
 
-#include "../packed.hpp"
-#include "check.hpp"
-#include "data.hpp"
+#include "base/packed.hpp"
+#include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 

@@ -1,13 +1,13 @@
-#include "../knn.hpp"
+#include "neighbours/knn.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
-#include "../draws.hpp"
-#include "../pool.hpp"
-#include "check.hpp"
+#include "base/draws.hpp"
+#include "base/pool.hpp"
+#include "test/check.hpp"
 
 using namespace fishernet;
 

@@ -1,9 +1,9 @@
-#include "../order_search.hpp"
+#include "search/order_search.hpp"
 
 #include <cmath>
 
-#include "any_score.hpp"
-#include "check.hpp"
+#include "test/any_score.hpp"
+#include "test/check.hpp"
 
 using namespace fishernet;
 

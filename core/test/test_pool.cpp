@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "../pool.hpp"
-#include "../sequence_map.hpp"
-#include "check.hpp"
+#include "base/pool.hpp"
+#include "base/sequence_map.hpp"
+#include "test/check.hpp"
 
 using namespace fishernet;
 

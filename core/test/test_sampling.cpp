@@ -1,9 +1,9 @@
-#include "../sampling.hpp"
+#include "networks/sampling.hpp"
 
 #include <cmath>
 
-#include "../pool.hpp"
-#include "check.hpp"
+#include "base/pool.hpp"
+#include "test/check.hpp"
 
 using namespace fishernet;
 

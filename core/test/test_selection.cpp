@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../chi_square.hpp"
-#include "../gram.hpp"
-#include "../swap_search.hpp"
-#include "check.hpp"
-#include "data.hpp"
+#include "base/chi_square.hpp"
+#include "selection/gram.hpp"
+#include "selection/swap_search.hpp"
+#include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 

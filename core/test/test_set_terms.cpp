@@ -1,10 +1,10 @@
-#include "../set_terms.hpp"
+#include "counts/set_terms.hpp"
 
 #include <cmath>
 #include <map>
 
-#include "check.hpp"
-#include "data.hpp"
+#include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 

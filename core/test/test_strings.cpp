@@ -1,9 +1,9 @@
 #include <cmath>
 #include <vector>
 
-#include "../hmm_kernel.hpp"
-#include "../pair_kernel.hpp"
-#include "check.hpp"
+#include "sequences/hmm_kernel.hpp"
+#include "sequences/pair_kernel.hpp"
+#include "test/check.hpp"
 
 using namespace fishernet;
 

@@ -1,13 +1,13 @@
-#include "../subset_terms.hpp"
+#include "counts/subset_terms.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
 
-#include "../set_terms.hpp"
-#include "check.hpp"
-#include "data.hpp"
+#include "counts/set_terms.hpp"
+#include "test/check.hpp"
+#include "test/data.hpp"
 
 using namespace fishernet;
 

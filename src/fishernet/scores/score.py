@@ -32,7 +32,7 @@ class Score(Protocol):
 
 
 class Rule(NamedTuple):
-    """A score in the core's words (`core/score_rule.hpp`)."""
+    """A score in the core's words (`core/counts/score_rule.hpp`)."""
 
     measure: str
     parameter: float

@@ -1,0 +1,52 @@
+// The columns of a categorical table as the core sees them: spans of unsigned codes, each of its own width.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/interrupt.hpp"
+
+namespace fishernet {
+
+// One column. A code equal to the cardinality marks a missing cell.
+struct Column {
+    const void* codes = nullptr;
+    int width = 1;  // bytes a code: 1, 2 or 4
+    std::uint32_t cardinality = 1;
+    bool has_missing = false;
+};
+
+struct Packed;
+
+struct Columns {
+    std::vector<Column> columns;
+    std::int64_t n_rows = 0;
+    const std::int64_t* weights = nullptr;  // one a row, or none
+    std::int64_t total = 0;                 // sum of weights, or n_rows
+
+    // The second form of the table (packed.hpp), made at the first use and kept.
+    const Packed& packed(StopCheck check) const;
+
+private:
+    mutable std::mutex packing_;
+    mutable std::shared_ptr<const Packed> packed_;
+};
+
+// The code of one cell.
+inline std::uint32_t code_at(const Column& column, std::int64_t row) {
+    switch (column.width) {
+        case 1: return static_cast<const std::uint8_t*>(column.codes)[row];
+        case 2: return static_cast<const std::uint16_t*>(column.codes)[row];
+        default: return static_cast<const std::uint32_t*>(column.codes)[row];
+    }
+}
+
+// The first code of a row, for functions that take an untyped pointer and a width.
+inline const void* codes_from(const Column& column, std::int64_t row) {
+    return static_cast<const unsigned char*>(column.codes) + row * column.width;
+}
+
+}  // namespace fishernet

@@ -1,0 +1,133 @@
+#include "base/float_kernels.hpp"
+
+#define FISHERNET_JOIN_(a, b) a##b
+#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
+
+namespace fishernet {
+namespace {
+
+void multiply(double* __restrict values, const double* __restrict by, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) values[i] *= by[i];
+}
+
+void scale(double* values, double by, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) values[i] *= by;
+}
+
+void gather(double* __restrict into, const double* __restrict from, const std::int32_t* __restrict offsets,
+            std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) into[i] = from[offsets[i]];
+}
+
+void multiply_gathered(double* __restrict values, const double* __restrict by, const std::int32_t* __restrict offsets,
+                       std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) values[i] *= by[offsets[i]];
+}
+
+void add(double* __restrict into, const double* __restrict from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) into[i] += from[i];
+}
+
+void add_scaled(double* __restrict into, const double* __restrict from, double by, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) into[i] += by * from[i];
+}
+
+double dot(const double* a, const double* b, std::int64_t n) {
+    constexpr int strands = 8;
+    double sums[strands] = {};
+    std::int64_t i = 0;
+    for (; i + strands <= n; i += strands) {
+        for (int s = 0; s < strands; ++s) sums[s] += a[i + s] * b[i + s];
+    }
+    for (; i < n; ++i) sums[i % strands] += a[i] * b[i];
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+double sum(const double* values, std::int64_t n) {
+    constexpr int strands = 8;
+    double sums[strands] = {};
+    std::int64_t i = 0;
+    for (; i + strands <= n; i += strands) {
+        for (int s = 0; s < strands; ++s) sums[s] += values[i + s];
+    }
+    for (; i < n; ++i) sums[i % strands] += values[i];
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+void multiply_runs(double* __restrict values, const double* __restrict by, const std::int32_t* __restrict offsets,
+                   std::int32_t run, bool steady, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += run) {
+        if (steady) {
+            scale(values + i, by[offsets[i]], run);
+        } else {
+            multiply(values + i, by + offsets[i], run);
+        }
+    }
+}
+
+void add_runs(double* __restrict into, const double* __restrict from, const std::int32_t* __restrict offsets,
+              std::int32_t run, bool steady, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += run) {
+        if (steady) {
+            into[offsets[i]] += sum(from + i, run);
+        } else {
+            add(into + offsets[i], from + i, run);
+        }
+    }
+}
+
+void add_matches(double* __restrict sums, const std::uint32_t* __restrict cells, std::uint32_t start,
+                 std::uint32_t states, std::uint32_t state, double other, double same, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::uint32_t within = cells[i] - start;  // wraps far beyond the states below the start
+        const double of_group = within < states ? other : 0.0;
+        sums[i] += within == state ? same : of_group;
+    }
+}
+
+// m[b] = the sum over the states
+void sum_states(const double* __restrict p, std::int64_t r, std::int64_t inner, double* __restrict m) {
+    for (std::int64_t b = 0; b < inner; ++b) m[b] = p[b];
+    for (std::int64_t k = 1; k < r; ++k) add(m, p + k * inner, inner);
+}
+
+void add_fired(double* __restrict into, const double* __restrict p, const double* __restrict theta,
+               const std::int32_t* __restrict offsets, double weight, std::int64_t outer, std::int64_t r,
+               std::int64_t inner, double* __restrict m) {
+    for (std::int64_t a = 0; a < outer; ++a) {
+        sum_states(p + a * r * inner, r, inner, m);
+        scale(m, weight, inner);
+        const std::int32_t* at = offsets + a * r * inner;
+        for (std::int64_t k = 0; k < r; ++k) {
+            double* __restrict to = into + (a * r + k) * inner;
+            for (std::int64_t b = 0; b < inner; ++b) to[b] += m[b] * theta[at[b] + k];
+        }
+    }
+}
+
+void fire(double* __restrict p, const double* __restrict theta, const std::int32_t* __restrict offsets,
+          std::int64_t outer, std::int64_t r, std::int64_t inner, double* __restrict m) {
+    for (std::int64_t a = 0; a < outer; ++a) {
+        sum_states(p + a * r * inner, r, inner, m);
+        const std::int32_t* at = offsets + a * r * inner;
+        for (std::int64_t k = 0; k < r; ++k) {
+            double* __restrict to = p + (a * r + k) * inner;
+            for (std::int64_t b = 0; b < inner; ++b) to[b] = m[b] * theta[at[b] + k];
+        }
+    }
+}
+
+void add_looked_up(double* __restrict sums, const double* __restrict values, const std::uint32_t* __restrict cells,
+                   std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) sums[i] += values[cells[i]];
+}
+
+}  // namespace
+
+extern const FloatKernels FISHERNET_JOIN(float_kernels_, FISHERNET_ISA);
+const FloatKernels FISHERNET_JOIN(float_kernels_, FISHERNET_ISA) = {
+    &multiply, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &dot, &sum,
+    &add_matches, &add_fired, &fire, &add_looked_up,
+};
+
+}  // namespace fishernet

@@ -1,0 +1,242 @@
+#include "counts/set_terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "counts/joint_counts.hpp"
+#include "base/pool.hpp"
+
+namespace fishernet {
+namespace {
+
+using Set = std::vector<std::int32_t>;
+using View = std::span<const std::int32_t>;
+
+constexpr std::size_t most_known = std::size_t{1} << 22;  // sets; more than these are forgotten, all at once
+constexpr std::int64_t few_rows = 57344;  // such a table is one task a run; a longer one is cut by rows
+
+// A set and one variable more, in the given memory.
+View with(View set, std::int32_t variable, Set& memory) {
+    memory.assign(set.begin(), set.end());
+    memory.insert(std::lower_bound(memory.begin(), memory.end(), variable), variable);
+    return memory;
+}
+
+// The one variable of `larger` that `smaller` lacks, or -1 when it is not `smaller` and one more.
+std::int32_t one_more(View larger, View smaller) {
+    if (larger.size() != smaller.size() + 1) return -1;
+    std::size_t i = 0;
+    while (i < smaller.size() && larger[i] == smaller[i]) ++i;
+    return std::equal(larger.begin() + i + 1, larger.end(), smaller.begin() + i) ? larger[i] : -1;
+}
+
+// The product of the cardinalities of a set.
+Size size_of(const Columns& table, View set) {
+    constexpr double exact = 0x1p53;
+    double product = 1;  // one logarithm for as many variables as there may be
+    std::size_t i = 0;
+    for (; i < set.size() && product * table.columns[set[i]].cardinality <= exact; ++i) {
+        product *= table.columns[set[i]].cardinality;
+    }
+    Size size = Size{}.times(product);
+    for (; i < set.size(); ++i) size = size.times(table.columns[set[i]].cardinality);
+    return size;
+}
+
+}  // namespace
+
+// --------------------------------------------------------------------------------------------------------- planning
+
+// Groups families into runs: those of one child whose parents are a common set and one more each. A set is marked as
+// known as soon as some run will count it. Where g knows the child, the parents of children with different numbers of
+// states are different sets.
+class Planner {
+public:
+    using Places = SetTerms::Places;
+    Planner(const Columns& table, bool knows_child, SequenceMap<SetTerms::Known>& known, SetTerms::Plan& plan)
+        : table_(table), knows_child_(knows_child), known_(known), plan_(plan) {}
+
+    void add(std::int32_t child, View parents) {
+        const bool fits = takes(child, parents);
+        if (!fits) close();
+        const std::size_t before = known_.size();
+        const std::size_t joint = place(with(parents, child, memory_));
+        const bool new_joint = known_.size() > before;
+        const std::size_t marginal = place_parents(child, parents);
+        const bool new_parents = known_.size() > before + new_joint;
+        plan_.sets.emplace_back(joint, marginal);
+        if (new_joint) {
+            put(child, parents, joint, marginal);
+        } else if (new_parents && (parents.empty() || knows_child_)) {
+            put(child, parents, joint, marginal);
+        } else if (new_parents) {  // only the parents' own sum is wanted: count them as a family of their last
+            close();
+            const View others = parents.first(parents.size() - 1);
+            put(parents.back(), others, marginal, place(others));
+            close();
+        }
+    }
+
+    // Ends the open run. The base and the base without the child come along with it.
+    void close() {
+        if (!open_) return;
+        open_ = false;
+        if (!settled_) settle_alone();
+        Run run;
+        run.base = common_;
+        run.base.push_back(child_);
+        run.candidates = candidates_;
+        places_.base = place(with(common_, child_, memory_));
+        places_.parents = place_parents(child_, common_);
+        plan_.runs.push_back(std::move(run));
+        plan_.places.push_back(std::move(places_));
+    }
+
+private:
+    std::size_t place(View set) { return known_.find_or_insert(set, {0, 0}); }
+
+    // The set of a child's parents; no variable's position is negative.
+    std::size_t place_parents(std::int32_t child, View parents) {
+        if (!knows_child_) return place(parents);
+        marked_.assign(1, -static_cast<std::int32_t>(table_.columns[child].cardinality));
+        marked_.insert(marked_.end(), parents.begin(), parents.end());
+        return place(marked_);
+    }
+
+    // Whether a family belongs to the open run; the second one of a run settles what they have in common.
+    bool takes(std::int32_t child, View parents) const {
+        if (!open_ || child != child_) return false;
+        if (settled_) return one_more(parents, common_) >= 0;
+        std::size_t shared = 0;
+        for (const auto v : parents) shared += std::binary_search(first_.begin(), first_.end(), v);
+        return parents.size() == first_.size() && shared + 1 == first_.size();
+    }
+
+    void put(std::int32_t child, View parents, std::size_t joint, std::size_t marginal) {
+        if (!open_) {
+            open_ = true;
+            settled_ = false;
+            child_ = child;
+            first_.assign(parents.begin(), parents.end());
+            places_ = {};
+        } else {
+            if (!settled_) settle(parents);
+            candidates_.push_back(one_more(parents, common_));
+        }
+        places_.joint.push_back(joint);
+        places_.marginal.push_back(marginal);
+    }
+
+    void settle(View second) {
+        common_.clear();
+        std::set_intersection(first_.begin(), first_.end(), second.begin(), second.end(), std::back_inserter(common_));
+        candidates_.assign(1, one_more(first_, common_));
+        settled_ = true;
+    }
+
+    // A run of one family: its last parent is the candidate; without parents the family is the base itself.
+    void settle_alone() {
+        common_ = first_;
+        candidates_.clear();
+        if (common_.empty()) {
+            places_.joint.clear();
+            places_.marginal.clear();
+        } else {
+            candidates_.push_back(common_.back());
+            common_.pop_back();
+        }
+        settled_ = true;
+    }
+
+    const Columns& table_;
+    bool knows_child_;
+    SequenceMap<SetTerms::Known>& known_;
+    SetTerms::Plan& plan_;
+    bool open_ = false, settled_ = false;
+    std::int32_t child_ = -1;
+    Set first_, common_, candidates_, memory_, marked_;
+    Places places_;
+};
+
+void SetTerms::remember(const Run& run, const Places& places) {
+    known_[places.base].term = run.base_term;
+    known_[places.parents].term = run.parents_term;
+    for (std::size_t c = 0; c < run.candidates.size(); ++c) {
+        known_[places.joint[c]].term = run.joint_terms[c];
+        known_[places.marginal[c]].term = run.marginal_terms[c];
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------- counting
+
+// Which functions the cells of a run are summed by; made before several threads count.
+void SetTerms::choose_terms(Run& run) {
+    const std::uint32_t r = table_.columns[run.base.back()].cardinality;
+    const Size parents = size_of(table_, View(run.base).first(run.base.size() - 1));
+    const auto pair = [&](std::uint32_t states) -> TermPair {
+        const Size without = parents.times(states);
+        return {&rule_.joint(without.times(r)), &rule_.marginal(without, r)};
+    };
+    run.base_pair = pair(1);
+    for (const auto c : run.candidates) {
+        const std::uint32_t states = table_.columns[c].cardinality;
+        const auto same = [states](const auto& known) { return known.first == states; };
+        if (std::none_of(run.pairs.begin(), run.pairs.end(), same)) run.pairs.emplace_back(states, pair(states));
+    }
+}
+
+void SetTerms::count(std::vector<Run>& runs, StopCheck check) {
+    const Packed& packed = table_.packed(check);
+    std::vector<Run*> short_runs;
+    for (Run& run : runs) {
+        choose_terms(run);
+        run.joint_terms.assign(run.candidates.size(), 0);
+        run.marginal_terms.assign(run.candidates.size(), 0);
+        if (!counts_in_lanes(table_, packed, run)) count_singly(table_, run, check);
+        else if (table_.n_rows > few_rows) count_in_lanes(table_, packed, run, true, check);
+        else short_runs.push_back(&run);
+    }
+    const bool worth_it = static_cast<std::int64_t>(short_runs.size()) * (table_.n_rows + 1000) > 20000;
+    run_tasks(static_cast<std::int64_t>(short_runs.size()), [&](std::int64_t i) {
+        count_in_lanes(table_, packed, *short_runs[i], false, nullptr);
+    }, check, worth_it);
+}
+
+// Counts the family as scored, once: the joint set remembers the rank of the child.
+void SetTerms::note_family(const Families& families, std::size_t f, std::size_t joint) {
+    const auto parents = families.parents_of(f);
+    const auto rank = std::lower_bound(parents.begin(), parents.end(), families.children[f]) - parents.begin();
+    std::uint64_t& scored = known_[joint].scored;
+    const std::uint64_t bit = std::uint64_t{1} << std::min<std::ptrdiff_t>(rank, 63);
+    n_families_ += (scored & bit) == 0;
+    scored |= bit;
+}
+
+void SetTerms::family_scores(const Families& families, std::span<double> scores, StopCheck check) {
+    const std::lock_guard lock(mutex_);
+    if (known_.size() > most_known) known_ = {};
+    Plan plan;
+    Planner planner(table_, rule_.knows_child(), known_, plan);
+    try {
+        for (std::size_t f = 0; f < families.size(); ++f) planner.add(families.children[f], families.parents_of(f));
+        planner.close();
+        count(plan.runs, check);
+    } catch (...) {
+        known_ = {};  // some sets are marked and will not come
+        throw;
+    }
+    for (std::size_t r = 0; r < plan.runs.size(); ++r) remember(plan.runs[r], plan.places[r]);
+    Set memory;
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        const auto parents = families.parents_of(f);
+        const std::uint32_t r = table_.columns[families.children[f]].cardinality;
+        const auto [joint, marginal] = plan.sets[f];
+        const double fit = known_[joint].term - known_[marginal].term;
+        const Size whole = size_of(table_, with(parents, families.children[f], memory));
+        scores[f] = fit + rule_.of_sizes(whole, size_of(table_, parents), r);
+        note_family(families, f, joint);
+    }
+}
+
+}  // namespace fishernet

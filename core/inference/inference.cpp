@@ -1,0 +1,177 @@
+#include "inference/inference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "inference/propagation.hpp"
+
+namespace fishernet {
+namespace {
+
+// Strides of a table over `scope` along the axes of a clique; 0 for the axes it does not have.
+std::vector<std::int64_t> strides_within(const Scope& clique, const Scope& scope,
+                                         std::span<const std::int64_t> strides) {
+    std::vector<std::int64_t> within(clique.size(), 0);
+    for (std::size_t axis = 0; axis < clique.size(); ++axis) {
+        const auto at = std::find(scope.begin(), scope.end(), clique[axis]);
+        if (at != scope.end()) within[axis] = strides[static_cast<std::size_t>(at - scope.begin())];
+    }
+    return within;
+}
+
+std::vector<std::int64_t> natural_strides(const Scope& scope, std::span<const std::int64_t> cardinalities) {
+    std::vector<std::int64_t> strides(scope.size(), 1);
+    for (std::size_t axis = scope.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * cardinalities[scope[axis]];
+    return strides;
+}
+
+std::int64_t count_cells(const Scope& scope, std::span<const std::int64_t> cardinalities) {
+    std::int64_t cells = 1;
+    for (const auto v : scope) cells *= cardinalities[v];
+    return cells;
+}
+
+}  // namespace
+
+Inference::Inference(const FactorModel& model, const Scope& observed, const Scope& soft, std::vector<Scope> targets,
+                     bool whole, double most)
+    : model_(model), targets_(std::move(targets)), has_findings_(!observed.empty() || !soft.empty()),
+      whole_(whole), levels_(tree_) {
+    const auto n = static_cast<std::int32_t>(model.size());
+    Scope asked = observed;
+    asked.insert(asked.end(), soft.begin(), soft.end());
+    for (const auto& target : targets_) asked.insert(asked.end(), target.begin(), target.end());
+    const std::vector<bool> kept = whole ? std::vector<bool>(model.size(), true) : model.relevant(asked);
+    std::vector<std::int32_t> local(model.size(), 0);
+    for (const auto v : observed) local[v] = -1;
+    for (std::int32_t v = 0; v < n; ++v) {
+        if (!kept[v] || local[v] < 0) continue;
+        local[v] = static_cast<std::int32_t>(variables_.size());
+        variables_.push_back(v);
+        cardinalities_.push_back(model.cardinalities[v]);
+    }
+    const auto enter = [&](Piece piece) { (piece.scope.empty() ? constants_ : pieces_).push_back(std::move(piece)); };
+    for (std::size_t f = 0; f < model.factors.size(); ++f) {
+        const auto& factor = model.factors[f];
+        if (factor.child >= 0 && !kept[factor.child]) continue;
+        Piece piece;
+        piece.factor = static_cast<std::int32_t>(f);
+        for (std::size_t axis = 0; axis < factor.scope.size(); ++axis) {
+            const auto v = factor.scope[axis];
+            if (local[v] < 0) {
+                piece.observed.emplace_back(v, factor.strides[axis]);
+            } else {
+                piece.scope.push_back(local[v]);
+                piece.strides.push_back(factor.strides[axis]);
+            }
+        }
+        enter(std::move(piece));
+    }
+    for (std::size_t s = 0; s < soft.size(); ++s) {
+        soft_sizes_.push_back(model.cardinalities[soft[s]]);
+        Piece piece;
+        piece.soft = static_cast<std::int32_t>(s);
+        if (local[soft[s]] < 0) {
+            piece.observed.emplace_back(soft[s], 1);
+        } else {
+            piece.scope = {local[soft[s]]};
+            piece.strides = {1};
+        }
+        enter(std::move(piece));
+    }
+    std::vector<Scope> scopes;
+    for (const auto& piece : pieces_) scopes.push_back(piece.scope);
+    for (auto& target : targets_) {
+        for (auto& v : target) v = local[v];
+        scopes.push_back(target);
+    }
+    const auto first_target = static_cast<std::int64_t>(pieces_.size());
+    const Elimination elimination = eliminate_cheaply(cardinalities_, scopes, most);
+    complete_ = elimination.complete;
+    if (complete_) {
+        tree_ = make_tree(elimination, cardinalities_, scopes, targets_.size() == 1 ? first_target : -1);
+        levels_ = Levels(tree_);
+    } else {
+        tree_.largest = elimination.largest;
+    }
+}
+
+std::int64_t Inference::target_size() const { return count_cells(targets_.front(), cardinalities_); }
+
+void Inference::prepare() {
+    if (!rooms_.empty() || tree_.cliques.empty()) return;
+    rooms_.resize(tree_.cliques.size());
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+        rooms_[tree_.scope_cliques[p]].pieces.push_back(static_cast<std::int32_t>(p));
+    }
+    for (std::size_t c = rooms_.size(); c-- > 0;) {
+        const auto& clique = tree_.cliques[c];
+        auto& room = rooms_[c];
+        std::vector<std::int64_t> sizes;
+        for (const auto v : clique.variables) sizes.push_back(cardinalities_[v]);
+        room.shape = Shape(std::move(sizes));
+        for (const auto p : room.pieces) {
+            room.inputs.emplace_back(room.shape, strides_within(clique.variables, pieces_[p].scope, pieces_[p].strides));
+        }
+        const auto enter_message = [&](const Clique& below, std::vector<Operand>& into) {
+            const Scope separator(below.variables.begin(), below.variables.begin() + below.n_separator);
+            into.emplace_back(room.shape, strides_within(clique.variables, separator,
+                                                         natural_strides(separator, cardinalities_)));
+            return count_cells(separator, cardinalities_);
+        };
+        for (const auto child : clique.children) enter_message(tree_.cliques[child], room.inputs);
+        room.separator_cells = enter_message(clique, room.upward);
+    }
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+        target_cells_.push_back(count_cells(targets_[t], cardinalities_));
+        const auto c = tree_.scope_cliques[pieces_.size() + t];
+        if (c < 0) continue;
+        auto& room = rooms_[c];
+        room.targets.emplace_back(static_cast<std::int32_t>(t),
+                                  Operand(room.shape, strides_within(tree_.cliques[c].variables, targets_[t],
+                                                                     natural_strides(targets_[t], cardinalities_))));
+        for (auto up = c; up >= 0 && !rooms_[up].wanted; up = tree_.cliques[up].parent) rooms_[up].wanted = true;
+    }
+}
+
+// Whether no product of factors can leave the range of double numbers. Without findings, what underflows in a Bayesian
+// network is a probability below all numbers anyway.
+bool Inference::safe_in_linear_numbers() const {
+    constexpr double most = 900;  // of 1022 binary orders of magnitude
+    if (!has_findings_ && model_.directed()) return true;
+    double low = 0;
+    double high = 0;
+    for (const auto& piece : pieces_) {
+        if (piece.factor < 0) continue;  // likelihoods come with the run, which looks at them
+        low += std::min(0.0, model_.factors[piece.factor].lowest);
+        high += std::max(0.0, model_.factors[piece.factor].highest);
+    }
+    return low > -most && high < most;
+}
+
+Answer Inference::run(const Findings& findings, StopCheck check, bool parallel) const {
+    Answer answer;
+    const bool soft = !findings.likelihoods.empty();
+    if (!soft && safe_in_linear_numbers()) {
+        Propagation<Linear>(*this, findings, check, parallel, false).answer(answer);
+        return answer;
+    }
+    if (Propagation<Linear>(*this, findings, check, parallel, true).answer(answer)) return answer;
+    answer = {};
+    Propagation<Logarithmic>(*this, findings, check, parallel, false).answer(answer);
+    return answer;
+}
+
+std::vector<std::int32_t> Inference::maximize(const Findings& findings, StopCheck check) const {
+    return Propagation<Maximal>(*this, findings, check, true, false).states();
+}
+
+bool Inference::sample(const Findings& findings, std::int64_t n, std::uint64_t key, std::span<const Output> columns,
+                       StopCheck check) const {
+    bool possible = false;
+    if (Propagation<Linear>(*this, findings, check, true, true).draw(n, key, columns, possible)) return possible;
+    Propagation<Logarithmic>(*this, findings, check, true, false).draw(n, key, columns, possible);
+    return possible;
+}
+
+}  // namespace fishernet

@@ -1,0 +1,146 @@
+#include "search/sparse_search.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "search/search_rules.hpp"
+
+namespace fishernet {
+namespace {
+
+constexpr std::uint64_t one = 1;
+
+// The bits of a set that are those of the members, side by side; and back.
+std::uint64_t gather(std::uint64_t set, const std::vector<int>& members) {
+    std::uint64_t found = 0;
+    for (std::size_t m = 0; m < members.size(); ++m) found |= (set >> members[m] & 1) << m;
+    return found;
+}
+
+std::uint64_t scatter(std::uint64_t set, const std::vector<int>& members) {
+    std::uint64_t found = 0;
+    for (std::size_t m = 0; m < members.size(); ++m) found |= (set >> m & 1) << members[m];
+    return found;
+}
+
+// Fewer variables come first; then those with an earlier one where they differ.
+bool comes_before(std::uint64_t a, std::uint64_t b) {
+    const int size_a = std::popcount(a), size_b = std::popcount(b);
+    if (size_a != size_b) return size_a < size_b;
+    const std::uint64_t differing = a ^ b;
+    return (a & differing & ~(differing - 1)) != 0;
+}
+
+}  // namespace
+
+SparseSearch::SparseSearch(std::vector<std::vector<ParentSet>> sets, std::vector<std::uint64_t> start,
+                           double max_bytes)
+    : sets_(std::move(sets)), parents_(std::move(start)), max_bytes_(max_bytes) {
+    find_components();
+}
+
+std::size_t SparseSearch::largest_component() const {
+    std::size_t most = 0;
+    for (const auto& members : components_) most = std::max(most, members.size());
+    return most;
+}
+
+std::size_t SparseSearch::n_nodes() const { return nodes_before_ + (way_ ? way_->n_nodes() : 0); }
+
+// Variables of which each may be an ancestor of the other.
+void SparseSearch::find_components() {
+    const int n = static_cast<int>(sets_.size());
+    std::vector<std::uint64_t> ancestors(n, 0);
+    for (int v = 0; v < n; ++v) {
+        for (const auto& [set, score] : sets_[v]) ancestors[v] |= set;
+    }
+    for (int between = 0; between < n; ++between) {
+        for (int v = 0; v < n; ++v) {
+            if (ancestors[v] >> between & 1) ancestors[v] |= ancestors[between];
+        }
+    }
+    std::uint64_t placed = 0;
+    for (int v = 0; v < n; ++v) {
+        if (placed >> v & 1) continue;
+        std::vector<int> members{v};
+        for (int w = v + 1; w < n; ++w) {
+            if ((ancestors[v] >> w & 1) && (ancestors[w] >> v & 1)) members.push_back(w);
+        }
+        for (const int m : members) placed |= one << m;
+        components_.push_back(std::move(members));
+    }
+}
+
+// Parents from outside are always to be had.
+LossLists SparseSearch::lists_of(const std::vector<int>& members) const {
+    LossLists lists;
+    for (const int v : members) {
+        std::vector<LossLists::Choice> choices;
+        for (const auto& [set, score] : sets_[v]) {
+            const std::uint64_t inside = gather(set, members);
+            const auto better = [&](const auto& choice) { return (choice.set & ~inside) == 0; };
+            if (std::any_of(choices.begin(), choices.end(), better)) continue;
+            choices.push_back({inside, sets_[v].front().score - score});
+        }
+        lists.choices.push_back(std::move(choices));
+    }
+    return lists;
+}
+
+void SparseSearch::begin(StopCheck check) {
+    const auto& members = components_[component_];
+    lists_ = lists_of(members);
+    double loss = 0, score = 0;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+        loss += lists_.loss(static_cast<int>(m), gather(parents_[members[m]], members));
+        score += sets_[members[m]].front().score;
+    }
+    way_.emplace(lists_, loss - tie_of(score), check);
+}
+
+// The best parents among those that are there; of equally good ones the fewest, and then the first.
+std::uint64_t SparseSearch::choose(int child, std::uint64_t available) const {
+    const ParentSet* chosen = nullptr;
+    double enough = 0;
+    for (const ParentSet& candidate : sets_[child]) {
+        if ((candidate.set & ~available) != 0) continue;
+        if (chosen == nullptr) {
+            chosen = &candidate;
+            enough = candidate.score - tie_of(candidate.score);
+        }
+        if (candidate.score < enough) break;
+        if (comes_before(candidate.set, chosen->set)) chosen = &candidate;
+    }
+    return chosen == nullptr ? parents_[child] : chosen->set;
+}
+
+void SparseSearch::finish() {
+    const auto& members = components_[component_];
+    const auto before = way_->before();
+    std::uint64_t inside = 0;
+    for (const int v : members) inside |= one << v;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+        const std::uint64_t among = before.empty() ? parents_[members[m]] & inside : scatter(before[m], members);
+        parents_[members[m]] = choose(members[m], among | ~inside);
+    }
+    nodes_before_ += way_->n_nodes();
+    way_.reset();
+    ++component_;
+}
+
+void SparseSearch::advance(StopCheck check) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds long_enough(50);
+    constexpr std::size_t some_steps = 256;
+    const auto began = Clock::now();
+    Patience patience(check);
+    while (!finished() && !gave_up() && Clock::now() - began < long_enough) {
+        if (!way_) begin(check);
+        way_->advance(some_steps);
+        if (way_->finished()) finish();
+        patience.ask();
+    }
+}
+
+}  // namespace fishernet

@@ -1,0 +1,26 @@
+// The pair hidden Markov model kernel (P3, 12.1.5): the probability that one trajectory gives both strings.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/interrupt.hpp"
+#include "sequences/string_model.hpp"
+
+namespace fishernet {
+
+struct FlatStrings {
+    std::span<const std::int32_t> codes;
+    std::span<const std::int64_t> offsets;
+
+    std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
+    std::span<const std::int32_t> operator[](std::int64_t i) const {
+        return codes.subspan(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
+    }
+};
+
+// out[k] = log kernel of string x_of[k] of x and y_of[k] of y. Memory is linear in the lengths.
+void pair_logs(const StringModel& model, const FlatStrings& x, const FlatStrings& y,
+               std::span<const std::int64_t> x_of, std::span<const std::int64_t> y_of, double* out, StopCheck check);
+
+}  // namespace fishernet

@@ -1,0 +1,65 @@
+// The innermost loops of the kernels of strings, compiled once for every instruction set; all give the same bits.
+//
+// Up to eight pairs of prefixes are worked on at a time. The numbers of a pair's states share one exponent, kept as a
+// double.
+#pragma once
+
+#include <cstdint>
+
+#include "sequences/string_model.hpp"
+
+namespace fishernet {
+
+inline constexpr std::int64_t lanes = 8;  // the widest vector
+
+// How far numbers fell, as measured while they were made.
+struct Lowest {
+    double shift = 0;  // the deepest exponent of a neighbour below the highest
+    double part = 1;   // the smallest positive number of a state, the largest being from 1 to 2
+
+    bool in_range() const { return shift >= lowest_shift && part >= lowest_part; }
+};
+
+// A diagonal of pairs of prefixes, i + j constant; lane i is the prefix of the first string. Lanes go from -1 to beyond
+// the last by the width of a vector, and hold zeros where there are no prefixes.
+struct Diagonal {
+    double* values;      // [state][lane]: the weight of arriving in a state
+    double* exponents;   // [lane]
+};
+
+struct DiagonalStep {
+    const StringModel* model;
+    const double* s;         // [state][lane]: emission of the symbol that prefix i ends with
+    const double* t;         // [state][t_shift + lane]: the same of prefix j, in order of i
+    std::int64_t t_shift, s_stride, t_stride, stride;
+    Diagonal before_last, last, next;
+    double* scratch;         // (groups + states) * lanes
+    std::int64_t first, end; // lanes to make, rounded up to vectors
+};
+
+// Strings side by side: the same position in `columns` (a multiple of lanes) pairs of one string with others.
+struct ColumnStep {
+    const StringModel* model;
+    const double* x;         // [state] emission of the one string's symbol
+    const double* y;         // [state][column] of the others'
+    double* values;          // [state][column] in: weights of having been in a state; out: the same after this position
+    double* exponents;       // [column]
+    double* scratch;         // groups * columns
+    std::int64_t columns;
+    bool begins;             // the first position: moves are the model's initial weights
+};
+
+struct StringSteps {
+    void (*diagonal)(const DiagonalStep& step, Lowest& lowest);
+    void (*column)(const ColumnStep& step, Lowest& lowest);
+};
+
+const StringSteps& string_steps();  // the best this machine has
+
+extern const StringSteps string_steps_portable;
+#if defined(FISHERNET_X86)
+extern const StringSteps string_steps_avx2;
+extern const StringSteps string_steps_avx512;
+#endif
+
+}  // namespace fishernet
