@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.errors import SchemaError
-from fishernet.independence.continuous import Columns, named_columns, points, require_varying, standardized
+from fishernet.independence.continuous import standardized
 from fishernet.independence.result import TestResult
+from fishernet.table.numbers import Columns, named_columns, points, require_varying
 from fishernet.table.variable import listed
 
 COLLINEAR = 1e-12  # the share of a column's variance that others may leave unexplained and still be called all of it

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.errors import FishernetError, SchemaError
-from fishernet.independence.continuous import Columns, points, require_varying, warn_of_ties
+from fishernet.independence.continuous import warn_of_ties
+from fishernet.table.numbers import Columns, points, require_varying
 
 
 def knn_mutual_information(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None, *, k: int = 5) -> float:

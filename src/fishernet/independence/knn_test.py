@@ -11,18 +11,12 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.errors import FishernetError, SchemaError
-from fishernet.independence.continuous import (
-    Columns,
-    named_columns,
-    require_continuous,
-    require_varying,
-    standardized,
-    warn_of_ties,
-)
+from fishernet.independence.continuous import require_continuous, standardized, warn_of_ties
 from fishernet.independence.fisher_z import partial_correlation_test
 from fishernet.independence.knn_information import as_they_are, check_k, information, read_spaces
 from fishernet.independence.result import PermutationResult, check_alpha
 from fishernet.random import Seed, fixed_seed, stream_key
+from fishernet.table.numbers import Columns, named_columns, require_varying
 
 Orders = npt.NDArray[np.int32]
 

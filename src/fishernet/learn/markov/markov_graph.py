@@ -14,13 +14,13 @@ from fishernet.counts import CountSource
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
-from fishernet.independence.continuous import is_frame
 from fishernet.independence.result import check_alpha
 from fishernet.learn.markov.blankets import BlanketSearch
 from fishernet.learn.markov.combine import check_rule, combined
 from fishernet.progress import Progress, Reporter
 from fishernet.random import Seed, fixed_seed
 from fishernet.table import Table
+from fishernet.table.numbers import is_frame
 from fishernet.table.variable import check_names, listed
 
 CONTINUOUS: dict[str, Callable[..., Any]] = {"knn-mi": KnnTest, "fisher-z": FisherZ}

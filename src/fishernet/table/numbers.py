@@ -1,0 +1,166 @@
+"""Columns of numbers: read from arrays and data frames, and checked.
+
+Inside, columns are a C-contiguous (n_columns, n_rows) float64 array, so that each is a stretch of memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.errors import SchemaError
+from fishernet.table.table import Table
+from fishernet.table.variable import check_names, listed
+
+Columns = npt.NDArray[np.float64]
+
+LARGEST = 1e150  # squares and differences stay finite
+
+
+@dataclass(frozen=True, eq=False)
+class NamedColumns:
+    """Columns of numbers with their names.
+
+    Attributes
+    ----------
+    names : tuple of str
+    values : (n_columns, n_rows) float64
+    """
+
+    names: tuple[str, ...]
+    values: Columns
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.values.shape[1])
+
+
+def named_columns(X: Any, names: Iterable[str] | None = None) -> NamedColumns:
+    """Read columns of numbers.
+
+    Parameters
+    ----------
+    X : (n_rows, n_columns) array, pandas, polars or pyarrow frame, or mapping from names to columns
+    names : sequence of str, optional
+        Of the columns of an array (otherwise v0, v1, ...); of a frame, those that are taken, in this order.
+
+    Raises
+    ------
+    SchemaError
+        When there are no columns, one is not of numbers or holds NaN or infinite values (its name and the first row are
+        said), or names do not fit.
+    """
+    if isinstance(X, Table):
+        raise SchemaError("a Table holds states, not numbers; give an array or a data frame of numbers")
+    if names is not None and isinstance(names, str):
+        raise SchemaError(f"names must be a sequence of str, not the str {names!r}")
+    chosen = None if names is None else list(names)
+    if chosen is not None:
+        check_names(chosen)
+    found = _frame_columns(X, chosen) if is_frame(X) else _array_columns(X, chosen)
+    for name, column in found.items():
+        _require_finite(name, column)
+    lengths = {len(column) for column in found.values()}
+    if len(lengths) > 1:
+        raise SchemaError(f"the columns differ in their number of rows: {listed(sorted(lengths))}")
+    if not found:
+        raise SchemaError("the data have no columns")
+    values = np.array(list(found.values()), dtype=np.float64, order="C")
+    return NamedColumns(tuple(found), values)
+
+
+def points(values: npt.ArrayLike, what: str) -> Columns:
+    """Return points, (n,) or (n, d), as (d, n) columns.
+
+    Raises
+    ------
+    SchemaError
+        When they have other axes, are no numbers, or a value is NaN or infinite, naming column and row.
+    """
+    array = np.asarray(values)
+    if array.ndim not in (1, 2):
+        raise SchemaError(f"{what} must have the shape (n,) or (n, d), got {array.shape}")
+    table = array[:, None] if array.ndim == 1 else array
+    labels = [what] if table.shape[1] == 1 else [f"{what}[:, {c}]" for c in range(table.shape[1])]
+    columns = [_as_numbers(label, table[:, c]) for c, label in enumerate(labels)]
+    for label, column in zip(labels, columns, strict=True):
+        _require_finite(label, column)
+    return np.array(columns, dtype=np.float64, order="C").reshape(len(columns), table.shape[0])
+
+
+def require_varying(names: Sequence[str], values: Columns) -> None:
+    """Raise SchemaError, naming them, when columns hold one value only."""
+    constant = [name for name, column in zip(names, values, strict=True) if len(column) and (column == column[0]).all()]
+    if constant:
+        raise SchemaError(f"{are(constant, 'column')} constant; leave out what does not vary")
+
+
+def is_frame(X: Any) -> bool:
+    """Whether data are columns with names: a mapping, or a frame of some library."""
+    return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def _array_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise SchemaError(f"data must have two axes (rows, columns), got shape {array.shape}")
+    of = [f"v{c}" for c in range(array.shape[1])] if names is None else names
+    if len(of) != array.shape[1]:
+        raise SchemaError(f"{len(of)} names for {array.shape[1]} columns")
+    return {name: _as_numbers(name, array[:, c]) for c, name in enumerate(of)}
+
+
+def _frame_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
+    if isinstance(X, Mapping):
+        columns = {name: np.asarray(column) for name, column in X.items()}
+    else:
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(X, eager_only=True)
+        columns = {}
+        for name in frame.columns:
+            if not frame[name].dtype.is_numeric():
+                columns[name] = np.array(["text"])  # refused below, with its name
+            else:
+                columns[name] = frame[name].to_numpy()
+    check_names(list(columns))
+    wanted = list(columns) if names is None else names
+    absent = [name for name in wanted if name not in columns]
+    if absent:
+        raise SchemaError(f"the frame lacks the column {listed(absent)}; it has {listed(columns)}")
+    return {name: _as_numbers(name, columns[name]) for name in wanted}
+
+
+def _as_numbers(name: str, column: npt.NDArray[Any]) -> Columns:
+    if column.ndim != 1:
+        raise SchemaError(f"column {name!r} must have one axis, got shape {column.shape}")
+    if column.dtype == object:  # pandas' nullable numbers
+        try:
+            return np.array([np.nan if value is None else value for value in column.tolist()], dtype=np.float64)
+        except (TypeError, ValueError):
+            pass
+    if column.dtype.kind not in "iuf":
+        raise SchemaError(
+            f"column {name!r} is not of numbers ({column.dtype}); tests for tables of counts take discrete columns"
+        )
+    return column.astype(np.float64)
+
+
+def _require_finite(name: str, column: Columns) -> None:
+    bad = np.flatnonzero(~(np.abs(column) <= LARGEST))
+    if len(bad):
+        row = int(bad[0])
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        raise SchemaError(
+            f"column {name!r}, row {row}{more}: {column[row]} cannot be used; leave these rows out, or fill them in"
+        )
+
+
+def are(names: Sequence[str], what: str) -> str:
+    """Return the subject of a message about one or more columns, with its verb."""
+    return f"the {what} {names[0]!r} is" if len(names) == 1 else f"the {what}s {listed(names)} are"
