@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_in_subsets = 32;
 
 // Sums of products, scaled to 1 on the diagonal.
-Products checked_products(const In2<double>& products) {
+Products checked_products(const In2<double>& products, std::int32_t rank) {
     const auto d = products.shape(0);
     if (products.shape(1) != d) refuse("the products must be (d, d)");
     if (d >= std::size_t{1} << 20) refuse("too many columns");
@@ -23,7 +23,7 @@ Products checked_products(const In2<double>& products) {
     for (std::size_t c = 0; c < d; ++c) {
         if (!(std::fabs(values[c * d + c] - 1) <= 1e-6)) refuse("the products must be scaled to 1 on the diagonal");
     }
-    return {values, static_cast<std::int32_t>(d)};
+    return {values, static_cast<std::int32_t>(d), rank};
 }
 
 BlanketScore checked_score(const In<double>& of_size, double weight) {
@@ -48,24 +48,28 @@ Out<std::int32_t> unless_collinear(const Work& work) {
     return to_python(std::move(columns));
 }
 
-nb::tuple blankets(const In2<double>& products, const In<double>& of_size, double weight, std::int32_t first,
-                   std::int32_t last) {
-    const auto checked = checked_products(products);
+nb::tuple blankets(const In2<double>& products, std::int32_t rank, const In<double>& of_size, double weight,
+                   std::int32_t first, std::int32_t last) {
+    const auto checked = checked_products(products, rank);
     const auto score = checked_score(of_size, weight);
     if (first < 0 || first > last || last > checked.d) refuse("the columns to search for are out of range");
-    std::vector<std::vector<std::int32_t>> found;
+    std::vector<Blanket> found;
     auto collinear = unless_collinear([&] { found = find_blankets(checked, score, first, last, check_signals); });
     std::vector<std::int64_t> offsets{0};
     std::vector<std::int32_t> members;
+    std::vector<std::uint8_t> saturated;
     for (const auto& blanket : found) {
-        members.insert(members.end(), blanket.begin(), blanket.end());
+        members.insert(members.end(), blanket.members.begin(), blanket.members.end());
+        saturated.push_back(blanket.saturated);
         offsets.push_back(static_cast<std::int64_t>(members.size()));
     }
-    return nb::make_tuple(to_python(std::move(offsets)), to_python(std::move(members)), std::move(collinear));
+    return nb::make_tuple(to_python(std::move(offsets)), to_python(std::move(members)), to_python(std::move(saturated)),
+                          std::move(collinear));
 }
 
-nb::tuple climb(const In2<double>& products, const In<double>& of_size, double weight, const In2<std::int32_t>& edges) {
-    const auto checked = checked_products(products);
+nb::tuple climb(const In2<double>& products, std::int32_t rank, const In<double>& of_size, double weight,
+                const In2<std::int32_t>& edges) {
+    const auto checked = checked_products(products, rank);
     const auto score = checked_score(of_size, weight);
     if (edges.shape(1) != 2) refuse("edges must be (n, 2)");
     const std::span ends(edges.data(), edges.size());
@@ -83,7 +87,7 @@ nb::tuple climb(const In2<double>& products, const In<double>& of_size, double w
 nb::tuple scores_of_families(const In2<double>& products, const In<double>& of_set, double weight,
                              const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                              const In<std::int32_t>& parents) {
-    const auto checked = checked_products(products);
+    const auto checked = checked_products(products, static_cast<std::int32_t>(products.shape(0)));
     const auto score = checked_score(of_set, weight);
     const auto families = checked_families(children, offsets, parents, static_cast<std::size_t>(checked.d));
     for (std::size_t f = 0; f < families.size(); ++f) {
@@ -95,7 +99,7 @@ nb::tuple scores_of_families(const In2<double>& products, const In<double>& of_s
 }
 
 nb::tuple scores_of_subsets(const In2<double>& products, const In<double>& of_set, double weight) {
-    const auto checked = checked_products(products);
+    const auto checked = checked_products(products, static_cast<std::int32_t>(products.shape(0)));
     const auto score = checked_score(of_set, weight);
     if (products.shape(0) > most_in_subsets) refuse("too many columns for all their sets");
     std::vector<double> scores;
@@ -106,9 +110,9 @@ nb::tuple scores_of_subsets(const In2<double>& products, const In<double>& of_se
 }  // namespace
 
 void bind_gaussian(nb::module_& m) {
-    m.def("find_blankets", &blankets, nb::arg("products").noconvert(), nb::arg("of_size").noconvert(), nb::arg("weight"),
-          nb::arg("first"), nb::arg("last"));
-    m.def("climb_edges", &climb, nb::arg("products").noconvert(), nb::arg("of_size").noconvert(), nb::arg("weight"),
+    m.def("find_blankets", &blankets, nb::arg("products").noconvert(), nb::arg("rank"), nb::arg("of_size").noconvert(),
+          nb::arg("weight"), nb::arg("first"), nb::arg("last"));
+    m.def("climb_edges", &climb, nb::arg("products").noconvert(), nb::arg("rank"), nb::arg("of_size").noconvert(), nb::arg("weight"),
           nb::arg("edges").noconvert());
     m.def("gaussian_family_scores", &scores_of_families, nb::arg("products").noconvert(), nb::arg("of_set").noconvert(),
           nb::arg("weight"), nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),

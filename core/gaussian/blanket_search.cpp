@@ -14,21 +14,29 @@ namespace {
 
 constexpr std::int32_t columns_at_once = 8;
 
-// The members, and the column that they leave nothing of.
-[[noreturn]] void refuse_collinear(const Regression& regression, std::int32_t column) {
+constexpr double nothing = -std::numeric_limits<double>::infinity();
+
+// Members leave nothing of a column: that is an error unless there are many of them.
+void refuse_collinear(const Regression& regression, std::int32_t column, std::int32_t rank) {
+    if (2 * (regression.size() + 1) > rank) return;
     std::vector<std::int32_t> columns;
     for (const auto place : regression.members()) columns.push_back(regression.column(place));
     columns.push_back(column);
     throw Collinear(std::move(columns));
 }
 
-// What the child's score would become with one more member.
-double score_with(Regression& regression, BlanketScore score, std::int32_t place, std::int32_t child) {
-    if (!(regression.rest(place) > no_rest)) refuse_collinear(regression, regression.column(place));
+// What the child's score would become with one more member; -infinity where nothing is left of the one or the other.
+double score_with(const Regression& regression, BlanketScore score, std::int32_t place) {
+    if (!(regression.rest(place) > no_rest)) {
+        refuse_collinear(regression, regression.column(place), regression.rank());
+        return nothing;
+    }
     const double residual = regression.residual_with(place);
     if (!(residual > no_rest)) {
-        regression.add(place);
-        refuse_collinear(regression, child);
+        Regression with = regression;
+        with.add(place);
+        refuse_collinear(with, regression.child(), regression.rank());
+        return nothing;
     }
     return score(regression.size() + 1, residual);
 }
@@ -37,29 +45,34 @@ double score_with(Regression& regression, BlanketScore score, std::int32_t place
 class BlanketSearch {
 public:
     BlanketSearch(Regression& regression, BlanketScore score, std::int32_t child, SharedPatience& patience)
-        : regression_(regression), score_(score), child_(child), patience_(patience) {
+        : regression_(regression), score_(score), patience_(patience) {
         regression_.begin(child);
     }
 
-    std::vector<std::int32_t> run() {
-        while (grow()) {
+    Blanket run() {
+        Blanket found;
+        while (grow(found)) {
             while (shrink()) patience_.ask();
             patience_.ask();
         }
-        std::vector<std::int32_t> found(regression_.members().begin(), regression_.members().end());
-        std::sort(found.begin(), found.end());
+        found.members.assign(regression_.members().begin(), regression_.members().end());
+        std::sort(found.members.begin(), found.members.end());
         return found;
     }
 
 private:
     double now() const { return score_(regression_.size(), regression_.residual()); }
 
-    bool grow() {
-        const auto p = regression_.size();
-        if (p == score_.most()) return false;
+    // Takes in the best column, if that is good.
+    bool grow(Blanket& found) {
+        if (regression_.size() == std::min(score_.most(), regression_.n_columns() - 1)) {
+            found.saturated = regression_.size() < regression_.n_columns() - 1;
+            return false;
+        }
         const auto best = nearest();
-        if (best < 0) return false;
-        if (!(score_with(regression_, score_, best, child_) > now() + score_tie)) return false;
+        const double with = best < 0 ? nothing : score_with(regression_, score_, best);
+        found.saturated = with == nothing;
+        if (!(with > now() + score_tie)) return false;
         regression_.add(best);
         return true;
     }
@@ -69,11 +82,11 @@ private:
         std::int32_t best = -1;
         double least = std::numeric_limits<double>::infinity();
         for (std::int32_t v = 0; v < regression_.n_columns(); ++v) {
-            if (!(regression_.rest(v) > no_rest)) refuse_collinear(regression_, v);
-            const double left = regression_.residual_with(v);
-            if (left < least && std::isfinite(regression_.rest(v))) {
+            if (!(regression_.rest(v) > no_rest)) {
+                refuse_collinear(regression_, v, regression_.rank());
+            } else if (regression_.residual_with(v) < least && std::isfinite(regression_.rest(v))) {
                 best = v;
-                least = left;
+                least = regression_.residual_with(v);
             }
         }
         return best;
@@ -93,17 +106,16 @@ private:
 
     Regression& regression_;
     BlanketScore score_;
-    std::int32_t child_;
     SharedPatience& patience_;
 };
 
 }  // namespace
 
-std::vector<std::vector<std::int32_t>> find_blankets(Products products, BlanketScore score, std::int32_t first,
-                                                     std::int32_t last, StopCheck check) {
+std::vector<Blanket> find_blankets(Products products, BlanketScore score, std::int32_t first, std::int32_t last,
+                                   StopCheck check) {
     std::vector<std::int32_t> all(static_cast<std::size_t>(products.d));
     std::iota(all.begin(), all.end(), 0);
-    std::vector<std::vector<std::int32_t>> blankets(static_cast<std::size_t>(last - first));
+    std::vector<Blanket> blankets(static_cast<std::size_t>(last - first));
     SharedPatience patience(check);
     const auto search_block = [&](std::int64_t block) {
         Regression regression(products, all);
@@ -123,7 +135,7 @@ class Tournament {
 public:
     explicit Tournament(std::size_t n) {
         while (leaves_ < n) leaves_ *= 2;
-        values_.assign(2 * leaves_, -std::numeric_limits<double>::infinity());
+        values_.assign(2 * leaves_, nothing);
     }
 
     void set(std::size_t leaf, double value) {
@@ -204,7 +216,7 @@ private:
 
     // What putting in or taking out each edge at a column would do to the column's own score.
     void look_again(std::int32_t v) {
-        auto& at = regression(v);
+        const auto& at = regression(v);
         const auto p = at.size();
         const double now = score_(p, at.residual());
         const auto members = at.members();
@@ -214,8 +226,7 @@ private:
         for (std::size_t place = 0; place < near_[v].size(); ++place) {
             const auto side = near_[v][place];
             if (chosen_[side / 2]) continue;
-            changes_[side] = p == score_.most() ? -std::numeric_limits<double>::infinity()
-                                                : score_with(at, score_, static_cast<std::int32_t>(place), v) - now;
+            changes_[side] = p == score_.most() ? nothing : score_with(at, score_, static_cast<std::int32_t>(place)) - now;
         }
         forget_when_large(v);
     }

@@ -11,10 +11,11 @@
 
 namespace fishernet {
 
-// Sums of products of d columns scaled to 1 on the diagonal, (d, d).
+// Sums of products of d columns scaled to 1 on the diagonal, (d, d), and how many columns so few rows keep apart.
 struct Products {
     std::span<const double> values;
     std::int32_t d;
+    std::int32_t rank;
 
     const double* row(std::int32_t column) const { return values.data() + std::int64_t{column} * d; }
 };
@@ -39,6 +40,9 @@ public:
 
     std::int32_t n_columns() const { return static_cast<std::int32_t>(columns_.size()); }
     std::int32_t column(std::int32_t place) const { return columns_[place]; }
+
+    std::int32_t child() const { return child_; }
+    std::int32_t rank() const { return products_.rank; }
 
     // What the members leave unexplained of the child, of 1.
     double residual() const { return residual_; }

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.counts import as_scatter
 from fishernet.counts.correlations import rank, refuse_collinear, require_independent, scaled_products
+from fishernet.counts.scatter import Floats
 from fishernet.errors import FishernetWarning, SchemaError
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.markov.combine import check_rule, combined
@@ -63,7 +64,8 @@ def gaussian_graph(
     Warns
     -----
     FishernetWarning
-        When blankets are as large as the rows allow: the score saturates, and the graph means nothing there.
+        When blankets ended for want of rows: the score saturates, and their edges mean nothing. When there are fewer
+        rows than columns and no prior.
 
     Raises
     ------
@@ -105,11 +107,10 @@ def gaussian_graph(
     require_independent(scatter.names, scaled, full)
     most = min(d - 1, full - 1)
     of_size = blanket_sizes(scatter.n, most) + of_prior[: most + 1]
-    search = _Search(scatter.names, scaled, of_size, weight(scatter.n))
+    search = _Search(scatter.names, scaled, full, of_size, weight(scatter.n))
 
     blankets = search.blankets(Reporter(progress, "finding Markov blankets"))
-    if most < d - 1:
-        _warn_of_saturation([name for name, found in zip(scatter.names, blankets, strict=True) if len(found) == most])
+    _warn_of_few_rows(search.saturated, few=prior is False and full < d)
     if rule != "hc":
         return combined(scatter.names, blankets, rule)
     return search.climb(combined(scatter.names, blankets, "or"))
@@ -118,20 +119,20 @@ def gaussian_graph(
 class _Search:
     """The two steps of FMPL, in the core, on products scaled to 1 on the diagonal."""
 
-    def __init__(
-        self, names: tuple[str, ...], scaled: npt.NDArray[np.float64], of_size: npt.NDArray[np.float64], weight: float
-    ) -> None:
+    def __init__(self, names: tuple[str, ...], scaled: Floats, full_rank: int, of_size: Floats, weight: float) -> None:
         self._names, self._scaled = names, scaled
-        self._score = (scaled, of_size, weight)
+        self._score = (scaled, full_rank, of_size, weight)
+        self.saturated: list[str] = []
 
     def blankets(self, reporter: Reporter) -> list[Blanket]:
         d = len(self._names)
         found: list[Blanket] = []
         for first in range(0, d, AT_ONCE):
             last = min(d, first + AT_ONCE)
-            offsets, members, collinear = _core.find_blankets(*self._score, first, last)
+            offsets, members, saturated, collinear = _core.find_blankets(*self._score, first, last)
             self._refuse(collinear)
             found.extend(part.tolist() for part in np.split(members, offsets[1:-1]))
+            self.saturated.extend(self._names[first + v] for v in np.flatnonzero(saturated).tolist())
             reporter.step(last, d)
         reporter.finish(d)
         return found
@@ -152,11 +153,12 @@ class _Search:
             refuse_collinear(self._names, self._scaled, collinear)
 
 
-def _warn_of_saturation(names: list[str]) -> None:
-    if names:
-        warnings.warn(
-            f"the Markov blankets of {listed(names)} are as large as the number of rows allows: the score saturates, "
-            "and their edges mean nothing; take prior=True, or more rows",
-            FishernetWarning,
-            stacklevel=3,
-        )
+def _warn_of_few_rows(saturated: list[str], *, few: bool) -> None:
+    what = []
+    if saturated:
+        what.append(f"the Markov blankets of {listed(saturated)} ended for want of rows, and their edges mean nothing")
+    if few:
+        what.append("there are fewer rows than columns, and without the prior pure noise gets edges")
+    if what:
+        remedy = "; take prior=True, or more rows" if few else "; take more rows"
+        warnings.warn(" and ".join(what) + remedy, FishernetWarning, stacklevel=3)
