@@ -23,12 +23,26 @@ def i64(*values: int) -> Any:
 
 
 def blankets(**changed: Any) -> Any:
-    arguments: dict[str, Any] = {"products": TWO, "rank": 9, "of_size": SIZES, "weight": 1.0, "first": 0, "last": 2, **changed}
+    arguments: dict[str, Any] = {
+        "products": TWO,
+        "rank": 9,
+        "of_size": SIZES,
+        "weight": 1.0,
+        "first": 0,
+        "last": 2,
+        **changed,
+    }
     return _core.find_blankets(**arguments)
 
 
 def climb(**changed: Any) -> Any:
-    arguments: dict[str, Any] = {"products": TWO, "rank": 9, "of_size": SIZES, "weight": 1.0, "edges": np.array([[0, 1]], np.int32)}
+    arguments: dict[str, Any] = {
+        "products": TWO,
+        "rank": 9,
+        "of_size": SIZES,
+        "weight": 1.0,
+        "edges": np.array([[0, 1]], np.int32),
+    }
     return _core.climb_edges(**(arguments | changed))
 
 
