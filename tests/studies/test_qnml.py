@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import fishernet as fn
+from studies.pool import Pool, pool
 from studies.qnml import equivalent_sample_size as ess
 from studies.qnml import nml, prediction, structure, tables, ties, verdict
 from studies.qnml.__main__ import main
 from studies.qnml.criteria import CRITERIA, fit, learn
-from studies.qnml.pool import Pool, pool
 from studies.qnml.published import ASIA, PRINTED, curves
 from studies.qnml.report import Options
 from tests.networks import random_network
