@@ -347,7 +347,7 @@ def test_a_cell_holds_mean_error_and_published() -> None:
 
 def test_names_of_lines_keep_their_order_and_a_distance() -> None:
     pytest.importorskip("matplotlib")
-    from studies.qnml.drawing import APART, shifts
+    from studies.figures import APART, shifts
 
     ends = [0.0, 0.1, 5.0, 0.1]
     points = [72 * 4.0 * 0.78 / 10 * end for end in ends]
