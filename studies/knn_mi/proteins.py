@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from studies.knn_mi.kept import Kept
+from studies.kept import Kept
 from studies.knn_mi.methods import learned
 from studies.knn_mi.truths import Array
 

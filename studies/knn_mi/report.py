@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from studies.comparators.kernel_tests import N_FEATURES
+from studies.kept import Kept
 from studies.knn_mi import methods, proteins, schemes, verdict, words
-from studies.knn_mi.kept import Kept
 from studies.knn_mi.options import REPETITIONS, Options
 from studies.knn_mi.recovery import Recovery, recover
 from studies.markdown import table

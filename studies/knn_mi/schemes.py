@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import fishernet as fn
-from studies.knn_mi.kept import Kept
+from studies.kept import Kept
 from studies.knn_mi.methods import ALPHA, PERMUTATIONS, K
 from studies.knn_mi.truths import Array
 
