@@ -77,16 +77,14 @@ class Curvature:
         self._entries = entries
         self._W = W
         self._dense = DENSE * len(entries.rows) > entries.size**2
-        self._right = None if self._dense else W[:, entries.columns]
+        self._right = W[:, [] if self._dense else entries.columns]
 
     @property
     def diagonal(self) -> Numbers:
         """What each entry does to itself: W_ii^2, and W_ii W_jj + W_ij^2; (n_entries,)."""
         own = np.diagonal(self._W)
         edges = self._entries
-        return np.concatenate(
-            [own**2, own[edges.rows] * own[edges.columns] + self._W[edges.rows, edges.columns] ** 2]
-        )
+        return np.concatenate([own**2, own[edges.rows] * own[edges.columns] + self._W[edges.rows, edges.columns] ** 2])
 
     def __call__(self, direction: Numbers) -> Numbers:
         """Return the entries of W D W, D being given by its entries."""

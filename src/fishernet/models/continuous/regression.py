@@ -26,7 +26,7 @@ def regression(S: Numbers, child: int, parents: Sequence[int]) -> tuple[Numbers,
     at = list(parents)
     if not at:
         return np.empty(0), float(S[child, child])
-    coefficients: Numbers = np.linalg.solve(S[np.ix_(at, at)], S[at, child])
+    coefficients: Numbers = np.asarray(np.linalg.solve(S[np.ix_(at, at)], S[at, child]))
     return coefficients, float(S[child, child] - S[child, at] @ coefficients)
 
 
@@ -68,7 +68,7 @@ def add_regression(K: Numbers, variable: int, others: Sequence[int], coefficient
 def singular_clique(clique: Sequence[str]) -> SchemaError:
     """Return the error that says that a clique's variables are linear combinations of one another."""
     return SchemaError(
-        f"the {len(clique)} variables {listed(clique)} are all joined with one another, and their covariance is singular: "
-        "there are too few rows for so many, or one is a linear combination of the others; take more rows, or fewer "
+        f"the {len(clique)} variables {listed(clique)} are all joined with one another, and their covariance is "
+        "singular: there are too few rows for so many, or one is a linear combination of others; take more rows, or fewer "
         "edges among them"
     )

@@ -1,9 +1,10 @@
 """The precision with a graph's zero pattern whose inverse agrees with a covariance on the graph.
 
-It is the maximum of the likelihood ``log det K - tr(S K)`` among the precisions K with zeros where the graph has no edge
-(Dempster's covariance selection [1]_). Connected parts are independent. For a chordal part it is a sum over cliques;
-for others it is found by Newton's method, whose steps are solved for by conjugate gradients where they are large. The
-function is self-concordant: with steps shortened to 1 / (1 + decrement) where need be, it arrives from anywhere.
+It is the maximum of the likelihood ``log det K - tr(S K)`` among the precisions K with zeros where the graph has no
+edge (Dempster's covariance selection [1]_). Connected parts are independent. For a chordal part it is a sum over
+cliques; for others it is found by Newton's method, whose steps are solved for by conjugate gradients where they are
+large. The function is self-concordant: with steps shortened to 1 / (1 + decrement) where need be, it arrives from
+anywhere.
 
 References
 ----------
@@ -12,6 +13,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -102,9 +104,9 @@ def _of_part(R: Numbers, part: Part) -> Numbers:
         if np.linalg.eigvalsh(R[np.ix_(clique, clique)])[0] < NARROW:
             raise singular_clique([part.names[v] for v in clique])
     raise ConvergenceError(
-        f"no precision with this graph's zeros agrees with the covariance on the edges among {listed(part.names)}: it is "
-        f"singular, or nearly so, where the graph does not forbid it (after {steps} steps still {gradient:.1e} off); take "
-        "more rows, or fewer edges",
+        f"no precision with this graph's zeros has an inverse that agrees with the covariance on the edges among "
+        f"{listed(part.names)}: there are too few rows for the graph, or columns are nearly collinear (after {steps} "
+        f"steps still {gradient:.1e} off); take more rows, or fewer edges",
         steps=steps,
         residual=gradient,
     )
@@ -122,20 +124,21 @@ def _newton(entries: Entries, target: Numbers, x: Numbers) -> tuple[Numbers, flo
         Of a positive definite matrix, to begin with.
     """
     W, log_det = _inverse(entries.filled(x))
-    best, least = x, np.inf
-    for step in range(MOST_STEPS):
+    best, least, steps = x, np.inf, 0
+    while True:
         gap = entries.taken(W) - target
         off = float(np.abs(gap).max())
         if off < least:
             best, least = x, off
-        if off <= AIM or not x[: entries.size].max() < LARGEST:
+        if off <= AIM or steps == MOST_STEPS or not x[: entries.size].max() < LARGEST:
             break
         direction = _direction(entries, W, gap)
-        decrement = np.sqrt(max(entries.inner(gap, direction), 0.0))
+        decrement = math.sqrt(max(entries.inner(gap, direction), 0.0))
         if off > least and decrement < ROUNDING:
             break  # rounding: there is no more to win
         x, W, log_det = _moved(entries, target, x, direction, decrement, log_det)
-    return best, least, step
+        steps += 1
+    return best, least, steps
 
 
 def _moved(
@@ -171,8 +174,7 @@ def _direction(entries: Entries, W: Numbers, gap: Numbers) -> Numbers:
     """Return D with ``W D W = gap`` on the entries: exactly where they are few, else by conjugate gradients."""
     if len(entries) <= FEW_ENTRIES:
         twice = np.where(np.arange(len(entries)) < entries.size, 1.0, 2.0)
-        solved: Numbers = np.linalg.solve(2 * entries.information(W), twice * gap)
-        return solved
+        return np.asarray(np.linalg.solve(2 * entries.information(W), twice * gap))
     curvature = Curvature(entries, W)
     diagonal = curvature.diagonal
     D, rest = np.zeros_like(gap), gap
