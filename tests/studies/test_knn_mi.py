@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 import fishernet as fn
+from studies.kept import Kept
 from studies.knn_mi import methods, proteins, recovery, report, schemes, truths, verdict
 from studies.knn_mi.__main__ import main
-from studies.kept import Kept
 from studies.knn_mi.options import FORMS, Options
 from studies.knn_mi.recovery import Limit, Plan
 from studies.pool import Pool
