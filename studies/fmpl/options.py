@@ -13,10 +13,8 @@ LARGEST_OF_ALL = 128
 """Of more variables there are fewer data sets."""
 FEW = 5
 
-GLASSO = {64: 25, 128: 3, 256: 1}
-"""On how many data sets a size the graphical lasso runs, by the number of variables; it takes hours on more."""
-SELECTION = {512: 2, 1_024: 1}
-"""The same for neighbourhood selection, where it is not on all of them."""
+PENALIZED = {"glasso": {512: 2, 1_024: 1}, "NBS": {1_024: 2}}
+"""On how many data sets a size a method with an L1 penalty runs, by the number of variables, where not on all."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,7 @@ class Options:
             return there
         if self.form == "quick":
             return min(1, there)
-        limits = GLASSO if method != "NBS" else SELECTION
-        return min(there, limits.get(d, there if method == "NBS" else 0))
+        return min(there, PENALIZED.get(method, {}).get(d, there))
 
     @property
     def splits(self) -> int:

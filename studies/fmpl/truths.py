@@ -52,10 +52,7 @@ class Copies:
 
         Copies are independent of one another, so each has its precision drawn by itself.
         """
-        one = Copies(PART).graph
-        rows = []
-        for _ in range(self.n_variables // PART):
-            precision = fn.models.g_wishart(one, df=DEGREES, seed=rng)
-            half = np.linalg.cholesky(precision)
-            rows.append(np.linalg.solve(half.T, rng.normal(size=(PART, n))).T)
+        copies = self.n_variables // PART
+        factors = np.linalg.cholesky(fn.models.g_wishart(Copies(PART).graph, df=DEGREES, n=copies, seed=rng))
+        rows = [np.linalg.solve(half.T, rng.normal(size=(PART, n))).T for half in factors]
         return np.ascontiguousarray(np.concatenate(rows, axis=1)), self.graph
