@@ -76,4 +76,4 @@ def judge_markov_graph(job: Job, result: Result) -> Verdict:
         for adjacency in (result["adjacency"], job.parents)
     )
     away = len(found ^ truth)
-    return Verdict(away <= WRONG_EDGES, f"{len(found)} edges, {away} of them and of the true {len(truth)} differ")
+    return Verdict(away <= WRONG_EDGES, f"{len(found)} edges, Hamming distance {away} from the true {len(truth)}")
