@@ -3,6 +3,7 @@
 from benchmarks.checks.classifiers import judge_kdb, judge_naive_bayes, judge_tan
 from benchmarks.checks.dependency_networks import judge_dependency_network, judge_fire, judge_stationary
 from benchmarks.checks.graphs import judge_graphs
+from benchmarks.checks.independence import judge_knn_test, judge_markov_graph
 from benchmarks.checks.inference import judge_families
 from benchmarks.checks.kernels import judge_gram
 from benchmarks.checks.models import judge_fit, judge_gibbs, judge_log_prob, judge_reading, judge_sample
@@ -33,8 +34,10 @@ __all__ = [
     "judge_graphs",
     "judge_hmm_gram",
     "judge_kdb",
+    "judge_knn_test",
     "judge_local_scores",
     "judge_log_prob",
+    "judge_markov_graph",
     "judge_naive_bayes",
     "judge_order",
     "judge_pair_hmm_gram",

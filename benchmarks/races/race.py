@@ -78,6 +78,8 @@ TOPICS = {
     "baum-welch": "Baum-Welch",
     "string-kernel": "Kernel matrices of strings",
     "tree-kernel": "Kernel matrices of profiles",
+    "knn-test": "Permutation test by nearest neighbours",
+    "markov-graph": "Undirected graph by nearest neighbours",
     "busy": "Hill climbing beside a process that holds a core",
 }
 """The names that ``--only`` takes, and their headings."""

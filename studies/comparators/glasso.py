@@ -14,7 +14,7 @@ import fishernet as fn
 from studies.comparators.optional import Array, missing_module, standardized_columns
 
 GAMMA = 0.5
-N_PENALTIES, SMALLEST = 20, 0.05
+N_PENALTIES, SMALLEST = 10, 0.1  # as in the R package huge
 
 
 def missing() -> str:
@@ -71,7 +71,7 @@ def graphical_lasso(X: Any, *, gamma: float = GAMMA, n_penalties: int = N_PENALT
     gamma : float
         Of the extended BIC; 0 is the plain one.
     n_penalties : int
-        How many, from the smallest that leaves no edge down to a twentieth of it.
+        How many, from the smallest that leaves no edge down to a tenth of it.
     """
     names, columns = standardized_columns(X)
     n, d = columns.shape

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
-from studies.figures import COLOURS, figure, name_lines, panels
+from studies.figures import COLOURS, INK, name_lines, panels
 from studies.knn_mi.methods import LOCAL, METHODS
 from studies.knn_mi.recovery import Recovery
 from studies.knn_mi.schemes import NULLS, SCHEMES, Rates
@@ -26,7 +27,7 @@ def distances(path: Path, found: Recovery, columns: int) -> None:
 def draw(axes: Axes, found: Recovery, truth: int) -> None:
     """Draw one truth's lines, those of published methods that learned."""
     sizes = np.array(found.plan.sizes)
-    drawn, names = [], []
+    named: dict[int, list[tuple[Line2D, str]]] = {}
     for method, colour in zip(METHODS, COLOURS, strict=False):
         if method not in found.plan.methods or method == LOCAL:
             continue
@@ -35,26 +36,26 @@ def draw(axes: Axes, found: Recovery, truth: int) -> None:
         if there.any():
             (line,) = axes.plot(sizes[there], y[there], marker="o", markersize=3, color=colour)
             axes.errorbar(sizes[there], y[there], error[there], color=colour, linestyle="none", alpha=0.5)
-            drawn.append(line)
-            names.append(method)
+            named.setdefault(int(sizes[there][-1]), []).append((line, method))
     axes.set_ylim(bottom=0)
     axes.set_xticks(sizes)
-    if drawn:
-        name_lines(drawn, names, height=2.8)
+    for ending in named.values():  # lines that end at other places do not get in each other's way
+        name_lines([line for line, _ in ending], [name for _, name in ending], height=2.8)
 
 
 def errors(path: Path, nulls: Rates, nominal: float) -> None:
-    """Draw the share of true independences that were rejected at the largest size, by kind of data and scheme."""
-    with figure(path, x="share of true independences rejected", y="", title=f"{nulls.sizes[-1]} rows") as axes:
-        for k, scheme in enumerate(SCHEMES):
-            shares = np.array([nulls.of(name, scheme)[-1] for name in NULLS])
-            error = nulls.errors[:, -1, k]
-            there = ~np.isnan(shares)
-            y = np.arange(len(shares)) + 0.16 * (k - 0.5)
-            look: Any = {"color": COLOURS[k], "fmt": "os"[k], "label": f"{scheme} permutations"}
-            axes.errorbar(shares[there], y[there], xerr=error[there], **look)
-        axes.axvline(nominal, color="#333333", linewidth=0.8, linestyle="--")
-        axes.set_yticks(range(len(NULLS)), list(NULLS))
-        axes.invert_yaxis()
-        axes.set_xlim(left=0)
-        axes.legend(frameon=False, loc="upper right")
+    """Draw the share of true independences that were rejected, a panel a size, by kind of data and scheme."""
+    titles = [[f"{n:,} rows" for n in nulls.sizes]]
+    with panels(path, titles, x="share of true independences rejected", y="") as (row,):
+        for s, axes in enumerate(row):
+            for k, scheme in enumerate(SCHEMES):
+                shares = np.array([nulls.of(name, scheme)[s] for name in NULLS])
+                there = ~np.isnan(shares)
+                y = np.arange(len(shares)) + 0.16 * (k - 0.5)
+                look: Any = {"color": COLOURS[k], "fmt": "os"[k], "label": f"{scheme} permutations"}
+                axes.errorbar(shares[there], y[there], xerr=nulls.errors[there, s, k], **look)
+            axes.axvline(nominal, color=INK, linewidth=0.8, linestyle="--")
+            axes.set_yticks(range(len(NULLS)), list(NULLS) if s == 0 else [""] * len(NULLS))
+            axes.invert_yaxis()
+            axes.set_xlim(0, 1.15 * float(np.nanmax(nulls.shares + nulls.errors)))
+        row[-1].legend(frameon=False, loc="upper right")

@@ -14,8 +14,6 @@ ALPHA = 0.05
 K, PERMUTATIONS, SKIP_BELOW = 5, 200, 0.001
 LOCAL = "knnMI, local"
 
-Answer = fn.independence.TestResult
-
 
 @dataclass(frozen=True)
 class Method:
@@ -26,32 +24,17 @@ class Method:
     """Returns what is not installed, or nothing."""
 
 
-class LocalKnnTest:
-    """Permutations among rows of alike z; where nothing is given, there is only the simple scheme."""
-
-    def __init__(self, X: Array, seed: int) -> None:
-        made = [
-            fn.independence.KnnTest(
-                X, k=K, permutations=PERMUTATIONS, scheme=scheme, skip_below=SKIP_BELOW, stop_early=True, alpha=ALPHA,
-                seed=seed,
-            )
-            for scheme in ("simple", "local")
-        ]  # fmt: skip
-        self._simple, self._local = made
-
-    def __call__(self, i: int, j: int, given: tuple[int, ...]) -> Answer:
-        """Test whether column i is independent of column j given others."""
-        return (self._local if given else self._simple)(i, j, given)
-
-    def association(self, i: int, j: int, given: tuple[int, ...]) -> float:
-        """Return the (conditional) mutual information."""
-        return self._simple.association(i, j, given)
-
-
-def knn_mi(X: Array, seed: int) -> fn.UndirectedGraph:
+def knn_mi(X: Array, seed: int, scheme: str = "simple") -> fn.UndirectedGraph:
     """Learn as P4 does: IAMB, AND, simple permutations, its rule for skipping them."""
     return fn.learn.markov_graph(
-        X, test="knn-mi", alpha=ALPHA, k=K, permutations=PERMUTATIONS, skip_below=SKIP_BELOW, seed=seed
+        X,
+        test="knn-mi",
+        alpha=ALPHA,
+        k=K,
+        permutations=PERMUTATIONS,
+        scheme=scheme,
+        skip_below=SKIP_BELOW,
+        seed=seed,
     )
 
 
@@ -62,7 +45,7 @@ METHODS = {
     "RCIT": Method(lambda X, seed: fn.learn.markov_graph(X, test=Rcit(X, seed), alpha=ALPHA), kernel_tests.missing),
     "NPN_glasso": Method(lambda X, _: graphical_lasso(nonparanormal(X)), glasso.missing),
     "NPN_mb": Method(lambda X, _: lasso_neighbourhoods(nonparanormal(X)), glasso.missing),
-    LOCAL: Method(lambda X, seed: fn.learn.markov_graph(X, test=LocalKnnTest(X, seed), alpha=ALPHA)),
+    LOCAL: Method(lambda X, seed: knn_mi(X, seed, "local")),
 }
 
 
