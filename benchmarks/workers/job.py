@@ -32,7 +32,7 @@ class Job:
     """"hill_climb", "fit", "log_prob", "sample", "gibbs", "read", "import", "families", "gram", "select", "starts",
     "dependency_network", "stationary", "fire", "structure", "order", "local_scores", "tan", "kdb", "naive_bayes",
     "edge_strengths", "forward_backward", "expected_counts", "baum_welch", "hmm_gram",
-    "pair_hmm_gram", "tree_gram", "knn_test", "markov_graph"."""
+    "pair_hmm_gram", "tree_gram", "knn_test", "markov_graph", "gaussian_graph", "gaussian_network"."""
     form: str = ""
     """In which of its ways a library shall do it, where the race has several for it."""
     threads: int = 0
@@ -46,7 +46,7 @@ class Job:
     """File of this run alone, for an answer that is too large for its result."""
     parents: Sequence[Sequence[int]] = ()
     """Of every variable, ascending: the graph of a network, or the inputs of a dependency network; for "markov_graph"
-    the neighbours in the true graph."""
+    and "gaussian_graph" the neighbours in the true graph, for "gaussian_network" those in the given one."""
     tables: Sequence[Sequence[float]] = ()
     """The conditional of every variable, flat; only "sample", "gibbs", "families", "stationary" and "fire" have
     them. On strings: the parts of a hidden Markov model (initial, transition, emission and, where it stops, final; with
