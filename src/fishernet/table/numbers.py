@@ -5,7 +5,7 @@ Inside, columns are a C-contiguous (n_columns, n_rows) float64 array, so that ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,7 @@ def _array_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
 
 
 def _frame_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
+    read: Callable[[str, Any], Columns]
     if isinstance(X, Mapping):
         there, read = list(X), _as_numbers
         columns = {name: np.asarray(column) for name, column in X.items()}
