@@ -8,8 +8,8 @@ other, given the rest.
 A direct sampler for all graphs has been proposed [3]_: complete the inverse of a draw from the Wishart distribution on
 the pattern. The cliques' blocks of the inverse then have the right distributions, but not together: without edges, for
 one, it would make variances that depend on one another, where by the density they are independent. It does not satisfy
-the identities that integration by parts gives (``tests/models/test_g_wishart.py``), on chordal graphs neither. It is
-here to repeat what was computed with it.
+the identities that integration by parts gives, on chordal graphs neither (``tests/models/continuous/test_g_wishart.py``). It is here to
+repeat what was computed with it.
 
 References
 ----------
