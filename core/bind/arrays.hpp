@@ -85,6 +85,7 @@ void bind_scores(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_conditionals(nb::module_& m);
+void bind_gaussian(nb::module_& m);
 void bind_gibbs(nb::module_& m);
 void bind_hmm(nb::module_& m);
 void bind_inference(nb::module_& m);

@@ -25,6 +25,7 @@ void test_conditionals();
 void test_sampling();
 void test_inference();
 void test_selection();
+void test_gaussian();
 void test_knn();
 void test_firing();
 void test_strings();

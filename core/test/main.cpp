@@ -18,6 +18,7 @@ int main() {
         test_sampling,
         test_inference,
         test_selection,
+        test_gaussian,
         test_knn,
         test_firing,
         test_strings,

@@ -54,6 +54,7 @@ def test_a_null_is_named(make: Any) -> None:
         ({"a": [1.0], "b": ["x"]}, None, "'b' is not of numbers"),
         (pd.DataFrame({"a": ["x"]}), None, "'a' is not of numbers"),
         (pd.DataFrame({"a": pd.Categorical([1])}), None, "'a' is not of numbers"),
+        (pd.DataFrame([[1.0, 2.0]]), None, "not int"),
         ({"a": [True, False]}, None, "'a' is not of numbers"),
         (VALUES, ["a", "c"], "lacks the column 'c'"),
         ({"a": [1.0, 2.0], "b": [1.0]}, None, "differ in their number of rows"),

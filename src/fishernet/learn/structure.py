@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fishernet.counts import CountSource, as_source
+from fishernet.counts import CountSource, Scatter
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.graphs import Dag
 from fishernet.learn.constraints import Constraints, Edge, make_constraints
@@ -22,6 +22,8 @@ from fishernet.learn.searches.tabu import TabuSearch
 from fishernet.progress import Progress
 from fishernet.random import Seed, fixed_seed, stream_key
 from fishernet.scores import LocalScores, Score, named_score
+from fishernet.scores.fractional import most_parents
+from fishernet.scores.local import Numbers, source_for
 from fishernet.table import Table
 from fishernet.table.variable import listed
 
@@ -35,7 +37,7 @@ EXACT = "exact"  # sees the counts of all sets of variables, so it is no `Search
 
 
 def structure(
-    table: Table | CountSource,
+    table: Table | CountSource | Numbers,
     *,
     score: str | Score = "bic",
     search: str = "hill-climb",
@@ -59,10 +61,11 @@ def structure(
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table or CountSource; for "fractional" an array, a data frame of numbers or a Scatter
         The data, without missing cells.
     score : str or Score
-        What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml" (`scores`).
+        What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml"
+        (`scores`); of columns of numbers "fractional", the fractional marginal likelihood of a Gaussian network.
     search : str
         "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7). "tabu": the same steps, also down,
         with what was just changed held fast; never below the climb. "order": search over orders of the variables [1]_,
@@ -132,16 +135,18 @@ def structure(
     ('add', True)
     """
     number = 0 if seed is None else fixed_seed(seed)  # a bad seed is refused, whether the search draws or not
-    source = as_source(table)
+    how = named_score(score, **options)
+    source = source_for(table, how)
     names = [variable.name for variable in source.variables]
     if not names:
         raise SchemaError("the table has no columns to learn from")
     if search not in SEARCHES and search != EXACT:
         raise FishernetError(f"unknown search {search!r}; there are {listed([*SEARCHES, EXACT])}")
+    if isinstance(source, Scatter):
+        max_parents = most_parents(source, how, max_parents)
     rules = make_constraints(
         names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers, start=start
     )
-    how = named_score(score, **options)
     asked = {"restarts": restarts, "perturb": perturb, "tenure": tenure, "patience": patience}
     _refuse_options(search, asked | {"candidates": candidates, "max_memory": max_memory})
     if search == EXACT:
@@ -176,7 +181,7 @@ def _options(search: str) -> set[str]:
 
 
 def dag(
-    table: Table | CountSource,
+    table: Table | CountSource | Numbers,
     *,
     score: str | Score = "bic",
     search: str = "hill-climb",

@@ -8,6 +8,7 @@ from fishernet.scores.aic import Aic
 from fishernet.scores.bic import Bic
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.families import Families
+from fishernet.scores.fractional import Fractional, fmpl
 from fishernet.scores.hqc import Hqc
 from fishernet.scores.local import LocalScores, local_scores
 from fishernet.scores.loglik import LogLikelihood
@@ -26,12 +27,14 @@ __all__ = [
     "BuiltIn",
     "Families",
     "Fnml",
+    "Fractional",
     "Hqc",
     "LocalScores",
     "LogLikelihood",
     "PenalizedLikelihood",
     "Qnml",
     "Score",
+    "fmpl",
     "local_score",
     "local_scores",
     "named_score",

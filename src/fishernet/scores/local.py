@@ -7,18 +7,22 @@ pass; any other source or score goes by the protocol: the source is asked for co
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.counts import Counts, CountSource, TableCounts, as_source
-from fishernet.errors import MissingValueError
+from fishernet.counts import Counts, CountSource, Scatter, TableCounts, as_scatter, as_source
+from fishernet.errors import FishernetError, MissingValueError
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.families import Families
+from fishernet.scores.fractional import Fractional, FractionalTerms
 from fishernet.scores.score import BuiltIn, Score
 from fishernet.table import Table
 from fishernet.table.variable import positions
+
+Numbers = Any  # an array or a data frame of numbers, or a Scatter
 
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
 
@@ -38,11 +42,13 @@ class LocalScores:
     """
 
     def __init__(self, source: CountSource, score: Score) -> None:
+        _check_kinds(source, score)
         self.source = source
         self.score = score
         self._known = _core.FamilyCache()
         self._n_once = 0
         self._terms = _core_terms(source, score)
+        self._gaussian = _gaussian_terms(source, score)
 
     @property
     def n_distinct(self) -> int:
@@ -65,8 +71,7 @@ class LocalScores:
         unknown = self._known.missing(*flat)
         if len(unknown):
             new = families.take(unknown)
-            scores = np.fromiter(scores_by_protocol(self.source, new, self.score), np.float64, len(new))
-            self._known.store(*flat, unknown, scores)
+            self._known.store(*flat, unknown, self._score_new(new))
         return self._known.scores(*flat)
 
     def _score_once(self, families: Families) -> npt.NDArray[np.float64]:
@@ -75,6 +80,11 @@ class LocalScores:
         terms = _core_terms(self.source, self.score)
         if terms is not None:
             return terms.family_scores(families.children, families.offsets, families.parents)
+        return self._score_new(families)
+
+    def _score_new(self, families: Families) -> npt.NDArray[np.float64]:
+        if self._gaussian is not None:
+            return self._gaussian.families(families)
         return np.fromiter(scores_by_protocol(self.source, families, self.score), np.float64, len(families))
 
 
@@ -84,6 +94,38 @@ def _core_terms(source: CountSource, score: Score) -> _core.SetTerms | None:
         return None
     source.table.require_complete("a score")
     return _core.SetTerms(source.table.native, *score.rule(source.n_rows))
+
+
+def _gaussian_terms(source: CountSource, score: Score) -> FractionalTerms | None:
+    """Return what scores in the core, for numbers and a built-in score."""
+    if not isinstance(source, Scatter) or not isinstance(score, Fractional):
+        return None
+    return FractionalTerms(source, center=score.center)
+
+
+def _check_kinds(source: CountSource, score: Score) -> None:
+    """Raise FishernetError when a score of states meets numbers, or a score of numbers meets states."""
+    if isinstance(source, Scatter) and isinstance(score, BuiltIn):
+        raise FishernetError("columns of numbers take score='fractional'; other scores are for a Table of states")
+    if isinstance(score, Fractional) and not isinstance(source, Scatter):
+        raise FishernetError("the score 'fractional' is for columns of numbers; for a Table of states take another")
+
+
+def source_for(data: Table | CountSource | Numbers, score: Score) -> CountSource:
+    """Return what a score sees of some data: a source of counts, or the scatter of columns of numbers.
+
+    Raises
+    ------
+    SchemaError
+        When they are neither.
+    FishernetError
+        When the score is for other data.
+    """
+    is_numbers = isinstance(score, Fractional) and not isinstance(data, Table | CountSource)
+    # a scatter is asked like a source, and answers with scatters in place of counts, which its scores understand
+    source = cast(CountSource, as_scatter(data)) if is_numbers else as_source(data)
+    _check_kinds(source, score)
+    return source
 
 
 def scores_by_protocol(source: CountSource, families: Families, score: Score) -> Iterator[float]:
@@ -123,7 +165,7 @@ def family_positions(source: CountSource, dag: Dag | UndirectedGraph) -> Familie
     return Families.from_pairs((where[i], [where[p] for p in parents]) for i, parents in enumerate(families))
 
 
-def total_score(data: Table | CountSource, dag: Dag | UndirectedGraph, score: Score) -> float:
+def total_score(data: Table | CountSource | Numbers, dag: Dag | UndirectedGraph, score: Score) -> float:
     """Return the sum of the local scores of a graph's families."""
-    source = as_source(data)
+    source = source_for(data, score)
     return float(local_scores(source, family_positions(source, dag), score).sum())

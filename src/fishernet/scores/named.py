@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from fishernet.counts import CountSource, as_source
+from fishernet.counts import CountSource
 from fishernet.errors import FishernetError
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.aic import Aic
 from fishernet.scores.bic import Bic
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.families import Families
+from fishernet.scores.fractional import Fractional
 from fishernet.scores.hqc import Hqc
-from fishernet.scores.local import local_scores, total_score
+from fishernet.scores.local import Numbers, local_scores, source_for, total_score
 from fishernet.scores.loglik import LogLikelihood
 from fishernet.scores.nml import Fnml, Qnml
 from fishernet.scores.score import Score
@@ -31,6 +32,7 @@ SCORES: dict[str, Callable[..., Score]] = {
     "bdq": Bdq,
     "fnml": Fnml,
     "qnml": Qnml,
+    "fractional": Fractional,
 }
 NUMBERS = {"bdeu": "ess", "bdq": "alpha"}  # the one number that a name may carry, as in "bdeu:10"
 
@@ -75,7 +77,9 @@ def _carried(score: str, number: str) -> dict[str, float]:
         raise FishernetError(f"score {score!r} takes a number after the colon, got {number!r}") from None
 
 
-def score(dag: Dag | UndirectedGraph, table: Table | CountSource, score: str | Score = "bic", **options: Any) -> float:
+def score(
+    dag: Dag | UndirectedGraph, table: Table | CountSource | Numbers, score: str | Score = "bic", **options: Any
+) -> float:
     """Return how good a structure is for some data: the sum of its local scores, in nats, higher is better.
 
     Parameters
@@ -83,12 +87,14 @@ def score(dag: Dag | UndirectedGraph, table: Table | CountSource, score: str | S
     dag : Dag or UndirectedGraph
         Its variables are matched to the table's by name. In an undirected graph a family is a variable with its
         neighbours, and the sum is a pseudo-likelihood's score: with "bdeu", the marginal pseudo-likelihood.
-    table : Table or CountSource
+    table : Table or CountSource; for "fractional" an array, a data frame of numbers or a Scatter
         The data.
     score : str or Score
-        "loglik", "bic" (alias "mdl"), "aic", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml".
+        "loglik", "bic" (alias "mdl"), "aic", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml"; of columns of numbers
+        "fractional".
     **options
-        The score's own hyperparameters: "bdeu" has ``ess=1.0``, "bdq" has ``alpha=1.0``.
+        The score's own hyperparameters: "bdeu" has ``ess=1.0``, "bdq" has ``alpha=1.0``, "fractional" has
+        ``center=True``.
 
     Raises
     ------
@@ -109,13 +115,13 @@ def score(dag: Dag | UndirectedGraph, table: Table | CountSource, score: str | S
 
 
 def local_score(
-    table: Table | CountSource, child: str, parents: Iterable[str], score: str | Score = "bic", **options: Any
+    table: Table | CountSource | Numbers, child: str, parents: Iterable[str], score: str | Score = "bic", **options: Any
 ) -> float:
     """Return the score of one family, in nats, higher is better.
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table or CountSource; for "fractional" an array, a data frame of numbers or a Scatter
         The data.
     child : str
         The child variable.
@@ -136,9 +142,10 @@ def local_score(
     >>> fn.local_score(table, "v1", ["v0"], "loglik")
     0.0
     """
-    source = as_source(table)
+    how = named_score(score, **options)
+    source = source_for(table, how)
     family_names = [child, *parents]
     check_names(family_names)
     where = positions([variable.name for variable in source.variables], family_names, "column")
     family = Families.from_pairs([(where[0], where[1:])])
-    return float(local_scores(source, family, named_score(score, **options))[0])
+    return float(local_scores(source, family, how)[0])

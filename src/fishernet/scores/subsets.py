@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.counts import CountSource
+from fishernet.counts import CountSource, Scatter
+from fishernet.scores.fractional import Fractional, FractionalTerms
 from fishernet.scores.local import SETS_AT_ONCE, require_all_rows
 from fishernet.scores.score import Score
 
@@ -57,6 +58,8 @@ def subset_terms(
     MissingValueError
         When rows have missing cells.
     """
+    if isinstance(source, Scatter) and isinstance(score, Fractional):
+        return _scatter_terms(source, score, most, after_part)
     cardinalities = [variable.cardinality for variable in source.variables]
     states, kind_of_child = np.unique(cardinalities, return_inverse=True)
     n = len(cardinalities)
@@ -73,6 +76,14 @@ def subset_terms(
         if not after_part(len(part)):
             return None
     return SubsetTerms(joint, marginals, kind_of_child.astype(np.int32))
+
+
+def _scatter_terms(
+    source: Scatter, score: Fractional, most: int, after_part: Callable[[int], bool]
+) -> SubsetTerms | None:
+    d = len(source.names)
+    joint = FractionalTerms(source, center=score.center).subsets(most)
+    return SubsetTerms(joint, joint[None], np.zeros(d, np.int32)) if after_part(n_sets(d, most)) else None
 
 
 def n_sets(n: int, most: int) -> int:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fishernet.errors import SchemaError
 from fishernet.table.table import Table
-from fishernet.table.variable import check_names, listed
+from fishernet.table.variable import check_names, listed, require_str
 
 Columns = npt.NDArray[np.float64]
 
@@ -123,11 +123,13 @@ def _frame_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
 
         frame = nw.from_native(X, eager_only=True)
         columns = {}
+        require_str(frame.columns)
         for name in frame.columns:
             if not frame[name].dtype.is_numeric():
                 columns[name] = np.array(["text"])  # refused below, with its name
             else:
                 columns[name] = frame[name].to_numpy()
+    require_str(columns)
     check_names(list(columns))
     wanted = list(columns) if names is None else names
     absent = [name for name in wanted if name not in columns]

@@ -190,6 +190,13 @@ def counted(counts: Mapping[str, int], most: int = 8) -> str:
     return shown if len(counts) <= most else f"{shown} and {len(counts) - most} more"
 
 
+def require_str(names: Iterable[object]) -> None:
+    """Raise SchemaError when a column's name is no str, as those of a data frame may be."""
+    for name in names:
+        if not isinstance(name, str):
+            raise SchemaError(f"a column's name must be a str, not {type(name).__name__} ({name!r}); rename it")
+
+
 def check_names(names: Sequence[str]) -> None:
     """Raise SchemaError, naming them, when names appear more than once."""
     ordered = sorted(names)

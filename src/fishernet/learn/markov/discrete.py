@@ -28,11 +28,11 @@ from fishernet.counts import CountSource, as_source
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.markov.combine import check_rule, combined
+from fishernet.learn.markov.prior import Prior, log_prior
 from fishernet.progress import Progress, Reporter
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.table import Table
 
-Prior = bool | tuple[float, float, float]
 Blanket = tuple[int, ...]
 Family = tuple[int, Blanket]
 Floats = npt.NDArray[np.float64]
@@ -109,7 +109,7 @@ def discrete_markov_graph(
     if max_blanket is not None and (isinstance(max_blanket, bool) or max_blanket < 0):
         raise FishernetError(f"max_blanket must be a non-negative integer or None, got {max_blanket!r}")
     local = LocalScores(source, named_score(score, **options))
-    log_prior = _log_prior(prior, len(names))
+    of_size = log_prior(prior, len(names))
 
     reporter = Reporter(progress, "learning a Markov network")
     n_scored = 0
@@ -119,7 +119,7 @@ def discrete_markov_graph(
         n_scored += len(families)
         reporter.step(n_scored)
         sizes = np.array([len(of) for _, of in families], dtype=np.int64)
-        return local(Families.from_pairs(families)) + log_prior[sizes]
+        return local(Families.from_pairs(families)) + of_size[sizes]
 
     found = find_blankets(len(names), scored, max_blanket)
     if rule != "hc":
@@ -129,21 +129,6 @@ def discrete_markov_graph(
         graph = UndirectedGraph(names, climb(candidates, scored, max_blanket))
     reporter.finish(n_scored)
     return graph
-
-
-def _log_prior(prior: Prior, n_variables: int) -> Floats:
-    """Return the log-probability of a blanket by its size, (n_variables,)."""
-    sizes = np.arange(n_variables)
-    if prior is False:
-        return np.zeros(n_variables)
-    a, b, m = (0.5, 0.5, float(n_variables - 1)) if prior is True else prior
-    if not (a > 0 and b > 0 and m >= n_variables - 1):
-        raise FishernetError(f"prior (a, b, m) needs positive a and b and m at least {n_variables - 1}, got {prior!r}")
-    return np.array([_log_beta(a + size, b + m - size) - _log_beta(a, b) for size in sizes.tolist()])
-
-
-def _log_beta(a: float, b: float) -> float:
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 @dataclass(slots=True)

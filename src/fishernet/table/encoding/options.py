@@ -10,7 +10,7 @@ from typing import Any
 
 from fishernet.errors import SchemaError
 from fishernet.table.encoding.bins import BINNINGS
-from fishernet.table.variable import Variable, check_names, listed
+from fishernet.table.variable import Variable, check_names, listed, require_str
 
 Cut = int | Sequence[float]
 Bins = int | Mapping[str, Cut]
@@ -72,9 +72,8 @@ class Options:
         SchemaError
             When a name is empty, no text or appears twice, or a column that was asked for is missing.
         """
+        require_str(names)
         for position, name in enumerate(names):
-            if not isinstance(name, str):
-                raise SchemaError(f"a column's name must be a str, not {type(name).__name__} ({name!r}); rename it")
             if not name:
                 raise SchemaError(
                     f"column {position + 1} has no name (the index of a data frame?); name it or leave it"

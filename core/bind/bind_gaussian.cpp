@@ -1,0 +1,124 @@
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gaussian/blanket_search.hpp"
+#include "gaussian/fractional.hpp"
+#include "bind/arrays.hpp"
+
+namespace fishernet::bind {
+namespace {
+
+constexpr std::size_t most_in_subsets = 32;
+
+// Sums of products, scaled to 1 on the diagonal.
+Products checked_products(const In2<double>& products, std::int32_t rank) {
+    const auto d = products.shape(0);
+    if (products.shape(1) != d) refuse("the products must be (d, d)");
+    if (d >= std::size_t{1} << 20) refuse("too many columns");
+    const std::span values(products.data(), products.size());
+    for (const double value : values) {
+        if (!(std::fabs(value) <= 1 + 1e-6)) refuse("a product is not between -1 and 1");
+    }
+    for (std::size_t c = 0; c < d; ++c) {
+        if (!(std::fabs(values[c * d + c] - 1) <= 1e-6)) refuse("the products must be scaled to 1 on the diagonal");
+    }
+    return {values, static_cast<std::int32_t>(d), rank};
+}
+
+BlanketScore checked_score(const In<double>& of_size, double weight) {
+    if (of_size.size() < 1) refuse("a score needs a number for the empty set");
+    for (const double value : view(of_size)) {
+        if (!std::isfinite(value)) refuse("a number for a size is not finite");
+    }
+    if (!(weight >= 0 && std::isfinite(weight))) refuse("the weight must be finite and not negative");
+    return {view(of_size), weight};
+}
+
+// Runs work without the GIL; the columns of which one is made of the others, where that ends it.
+template <class Work>
+Out<std::int32_t> unless_collinear(const Work& work) {
+    std::vector<std::int32_t> columns;
+    try {
+        const nb::gil_scoped_release release;
+        work();
+    } catch (const Collinear& found) {
+        columns = found.columns;
+    }
+    return to_python(std::move(columns));
+}
+
+nb::tuple blankets(const In2<double>& products, std::int32_t rank, const In<double>& of_size, double weight,
+                   std::int32_t first, std::int32_t last) {
+    const auto checked = checked_products(products, rank);
+    const auto score = checked_score(of_size, weight);
+    if (first < 0 || first > last || last > checked.d) refuse("the columns to search for are out of range");
+    std::vector<Blanket> found;
+    auto collinear = unless_collinear([&] { found = find_blankets(checked, score, first, last, check_signals); });
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::int32_t> members;
+    std::vector<std::uint8_t> saturated;
+    for (const auto& blanket : found) {
+        members.insert(members.end(), blanket.members.begin(), blanket.members.end());
+        saturated.push_back(blanket.saturated);
+        offsets.push_back(static_cast<std::int64_t>(members.size()));
+    }
+    return nb::make_tuple(to_python(std::move(offsets)), to_python(std::move(members)), to_python(std::move(saturated)),
+                          std::move(collinear));
+}
+
+nb::tuple climb(const In2<double>& products, std::int32_t rank, const In<double>& of_size, double weight,
+                const In2<std::int32_t>& edges) {
+    const auto checked = checked_products(products, rank);
+    const auto score = checked_score(of_size, weight);
+    if (edges.shape(1) != 2) refuse("edges must be (n, 2)");
+    const std::span ends(edges.data(), edges.size());
+    for (std::size_t e = 0; e < edges.shape(0); ++e) {
+        const auto a = ends[2 * e], b = ends[2 * e + 1];
+        if (a < 0 || a >= b || b >= checked.d) refuse("an edge must run from a column to a later one");
+        if (e > 0 && !(std::pair(ends[2 * e - 2], ends[2 * e - 1]) < std::pair(a, b))) refuse("edges must be sorted");
+    }
+    std::vector<bool> chosen;
+    auto collinear = unless_collinear([&] { chosen = climb_edges(checked, score, ends, check_signals); });
+    std::vector<std::uint8_t> flags(chosen.begin(), chosen.end());
+    return nb::make_tuple(to_python(std::move(flags)), std::move(collinear));
+}
+
+nb::tuple scores_of_families(const In2<double>& products, const In<double>& of_set, double weight,
+                             const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+                             const In<std::int32_t>& parents) {
+    const auto checked = checked_products(products, static_cast<std::int32_t>(products.shape(0)));
+    const auto score = checked_score(of_set, weight);
+    const auto families = checked_families(children, offsets, parents, static_cast<std::size_t>(checked.d));
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        if (families.parents_of(f).size() + 1 > static_cast<std::size_t>(score.most())) refuse("a family is too large");
+    }
+    std::vector<double> scores;
+    auto collinear = unless_collinear([&] { scores = family_scores(checked, score, families, check_signals); });
+    return nb::make_tuple(to_python(std::move(scores)), std::move(collinear));
+}
+
+nb::tuple scores_of_subsets(const In2<double>& products, const In<double>& of_set, double weight) {
+    const auto checked = checked_products(products, static_cast<std::int32_t>(products.shape(0)));
+    const auto score = checked_score(of_set, weight);
+    if (products.shape(0) > most_in_subsets) refuse("too many columns for all their sets");
+    std::vector<double> scores;
+    auto collinear = unless_collinear([&] { scores = subset_scores(checked, score, check_signals); });
+    return nb::make_tuple(to_python(std::move(scores)), std::move(collinear));
+}
+
+}  // namespace
+
+void bind_gaussian(nb::module_& m) {
+    m.def("find_blankets", &blankets, nb::arg("products").noconvert(), nb::arg("rank"), nb::arg("of_size").noconvert(),
+          nb::arg("weight"), nb::arg("first"), nb::arg("last"));
+    m.def("climb_edges", &climb, nb::arg("products").noconvert(), nb::arg("rank"), nb::arg("of_size").noconvert(), nb::arg("weight"),
+          nb::arg("edges").noconvert());
+    m.def("gaussian_family_scores", &scores_of_families, nb::arg("products").noconvert(), nb::arg("of_set").noconvert(),
+          nb::arg("weight"), nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
+          nb::arg("parents").noconvert());
+    m.def("gaussian_subset_scores", &scores_of_subsets, nb::arg("products").noconvert(),
+          nb::arg("of_set").noconvert(), nb::arg("weight"));
+}
+
+}  // namespace fishernet::bind

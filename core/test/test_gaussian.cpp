@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "base/draws.hpp"
+#include "gaussian/blanket_search.hpp"
+#include "gaussian/fractional.hpp"
+#include "gaussian/regression.hpp"
+#include "test/check.hpp"
+
+using namespace fishernet;
+
+namespace {
+
+// Products of n rows of d columns that lean on one another, scaled to 1 on the diagonal.
+std::vector<double> products_of(int d, int n, std::uint32_t task) {
+    Draws draws(3, task);
+    std::vector<double> x(static_cast<std::size_t>(n * d));
+    for (int i = 0; i < n; ++i) {
+        for (int c = 0; c < d; ++c) {
+            double sum = 0;
+            for (int k = 0; k < 4; ++k) sum += static_cast<double>(draws.below(2001)) / 1000 - 1;
+            x[i * d + c] = sum + (c > 0 ? 0.7 * x[i * d + c - 1] : 0) - (c > 2 ? 0.5 * x[i * d + c - 3] : 0);
+        }
+    }
+    std::vector<double> products(static_cast<std::size_t>(d * d), 0.0);
+    for (int i = 0; i < n; ++i) {
+        for (int a = 0; a < d; ++a) {
+            for (int b = 0; b < d; ++b) products[a * d + b] += x[i * d + a] * x[i * d + b];
+        }
+    }
+    std::vector<double> scaled(products.size());
+    for (int a = 0; a < d; ++a) {
+        for (int b = 0; b < d; ++b) scaled[a * d + b] = products[a * d + b] / std::sqrt(products[a * d + a] * products[b * d + b]);
+    }
+    return scaled;
+}
+
+// The determinant of some columns' products, by elimination with pivots.
+double determinant(Products products, std::vector<std::int32_t> set) {
+    const auto q = set.size();
+    std::vector<std::vector<double>> a(q, std::vector<double>(q));
+    for (std::size_t i = 0; i < q; ++i) {
+        for (std::size_t j = 0; j < q; ++j) a[i][j] = products.row(set[i])[set[j]];
+    }
+    double value = 1;
+    for (std::size_t i = 0; i < q; ++i) {
+        std::size_t pivot = i;
+        for (std::size_t j = i; j < q; ++j) pivot = std::fabs(a[j][i]) > std::fabs(a[pivot][i]) ? j : pivot;
+        std::swap(a[i], a[pivot]);
+        value *= pivot == i ? a[i][i] : -a[i][i];
+        for (std::size_t j = i + 1; j < q; ++j) {
+            const double by = a[j][i] / a[i][i];
+            for (std::size_t k = i; k < q; ++k) a[j][k] -= by * a[i][k];
+        }
+    }
+    return value;
+}
+
+double residual(Products products, std::int32_t child, std::vector<std::int32_t> members) {
+    const double below = determinant(products, members);
+    members.push_back(child);
+    return determinant(products, members) / below;
+}
+
+bool near(double a, double b) { return std::fabs(a - b) <= 1e-10 * (1 + std::fabs(b)); }
+
+// After thousands of moves a regression knows what a direct evaluation says.
+void moves_leave_no_trace() {
+    const int d = 14;
+    const auto values = products_of(d, 60, 1);
+    const Products products{values, d, d};
+    const std::vector<std::int32_t> columns{0, 2, 3, 4, 6, 7, 8, 9, 11, 12, 13};
+    Regression regression(products, columns);
+    const std::int32_t child = 5;
+    regression.begin(child);
+    Draws draws(11, 0);
+    for (int move = 0; move < 4000; ++move) {
+        const auto place = static_cast<std::int32_t>(draws.below(static_cast<std::uint32_t>(columns.size())));
+        const auto members = regression.members();
+        const auto at = std::find(members.begin(), members.end(), place);
+        if (at == members.end()) {
+            regression.add(place);
+        } else {
+            regression.remove(static_cast<std::int32_t>(at - members.begin()));
+        }
+        std::vector<std::int32_t> now;
+        for (const auto member : regression.members()) now.push_back(columns[member]);
+        CHECK(near(regression.residual(), residual(products, child, now)));
+        for (std::int32_t m = 0; m < regression.size(); ++m) {
+            auto without = now;
+            without.erase(without.begin() + m);
+            CHECK(near(regression.residual_without(m), residual(products, child, without)));
+        }
+        for (std::int32_t v = 0; v < regression.n_columns(); ++v) {
+            if (std::find(now.begin(), now.end(), columns[v]) != now.end()) {
+                CHECK(std::isinf(regression.rest(v)));
+                continue;
+            }
+            CHECK(near(regression.rest(v), residual(products, columns[v], now)));
+            auto with = now;
+            with.push_back(columns[v]);
+            CHECK(near(regression.residual_with(v), residual(products, child, with)));
+        }
+    }
+}
+
+// All sets in one walk, and families one by one, against determinants.
+void sets_and_families_are_their_determinants() {
+    const int d = 9;
+    const auto values = products_of(d, 40, 2);
+    const Products products{values, d, d};
+    const std::vector<double> of_set{0.0, -1.0, 2.0, 0.5, -3.0, 1.5, 2.5};
+    const BlanketScore score{of_set, 7.5};
+    const auto all = subset_scores(products, score, nullptr);
+    for (std::size_t mask = 0; mask < all.size(); ++mask) {
+        std::vector<std::int32_t> set;
+        for (std::int32_t v = 0; v < d; ++v) {
+            if (mask >> v & 1) set.push_back(v);
+        }
+        const bool small = set.size() < of_set.size();
+        CHECK(near(all[mask], small ? of_set[set.size()] - 7.5 * std::log(determinant(products, set)) : 0.0));
+    }
+    const std::vector<std::int32_t> children{4, 0, 8}, parents{1, 7, 8, 0, 2, 3, 5, 7};
+    const std::vector<std::int64_t> offsets{0, 3, 3, 8};
+    const auto scores = family_scores(products, score, Families{children, offsets, parents}, nullptr);
+    const auto term = [&](std::vector<std::int32_t> set) { return of_set[set.size()] - 7.5 * std::log(determinant(products, set)); };
+    CHECK(near(scores[0], term({1, 4, 7, 8}) - term({1, 7, 8})));
+    CHECK(near(scores[1], term({0})));
+    CHECK(near(scores[2], term({0, 2, 3, 5, 7, 8}) - term({0, 2, 3, 5, 7})));
+}
+
+// A column that is the sum of two others is found, in blankets and in sets.
+void collinear_columns_are_found() {
+    const int d = 3;
+    const double r = std::sqrt(0.5);
+    const std::vector<double> values{1, 0, r, 0, 1, r, r, r, 1};
+    const Products products{values, d, 1000};
+    const std::vector<double> of_size{0, 0, 0};
+    const BlanketScore score{of_size, 100};
+    bool met = false;
+    try {
+        find_blankets(products, score, 0, d, nullptr);
+    } catch (const Collinear& found) {
+        met = found.columns.size() == 3;
+    }
+    CHECK(met);
+    const std::vector<double> of_set{0, 0, 0, 0};
+    met = false;
+    try {
+        subset_scores(products, {of_set, 1}, nullptr);
+    } catch (const Collinear& found) {
+        met = found.columns.size() == 3;
+    }
+    CHECK(met);
+}
+
+// A climb ends where no edge betters the sum of direct scores, and does not depend on what it forgot.
+void climbs_end_at_the_top() {
+    const int d = 12;
+    const auto values = products_of(d, 80, 5);
+    const Products products{values, d, d};
+    std::vector<double> of_size;
+    for (int p = 0; p < d; ++p) of_size.push_back(-2.0 * p);
+    const BlanketScore score{of_size, 40};
+    std::vector<std::int32_t> edges;
+    for (std::int32_t a = 0; a < d; ++a) {
+        for (std::int32_t b = a + 1; b < d; ++b) edges.insert(edges.end(), {a, b});
+    }
+    auto chosen = climb_edges(products, score, edges, nullptr);
+    const auto total = [&](const std::vector<bool>& graph) {
+        double sum = 0;
+        for (std::int32_t v = 0; v < d; ++v) {
+            std::vector<std::int32_t> near_v;
+            for (std::size_t e = 0; e < graph.size(); ++e) {
+                if (!graph[e]) continue;
+                if (edges[2 * e] == v) near_v.push_back(edges[2 * e + 1]);
+                if (edges[2 * e + 1] == v) near_v.push_back(edges[2 * e]);
+            }
+            sum += score(static_cast<std::int32_t>(near_v.size()), residual(products, v, near_v));
+        }
+        return sum;
+    };
+    const double top = total(chosen);
+    CHECK(std::count(chosen.begin(), chosen.end(), true) > 5);
+    for (std::size_t e = 0; e < chosen.size(); ++e) {
+        chosen[e] = !chosen[e];
+        CHECK(total(chosen) <= top + 1e-8);
+        chosen[e] = !chosen[e];
+    }
+}
+
+}  // namespace
+
+void test_gaussian() {
+    moves_leave_no_trace();
+    sets_and_families_are_their_determinants();
+    collinear_columns_are_found();
+    climbs_end_at_the_top();
+}

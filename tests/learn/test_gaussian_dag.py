@@ -1,0 +1,108 @@
+"""Directed graphs of Gaussian variables: every search of the library on the scatter."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.counts import Scatter
+from fishernet.scores.fractional import FractionalTerms
+from tests.reference.exact import best_by_subsets, best_of_all
+
+SEARCHES = ["hill-climb", "tabu", "order", "exact"]
+
+
+def numbers(n: int, d: int, seed: int) -> Any:
+    random = np.random.default_rng(seed)
+    mixing = np.eye(d) + np.tril(random.normal(0, 0.7, size=(d, d)) * (random.random((d, d)) < 0.5), -1)
+    return random.normal(size=(n, d)) @ mixing.T + random.normal(size=d)
+
+
+def scorer(X: Any) -> Any:
+    names = [f"v{v}" for v in range(X.shape[1])]
+    return lambda child, parents: fn.local_score(X, names[child], [names[p] for p in parents], "fractional")
+
+
+@given(st.integers(6, 60), st.integers(0, 99))
+def test_exact_search_is_the_best_of_543_graphs(n: int, seed: int) -> None:
+    X = numbers(n, 4, seed)
+    found = fn.learn.structure(X, score="fractional", search="exact")
+    assert found.score == pytest.approx(best_of_all(4, scorer(X)), abs=1e-8)
+    assert fn.score(found.dag, X, "fractional") == pytest.approx(found.score, abs=1e-8)
+
+
+def test_no_search_beats_the_exact_one() -> None:
+    for seed in range(3):
+        X = numbers(80, 8, seed)
+        scores = {search: fn.learn.structure(X, score="fractional", search=search).score for search in SEARCHES}
+        assert scores["exact"] == pytest.approx(best_by_subsets(8, scorer(X)), abs=1e-7)
+        assert max(scores.values()) <= scores["exact"] + 1e-7
+        assert scores["hill-climb"] <= scores["tabu"] + 1e-7
+        assert scores["tabu"] <= scores["order"] + 1e-7
+
+
+def test_the_class_of_the_generating_graph_is_found() -> None:
+    random = np.random.default_rng(2)
+    a, b, e, f = random.normal(size=(4, 20_000))
+    c = 0.8 * a - 0.6 * b + random.normal(size=20_000)
+    d = 0.7 * c + random.normal(size=20_000)
+    frame = pd.DataFrame({"a": a, "b": b, "c": c, "d": d, "e": e, "f": 0.5 * d + 0.5 * e + f})
+    truth = fn.Dag.from_edges(list("abcdef"), [("a", "c"), ("b", "c"), ("c", "d"), ("d", "f"), ("e", "f")])
+    for search in SEARCHES:
+        assert fn.learn.dag(frame, score="fractional", search=search).is_equivalent(truth)
+
+
+def test_few_rows_allow_few_parents() -> None:
+    X = numbers(4, 6, 1)
+    for search in SEARCHES:
+        found = fn.learn.dag(X, score="fractional", search=search)
+        assert max(map(len, found.parents)) <= 2
+    one = fn.learn.dag(X, score="fractional", max_parents=1)
+    assert max(map(len, one.parents)) <= 1
+
+
+def test_constraints_hold() -> None:
+    X = numbers(100, 5, 3)
+    found = fn.learn.dag(X, score="fractional", required=[("v4", "v0")], forbidden=[("v1", "v2")], search="exact")
+    assert ("v4", "v0") in found.edges
+    assert ("v1", "v2") not in found.edges
+
+
+def test_sources_of_parts_and_bootstrap_words() -> None:
+    X = numbers(120, 6, 5)
+    parts = Scatter.from_data(X[:50]) + Scatter.from_data(X[50:])
+    assert fn.learn.dag(parts, score="fractional") == fn.learn.dag(X, score="fractional")
+
+
+def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
+    X = numbers(40, 7, 6)
+    scatter = Scatter.from_data(X)
+    terms = FractionalTerms(scatter, center=True)
+    subsets = terms.subsets(5)
+    rule = fn.scores.Fractional()
+    for size in range(6):
+        for chosen in itertools.combinations(range(7), size):
+            mask = sum(1 << v for v in chosen)
+            assert subsets[mask] == pytest.approx(rule.joint(scatter.counts([chosen])[0]), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("X", "score", "message"),
+    [
+        (numbers(30, 3, 1), "bic", "a Table or a source of counts"),
+        (Scatter.from_data(numbers(30, 3, 1)), "bic", "take score='fractional'"),
+        (fn.Table.from_codes([[0, 1], [1, 0]]), "fractional", "columns of numbers"),
+        (numbers(30, 3, 1)[:, [0, 1, 1]], "fractional", "linear combination"),
+        (np.ones((9, 2)), "fractional", "constant"),
+    ],
+)
+def test_bad_input(X: Any, score: str, message: str) -> None:
+    with pytest.raises(fn.FishernetError, match=message):
+        fn.learn.dag(X, score=score)
