@@ -106,3 +106,15 @@ def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
 def test_bad_input(X: Any, score: str, message: str) -> None:
     with pytest.raises(fn.FishernetError, match=message):
         fn.learn.dag(X, score=score)
+
+
+def test_structure_and_parameters_in_one() -> None:
+    X = numbers(80, 4, 7)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for data in (X, frame, Scatter.from_data(frame)):
+        found = fn.learn.bayesian_network(data, score="fractional", search="exact")
+        assert isinstance(found, fn.GaussianBayesianNetwork)
+        assert found.dag == fn.learn.dag(data, score="fractional", search="exact")
+        assert found == fn.learn.parameters(found.dag, data)
+    with pytest.raises(fn.SchemaError, match="a Table or a source of counts"):
+        fn.learn.bayesian_network(X)

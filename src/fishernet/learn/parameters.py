@@ -15,6 +15,8 @@ from fishernet.learn.linear_gaussian import linear_gaussian
 from fishernet.learn.structure import structure
 from fishernet.models import BayesianNetwork, FullTable, GaussianBayesianNetwork
 from fishernet.models.conditionals.conditional import check_cells
+from fishernet.scores import named_score
+from fishernet.scores.local import source_for
 from fishernet.table import Table, Variable
 from fishernet.table.numbers import is_frame
 from fishernet.table.variable import positions
@@ -127,14 +129,28 @@ def fit_conditionals(
     return conditionals
 
 
+@overload
+def bayesian_network(
+    table: Scatter | npt.NDArray[Any] | Mapping[str, Any], **options: Any
+) -> GaussianBayesianNetwork: ...
+
+
+@overload
 def bayesian_network(
     table: Table | CountSource, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
-) -> BayesianNetwork:
+) -> BayesianNetwork: ...
+
+
+@overload
+def bayesian_network(table: Frame, **options: Any) -> GaussianBayesianNetwork: ...
+
+
+def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any) -> Any:
     """Learn a Bayesian network: its structure, then its parameters.
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table or CountSource; for the score "fractional" an array, a data frame of numbers or a Scatter
         The data, without missing cells.
     smoothing, ess
         As for `parameters`.
@@ -143,7 +159,7 @@ def bayesian_network(
 
     Returns
     -------
-    BayesianNetwork
+    BayesianNetwork, or GaussianBayesianNetwork for numbers
 
     Examples
     --------
@@ -153,7 +169,7 @@ def bayesian_network(
     12960
     """
     check_smoothing(smoothing, ess)
-    source = as_source(table)
+    source = source_for(table, named_score(options.get("score", "bic")))
     return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
 
 
