@@ -116,5 +116,5 @@ def test_structure_and_parameters_in_one() -> None:
         assert isinstance(found, fn.GaussianBayesianNetwork)
         assert found.dag == fn.learn.dag(data, score="fractional", search="exact")
         assert found == fn.learn.parameters(found.dag, data)
-    with pytest.raises(fn.SchemaError, match="a Table or a source of counts"):
+    with pytest.raises(fn.FishernetError, match="take score='fractional'"):
         fn.learn.bayesian_network(X)

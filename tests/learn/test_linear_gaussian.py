@@ -106,3 +106,14 @@ def test_numbers_are_not_smoothed() -> None:
     for options in ({"smoothing": 0.5}, {"smoothing": "snml"}, {"ess": 1.0}):
         with pytest.raises(fn.FishernetError, match="numbers are fitted by maximum likelihood"):
             fn.learn.parameters(DAG, data(20), **options)
+
+
+def test_structure_and_parameters_in_one_call() -> None:
+    a, noise = np.random.default_rng(1).normal(size=(2, 300))
+    frame = pd.DataFrame({"a": a, "b": 3 * a + noise})
+    for data in (frame, fn.counts.Scatter.from_data(frame)):
+        net = fn.learn.bayesian_network(data, score="fractional")
+        assert isinstance(net, fn.GaussianBayesianNetwork)
+        assert net.dag == fn.learn.dag(data, score="fractional")
+        assert net.dag.n_edges == 1
+        assert net == fn.learn.parameters(net.dag, data)

@@ -15,8 +15,6 @@ from fishernet.learn.linear_gaussian import linear_gaussian
 from fishernet.learn.structure import structure
 from fishernet.models import BayesianNetwork, FullTable, GaussianBayesianNetwork
 from fishernet.models.conditionals.conditional import check_cells
-from fishernet.scores import named_score
-from fishernet.scores.local import source_for
 from fishernet.table import Table, Variable
 from fishernet.table.numbers import is_frame
 from fishernet.table.variable import positions
@@ -96,7 +94,7 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     array([2.5])
     """
     check_smoothing(smoothing, ess)
-    if isinstance(table, Scatter | np.ndarray | Mapping) or (not isinstance(table, Table) and is_frame(table)):
+    if _is_of_numbers(table):
         if ess is not None or smoothing != 1.0:
             raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
         return linear_gaussian(dag, as_scatter(table, None if isinstance(table, Scatter) else dag.names))
@@ -150,7 +148,7 @@ def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | N
 
     Parameters
     ----------
-    table : Table or CountSource; for the score "fractional" an array, a data frame of numbers or a Scatter
+    table : Table or CountSource, or columns of numbers with ``score="fractional"``
         The data, without missing cells.
     smoothing, ess
         As for `parameters`.
@@ -169,8 +167,13 @@ def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | N
     12960
     """
     check_smoothing(smoothing, ess)
-    source = source_for(table, named_score(options.get("score", "bic")))
+    source: Any = as_scatter(table) if _is_of_numbers(table) else as_source(table)
     return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
+
+
+def _is_of_numbers(data: Any) -> bool:
+    """Whether data are columns of numbers rather than a source of counts."""
+    return isinstance(data, Scatter | np.ndarray | Mapping) or (not isinstance(data, Table) and is_frame(data))
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:
