@@ -75,6 +75,13 @@ def all_contenders(peers: bool = True) -> dict[str, Contender]:
             python_version("hmmlearn"),
             there,
         ),
+        Contender(
+            "tigramite",
+            (there, "-m", "benchmarks.peers.tigramite_peer"),
+            (1, 2),
+            python_version("tigramite"),
+            there,
+        ),
         Contender("bnlearn", ("Rscript", os.fspath(worker)), (0,), bnlearn_version()),
         Contender(
             "pyarrow", (here, "-m", "benchmarks.peers.pyarrow_peer"), (1, 2), python_version("pyarrow", here), here

@@ -82,7 +82,7 @@ def make_r() -> None:
 def main() -> None:
     make_python()
     make_r()
-    for name in ("torch", "pgmpy", "pyagrum", "scikit-learn", "hmmlearn"):
+    for name in ("torch", "pgmpy", "pyagrum", "scikit-learn", "hmmlearn", "tigramite"):
         print(f"{name}: {python_version(name) or 'not available'}")
     print(f"bnlearn: {bnlearn_version() or 'not available'}")
 

@@ -77,6 +77,10 @@ JUDGES: dict[str, Callable[[Job, Result], checks.Verdict]] = {
     "hmm_gram": checks.judge_hmm_gram,
     "pair_hmm_gram": checks.judge_pair_hmm_gram,
     "tree_gram": checks.judge_tree_gram,
+    "gaussian_graph": checks.judge_gaussian_graph,
+    "gaussian_network": checks.judge_gaussian_network,
+    "knn_test": checks.judge_knn_test,
+    "markov_graph": checks.judge_markov_graph,
 }
 
 

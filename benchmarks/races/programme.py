@@ -7,7 +7,16 @@ from pathlib import Path
 
 from benchmarks.contenders import Contender
 from benchmarks.data import Tables
-from benchmarks.races import dependency_networks, inference, kernels, learning, sequences, structures
+from benchmarks.races import (
+    dependency_networks,
+    gaussian,
+    independence,
+    inference,
+    kernels,
+    learning,
+    sequences,
+    structures,
+)
 from benchmarks.races.race import TOPICS, Race
 
 
@@ -47,6 +56,10 @@ def all_races(
         "baum-welch": lambda: sequences.fitting("baum-welch", repeats, folder),
         "string-kernel": lambda: sequences.string_kernels(repeats, folder),
         "tree-kernel": lambda: sequences.tree_kernels(repeats, folder),
+        "gaussian-graph": lambda: gaussian.graphs(repeats, folder),
+        "gaussian-network": lambda: gaussian.networks(repeats, folder),
+        "knn-test": lambda: independence.knn_tests(repeats, folder),
+        "markov-graph": lambda: independence.markov_graphs(repeats, folder),
         "busy": lambda: learning.beside_busy(tables.alarm[1], repeats),
     }
     return [race for topic in TOPICS if not only or topic in only for race in made[topic]()]

@@ -78,6 +78,10 @@ TOPICS = {
     "baum-welch": "Baum-Welch",
     "string-kernel": "Kernel matrices of strings",
     "tree-kernel": "Kernel matrices of profiles",
+    "gaussian-graph": "Undirected graph of Gaussian columns",
+    "gaussian-network": "Gaussian network of a given graph",
+    "knn-test": "Permutation test by nearest neighbours",
+    "markov-graph": "Undirected graph by nearest neighbours",
     "busy": "Hill climbing beside a process that holds a core",
 }
 """The names that ``--only`` takes, and their headings."""

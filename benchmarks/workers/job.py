@@ -32,7 +32,7 @@ class Job:
     """"hill_climb", "fit", "log_prob", "sample", "gibbs", "read", "import", "families", "gram", "select", "starts",
     "dependency_network", "stationary", "fire", "structure", "order", "local_scores", "tan", "kdb", "naive_bayes",
     "edge_strengths", "forward_backward", "expected_counts", "baum_welch", "hmm_gram",
-    "pair_hmm_gram", "tree_gram"."""
+    "pair_hmm_gram", "tree_gram", "knn_test", "markov_graph", "gaussian_graph", "gaussian_network"."""
     form: str = ""
     """In which of its ways a library shall do it, where the race has several for it."""
     threads: int = 0
@@ -45,13 +45,22 @@ class Job:
     output: str = ""
     """File of this run alone, for an answer that is too large for its result."""
     parents: Sequence[Sequence[int]] = ()
-    """Of every variable, ascending: the graph of a network, or the inputs of a dependency network."""
+    """Of every variable, ascending: the graph of a network, or the inputs of a dependency network; for "markov_graph"
+    and "gaussian_graph" the neighbours in the true graph, for "gaussian_network" those in the given one."""
     tables: Sequence[Sequence[float]] = ()
     """The conditional of every variable, flat; only "sample", "gibbs", "families", "stationary" and "fire" have
     them. On strings: the parts of a hidden Markov model (initial, transition, emission and, where it stops, final; with
     the empty symbol emission has a column more) or of a hidden tree (root, transition, emission)."""
     n_states: int = 0
     """Of that model."""
+    numbers: str = ""
+    """File of a table of numbers, float64."""
+    n_columns: int = 0
+    """Of that table."""
+    permutations: int = 0
+    """How many "knn_test" and "markov_graph" make."""
+    scheme: str = "simple"
+    """How "knn_test" permutes: "simple" or "local"."""
     tree: Sequence[Any] = ()
     """Nested lists of the leaves' places."""
     steps: int = 0
@@ -80,7 +89,8 @@ class Job:
     criterion: str = ""
     """What "select" and "starts" make small: "mmd" or "chi-square"."""
     k: int = 0
-    """How many rows they choose; for "kdb", how many features are parents of one."""
+    """How many rows they choose; for "kdb", how many features are parents of one; for "knn_test" and
+    "markov_graph", which neighbour."""
     n_starts: int = 0
     """Of how many random subsets they begin with the best."""
     csv: str = ""
@@ -103,6 +113,10 @@ class Job:
     def read_codes(self) -> npt.NDArray[np.uint8]:
         """Return the table, (n_rows, n_variables), columns contiguous."""
         return np.fromfile(self.codes, dtype=np.uint8).reshape(len(self.cardinalities), self.n_rows).T
+
+    def read_numbers(self) -> npt.NDArray[np.float64]:
+        """Return the table of numbers, (n_rows, n_columns)."""
+        return np.fromfile(self.numbers).reshape(self.n_rows, self.n_columns)
 
     @property
     def features(self) -> list[int]:
@@ -157,6 +171,11 @@ class Job:
 def write_codes(path: str, codes: npt.NDArray[Any]) -> None:
     """Write a table, (n_rows, n_variables), as bytes, one column after another."""
     np.ascontiguousarray(codes.T, dtype=np.uint8).tofile(path)
+
+
+def write_numbers(path: Path, numbers: npt.NDArray[np.float64]) -> None:
+    """Write a table of numbers, (n_rows, n_columns), row after row."""
+    np.ascontiguousarray(numbers, dtype=np.float64).tofile(path)
 
 
 def digest(array: npt.ArrayLike) -> str:

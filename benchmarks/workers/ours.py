@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import fishernet as fn
-from benchmarks.workers import dependency_networks, sequences, structures
+from benchmarks.workers import dependency_networks, gaussian, independence, sequences, structures
 from benchmarks.workers.job import Job, Result, column_digest, digest, main, write_codes
 from benchmarks.workers.structures import graph_result
 from benchmarks.workers.timing import measure
@@ -184,6 +184,8 @@ TASKS = {
     "fire": dependency_networks.fire,
     **structures.TASKS,
     **sequences.TASKS,
+    **gaussian.TASKS,
+    **independence.TASKS,
 }
 
 if __name__ == "__main__":

@@ -7,17 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
-from studies.figures import COLOURS, HEIGHT, figure, name_line
+from studies.figures import COLOURS, figure, name_lines
 from studies.qnml.criteria import CRITERIA
 from studies.qnml.equivalent_sample_size import Chosen
 
 Array = npt.NDArray[np.float64]
-
-APART = 11.0  # points between the names of two lines that end near each other
-PLOTTED = 0.78  # of the figure's height, roughly
 
 
 def curves(
@@ -51,33 +46,3 @@ def ess_curves(path: Path, chosen: Sequence[Chosen], title: str) -> None:
     x = [at.ess or 0.0 for at in chosen]
     arcs, distances = [float(at.arcs) for at in chosen], [float(at.shd) for at in chosen]
     lines(path, x, {"arcs": arcs, "SHD": distances}, x_name="equivalent sample size", y_name="arcs", title=title)
-
-
-def name_lines(drawn: Sequence[Line2D], names: Sequence[str]) -> None:
-    """Name lines where they end, moving names up until none covers another."""
-    axes = drawn[0].axes
-    assert isinstance(axes, Axes)
-    ends = [float(np.asarray(line.get_ydata(), dtype=np.float64)[-1]) for line in drawn]
-    for line, name, up in zip(drawn, names, shifts(ends, axes.get_ylim()), strict=True):
-        name_line(line, name, up=up)
-
-
-def shifts(ends: Sequence[float], limits: tuple[float, float], height: float = HEIGHT) -> list[float]:
-    """Return by how many points to move the name at each height, so that all keep their order and a distance."""
-    low, high = limits
-    points = 72 * height * PLOTTED / (high - low)
-    at = np.array(ends) * points
-    order = np.argsort(at, kind="stable")
-    placed = at[order]
-    for _ in range(len(at)):  # push neighbours that are too near each other apart, half each
-        for i in range(len(at) - 1):
-            lack = max(0.0, APART - (placed[i + 1] - placed[i]))
-            placed[i] -= lack / 2
-            placed[i + 1] += lack / 2
-    floor = low * points
-    for i in range(len(at)):  # what is left, and what fell below the axis, upwards
-        placed[i] = floor = max(placed[i], floor)
-        floor += APART
-    moved = np.empty(len(at))
-    moved[order] = placed - at[order]
-    return [float(up) for up in moved]

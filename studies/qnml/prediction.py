@@ -14,8 +14,8 @@ from pyarrow import csv
 from scipy.stats import rankdata
 
 import fishernet as fn
+from studies.pool import Pool
 from studies.qnml.criteria import CRITERIA, fit, learn
-from studies.qnml.pool import Pool
 from studies.qnml.structure import standard_error
 
 Array = npt.NDArray[np.float64]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from studies.pool import Pool, pool
 from studies.qnml import equivalent_sample_size as ess
 from studies.qnml import nml, prediction, structure, tables, ties, verdict, words
 from studies.qnml.criteria import CRITERIA, SEARCH
-from studies.qnml.pool import Pool, pool
 from studies.qnml.published import PRINTED, Curves, curves
 
 Say = Callable[[str], None]

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 import fishernet as fn
+from studies.pool import Pool
 from studies.qnml.criteria import CRITERIA, learn
-from studies.qnml.pool import Pool
 
 Array = npt.NDArray[np.float64]
 

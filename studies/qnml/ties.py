@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 import fishernet as fn
 from studies.markdown import table
+from studies.pool import Pool
 from studies.qnml.criteria import CRITERIA, learn
-from studies.qnml.pool import Pool
 from studies.qnml.published import Curves
 from studies.qnml.structure import network
 

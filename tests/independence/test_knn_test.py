@@ -183,6 +183,15 @@ def test_the_test_of_columns_standardizes_them() -> None:
     assert one.association(1, 0, (2,)) == one(0, 1, (2,)).statistic
 
 
+def test_where_nothing_is_given_columns_are_permuted_simply() -> None:
+    """A search for blankets begins with nothing given, under either scheme."""
+    X = np.column_stack(sample())
+    local, simple = (fn.independence.KnnTest(X, scheme=scheme, seed=3) for scheme in ("local", "simple"))
+    assert local(0, 1, ()) == simple(0, 1, ())
+    assert local(0, 1, (2,)).statistic == simple(0, 1, (2,)).statistic
+    assert fn.learn.markov_graph(X, scheme="local", seed=3).names == ("v0", "v1", "v2")
+
+
 def test_the_test_of_columns_does_not_depend_on_what_was_asked_before() -> None:
     X = np.column_stack(sample())
     fresh = fn.independence.KnnTest(X, seed=3)(0, 1, (2,))

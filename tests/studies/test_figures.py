@@ -69,3 +69,14 @@ def test_a_line_is_named_at_its_end_in_its_colour(tmp_path: Path) -> None:
         (text,) = axes.texts
         assert (text.get_text(), text.get_color()) == ("it", line.get_color())
         assert getattr(text, "xy") == (2.0, 4.0)  # noqa: B009
+
+
+def test_panels_are_one_file_with_a_title_each(tmp_path: Path) -> None:
+    from studies.figures import panels
+
+    with panels(tmp_path / "it.svg", [["a", "b", "c"], ["d", "e", "f"]], x="rows", y="distance", log="x") as axes:
+        assert [[one.get_title(loc="left") for one in row] for row in axes] == [["a", "b", "c"], ["d", "e", "f"]]
+        assert [[one.get_xlabel() for one in row] for row in axes] == [[""] * 3, ["rows"] * 3]
+        assert [[one.get_ylabel() for one in row] for row in axes] == [["distance", "", ""]] * 2
+        axes[1][2].plot([100, 1_000], [1, 2])
+    assert ElementTree.parse(tmp_path / "it.svg").getroot().tag.endswith("svg")

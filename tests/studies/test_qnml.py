@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import fishernet as fn
+from studies.pool import Pool, pool
 from studies.qnml import equivalent_sample_size as ess
 from studies.qnml import nml, prediction, structure, tables, ties, verdict
 from studies.qnml.__main__ import main
 from studies.qnml.criteria import CRITERIA, fit, learn
-from studies.qnml.pool import Pool, pool
 from studies.qnml.published import ASIA, PRINTED, curves
 from studies.qnml.report import Options
 from tests.networks import random_network
@@ -347,7 +347,7 @@ def test_a_cell_holds_mean_error_and_published() -> None:
 
 def test_names_of_lines_keep_their_order_and_a_distance() -> None:
     pytest.importorskip("matplotlib")
-    from studies.qnml.drawing import APART, shifts
+    from studies.figures import APART, shifts
 
     ends = [0.0, 0.1, 5.0, 0.1]
     points = [72 * 4.0 * 0.78 / 10 * end for end in ends]

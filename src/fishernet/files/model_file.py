@@ -22,6 +22,12 @@ from typing import Any, NamedTuple, NoReturn
 from fishernet.errors import FileFormatError, SchemaError
 from fishernet.files.fields import Fields, shown
 from fishernet.files.kinds.gaussian_fields import gaussian_fields, mixture_fields, read_gaussian, read_mixture
+from fishernet.files.kinds.gaussian_network_fields import (
+    directed_fields,
+    read_directed,
+    read_undirected,
+    undirected_fields,
+)
 from fishernet.files.kinds.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
 from fishernet.files.kinds.hidden_tree_fields import hidden_tree_fields, read_hidden_tree
 from fishernet.files.kinds.markov_chain_fields import markov_chain_fields, read_markov_chain
@@ -33,6 +39,8 @@ from fishernet.models import (
     BayesianNetwork,
     DependencyNetwork,
     Gaussian,
+    GaussianBayesianNetwork,
+    GaussianMarkovNetwork,
     GaussianMixture,
     HiddenMarkovModel,
     HiddenTree,
@@ -61,6 +69,8 @@ KINDS = {
     "DependencyNetwork": Kind(DependencyNetwork, dependency_fields, read_dependency),
     "HiddenTree": Kind(HiddenTree, hidden_tree_fields, read_hidden_tree),
     "Gaussian": Kind(Gaussian, gaussian_fields, read_gaussian),
+    "GaussianBayesianNetwork": Kind(GaussianBayesianNetwork, directed_fields, read_directed),
+    "GaussianMarkovNetwork": Kind(GaussianMarkovNetwork, undirected_fields, read_undirected),
     "GaussianMixture": Kind(GaussianMixture, mixture_fields, read_mixture),
     "HiddenMarkovModel": Kind(HiddenMarkovModel, hidden_markov_fields, read_hidden_markov),
     "MarkovChain": Kind(MarkovChain, markov_chain_fields, read_markov_chain),

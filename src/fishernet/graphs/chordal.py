@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 
 from fishernet.graphs.kinds import require_kind
@@ -43,6 +44,36 @@ def cardinality_order(adjacency: Sequence[Sequence[int]]) -> list[int]:
                 if weight[other] == len(stacks):
                     stacks.append([])
                 stacks[weight[other]].append(other)
+    return order
+
+
+def chordal_subgraph(adjacency: Sequence[Sequence[int]]) -> list[tuple[int, tuple[int, ...]]]:
+    """Return a maximal chordal subgraph: every vertex with its earlier neighbors in it.
+
+    The order is a perfect one: the earlier neighbors of every vertex are joined with one another. A chordal graph is its
+    own: all its edges are kept. Among unvisited vertices the one with the most earlier neighbors comes next; it becomes
+    an earlier neighbor of those whose others are among its own [1]_. Time O(m (k + log n)) for m edges and cliques of up
+    to k vertices.
+
+    References
+    ----------
+    .. [1] P. M. Dearing, D. R. Shier and D. D. Warner, "Maximal chordal subgraphs", Discrete Applied Mathematics 20,
+       1988.
+    """
+    earlier: list[set[int]] = [set() for _ in adjacency]
+    visited = bytearray(len(adjacency))
+    waiting = [(0, vertex) for vertex in range(len(adjacency))]
+    order = []
+    while waiting:
+        _, vertex = heapq.heappop(waiting)
+        if visited[vertex]:  # an entry from when it had fewer
+            continue
+        visited[vertex] = 1
+        order.append((vertex, tuple(sorted(earlier[vertex]))))
+        for other in adjacency[vertex]:
+            if not visited[other] and earlier[other] <= earlier[vertex]:
+                earlier[other].add(vertex)
+                heapq.heappush(waiting, (-len(earlier[other]), other))
     return order
 
 

@@ -152,6 +152,7 @@ class KnnTest:
         Bring every column to mean 0 and standard deviation 1 first.
     names, k, permutations, scheme, k_perm, skip_below, stop_early, alpha
         As for `knn_test` and `fishernet.learn.markov_graph`; permutations is a number.
+        Where nothing is given, "local" is "simple": there is no z to be near in.
     seed : None, int or numpy.random.Generator
         The permutations of a test are a function of it and of (i, j, given).
 
@@ -196,7 +197,8 @@ class KnnTest:
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> PermutationResult:
         """Test whether column i is independent of column j given others."""
         own = np.random.SeedSequence([self.seed, i, j, *given]).generate_state(1, np.uint64)
-        found = run_test(self._spaces(i, j, given), self._plan, int(own[0]))
+        plan = self._plan if given else replace(self._plan, scheme="simple")
+        found = run_test(self._spaces(i, j, given), plan, int(own[0]))
         return replace(found, seed=self.seed)
 
     def association(self, i: int, j: int, given: tuple[int, ...]) -> float:

@@ -28,7 +28,8 @@ from fishernet.errors import SchemaError
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.kernel import Algebra, Features, Matrix
 from fishernet.kernels.metrics import METRICS, Metric, ScoredModel, score_metric
-from fishernet.models import BayesianNetwork, DependencyNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models.continuous.rows import rows_of
 from fishernet.models.incoming import as_model_table
 from fishernet.random import Seed
 
@@ -41,8 +42,8 @@ class FisherKernel(Algebra):
     Parameters
     ----------
     model : BayesianNetwork, HiddenMarkovModel, MarkovChain, Gaussian, ...
-        Any model with `log_prob` and `fisher_scores`. The kernel takes what these take: tables, lists of strings or
-        numbers.
+        Any model with `log_prob` and `fisher_scores`. The kernel takes what these take: tables, lists of strings, or
+        arrays and frames of numbers.
     metric : {"invariant", "practical", "empirical"}
         The matrix between the scores: the inverse of the model's Fisher information [1]_, none (the dot product), or
         the pseudo-inverse of the scores' second moments over `reference`. The information is exact for a Bayesian
@@ -221,6 +222,8 @@ class FisherKernel(Algebra):
     def _rows(self, X: Rows) -> Any:
         if isinstance(self._model, BayesianNetwork):
             return as_model_table(X, self._model.variables, complete_for="a Fisher kernel")
+        if isinstance(self._model, GaussianBayesianNetwork | GaussianMarkovNetwork):
+            return rows_of(X, self._model.names)
         return X if hasattr(X, "__len__") else list(X)
 
 

@@ -8,7 +8,14 @@ chooses the inputs of every variable by itself (`local_structure`), an undirecte
 """
 
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
-from fishernet.learn.markov import BlanketsFound, discrete_markov_graph, gaussian_graph, markov_blankets, markov_graph
+from fishernet.learn.markov import (
+    BlanketsFound,
+    discrete_markov_graph,
+    gaussian_graph,
+    gaussian_network,
+    markov_blankets,
+    markov_graph,
+)
 from fishernet.learn.parameters import bayesian_network, parameters
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.search import Search, SearchResult, Step
@@ -35,6 +42,7 @@ __all__ = [
     "discrete_markov_graph",
     "edge_strengths",
     "gaussian_graph",
+    "gaussian_network",
     "hidden_markov_model",
     "hidden_tree",
     "hidden_tree_fit",

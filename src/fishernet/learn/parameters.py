@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.counts import Counts, CountSource, as_source
+from fishernet.counts import Counts, CountSource, Scatter, as_scatter, as_source
 from fishernet.errors import FishernetError, MissingValueError, ZeroProbabilityError
 from fishernet.graphs import Dag
+from fishernet.learn.linear_gaussian import linear_gaussian
 from fishernet.learn.structure import structure
-from fishernet.models import BayesianNetwork, FullTable
+from fishernet.models import BayesianNetwork, FullTable, GaussianBayesianNetwork
 from fishernet.models.conditionals.conditional import check_cells
 from fishernet.table import Table, Variable
+from fishernet.table.numbers import is_frame
 from fishernet.table.variable import positions
 
 Cells = npt.NDArray[np.float64]
 
 
+class Frame(Protocol):
+    """A data frame: of pandas, polars or pyarrow."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
+        ...
+
+
+@overload
+def parameters(dag: Dag, table: Scatter | npt.NDArray[Any] | Mapping[str, Any]) -> GaussianBayesianNetwork: ...
+
+
+@overload
 def parameters(
-    dag: Dag,
-    table: Table | CountSource,
-    *,
-    smoothing: float | str = 1.0,
-    ess: float | None = None,
-) -> BayesianNetwork:
+    dag: Dag, table: Table | CountSource, *, smoothing: float | str = 1.0, ess: float | None = None
+) -> BayesianNetwork: ...
+
+
+@overload
+def parameters(dag: Dag, table: Frame) -> GaussianBayesianNetwork: ...
+
+
+def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> Any:
     """Fit the parameters of a Bayesian network.
 
     Parameters
@@ -34,7 +53,9 @@ def parameters(
     dag : Dag
         The structure; its variables are matched to the table's by name.
     table : Table or CountSource
-        The data, without missing cells.
+        The data, without missing cells. Or numbers, for a linear-Gaussian network by maximum likelihood: a data frame
+        (columns that the graph does not have are passed over), a mapping from names to columns, an (n, d) array with
+        the columns of ``dag.names``, or a Scatter; these take neither smoothing nor ess.
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
@@ -45,11 +66,15 @@ def parameters(
 
     Returns
     -------
-    BayesianNetwork
+    BayesianNetwork, or GaussianBayesianNetwork for numbers
         Its variables come in the graph's order; `n_rows` is the number of rows fitted on.
 
     Raises
     ------
+    SchemaError
+        When variables of the graph are not in the data. Of numbers: when one is not finite, a column is constant,
+        parents are collinear, or a variable is a linear combination of its parents, as it is with too few rows; it is
+        named.
     ZeroProbabilityError
         When nothing is added and a configuration of parents never occurs.
     MissingValueError
@@ -65,9 +90,15 @@ def parameters(
     >>> fn.learn.parameters(dag, table, smoothing=0).conditional("v1").probabilities.round(3)
     array([[0.667, 0.333],
            [0.   , 1.   ]])
+    >>> fn.learn.parameters(dag, {"v0": [0.0, 1.0, 2.0], "v1": [1.0, 2.0, 6.0]}).coefficients[1]
+    array([2.5])
     """
-    source = as_source(table)
     check_smoothing(smoothing, ess)
+    if isinstance(table, Scatter | np.ndarray | Mapping) or (not isinstance(table, Table) and is_frame(table)):
+        if ess is not None or smoothing != 1.0:
+            raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
+        return linear_gaussian(dag, as_scatter(table, None if isinstance(table, Scatter) else dag.names))
+    source = as_source(table)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
     conditionals = fit_conditionals(source, families, smoothing, ess)

@@ -13,7 +13,10 @@ from fishernet.models.conditionals import (
     Split,
     TreeConditional,
 )
+from fishernet.models.continuous.g_wishart import g_wishart
 from fishernet.models.continuous.gaussian import Gaussian
+from fishernet.models.continuous.gaussian_bayesian_network import GaussianBayesianNetwork
+from fishernet.models.continuous.gaussian_markov_network import GaussianMarkovNetwork
 from fishernet.models.continuous.gaussian_mixture import GaussianMixture
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.markov_network import MarkovNetwork
@@ -37,6 +40,8 @@ __all__ = [
     "ExpectedCounts",
     "FullTable",
     "Gaussian",
+    "GaussianBayesianNetwork",
+    "GaussianMarkovNetwork",
     "GaussianMixture",
     "HiddenMarkovModel",
     "HiddenTree",
@@ -48,6 +53,7 @@ __all__ = [
     "Split",
     "TreeConditional",
     "birth_death_tree",
+    "g_wishart",
     "pair_hmm_dna",
     "pair_hmm_from_substitutions",
     "pair_hmm_protein",

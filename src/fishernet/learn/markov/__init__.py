@@ -4,7 +4,15 @@ First every variable's Markov blanket by itself, then one graph from the blanket
 """
 
 from fishernet.learn.markov.discrete import discrete_markov_graph
-from fishernet.learn.markov.gaussian import gaussian_graph
+from fishernet.learn.markov.gaussian_graph import gaussian_graph
+from fishernet.learn.markov.gaussian_network import gaussian_network
 from fishernet.learn.markov.markov_graph import BlanketsFound, markov_blankets, markov_graph
 
-__all__ = ["BlanketsFound", "discrete_markov_graph", "gaussian_graph", "markov_blankets", "markov_graph"]
+__all__ = [
+    "BlanketsFound",
+    "discrete_markov_graph",
+    "gaussian_graph",
+    "gaussian_network",
+    "markov_blankets",
+    "markov_graph",
+]
