@@ -6,12 +6,20 @@ from collections.abc import Iterable
 
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph
-from fishernet.models import BayesianNetwork, DependencyNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
 from fishernet.plot.shapes import Drawable, Link
 
 MOST_NODES = 2000
 
-Graph = Dag | UndirectedGraph | Cpdag | BayesianNetwork | DependencyNetwork
+Graph = (
+    Dag
+    | UndirectedGraph
+    | Cpdag
+    | BayesianNetwork
+    | DependencyNetwork
+    | GaussianBayesianNetwork
+    | GaussianMarkovNetwork
+)
 
 
 def drawable(graph: object) -> Drawable:
@@ -37,8 +45,10 @@ def drawable(graph: object) -> Drawable:
 
 def _drawable(graph: object) -> Drawable:
     match graph:
-        case BayesianNetwork():
+        case BayesianNetwork() | GaussianBayesianNetwork():
             return _drawable(graph.dag)
+        case GaussianMarkovNetwork():
+            return _drawable(graph.graph)
         case Dag():
             return _of_arcs(graph.names, _arcs(graph.parents), layered=True)
         case UndirectedGraph():

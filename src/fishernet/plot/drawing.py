@@ -19,7 +19,7 @@ def graph(graph: Graph, *, ax: Axes | None = None, labels: bool | None = None, f
 
     Parameters
     ----------
-    graph : Dag, UndirectedGraph, Cpdag, BayesianNetwork or DependencyNetwork
+    graph : Dag, UndirectedGraph or Cpdag; or a Bayesian or dependency network, or one of Gaussian variables
         Of at most 2,000 variables.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure as large as the graph needs, for `matplotlib.pyplot.show`.
