@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.errors import SchemaError
+from fishernet.random import Seed, drawn_share
 from fishernet.table.table import Table
 from fishernet.table.variable import check_names, listed, require_str
 
@@ -38,6 +39,15 @@ class NamedColumns:
     def n_rows(self) -> int:
         """The number of rows."""
         return int(self.values.shape[1])
+
+    def by_name(self) -> dict[str, Columns]:
+        """Return each column by its name, as functions take them that match columns by names."""
+        return dict(zip(self.names, self.values, strict=True))
+
+    def split(self, fraction: float, seed: Seed = None) -> tuple[NamedColumns, NamedColumns]:
+        """Divide the rows at random in two, as `Table.split` does: the same seed takes the same rows."""
+        first = drawn_share(self.n_rows, fraction, seed)
+        return NamedColumns(self.names, self.values[:, first]), NamedColumns(self.names, self.values[:, ~first])
 
 
 def named_columns(X: Any, names: Iterable[str] | None = None) -> NamedColumns:

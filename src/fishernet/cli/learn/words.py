@@ -27,7 +27,7 @@ def held_out_words(facts: Facts, name: str) -> str:
     """Return how well the rows held out are predicted; the name is that of the fact."""
     if not facts["held_out_rows"]:
         return "none, no rows were held out"
-    impossible = facts["impossible_rows"]
+    impossible = facts.get("impossible_rows", 0)  # a density is nowhere 0
     told = f" ({impossible:,} rows have probability 0; --smoothing above 0 helps)" if impossible else ""
     return f"{number(facts[name])} a row{told}"
 

@@ -30,7 +30,7 @@ MISSING = 'missing="drop", "state" or "keep"'
 OPTION = re.compile(r"\b(missing|smoothing|binning|bins|ess|max_parents)=\"?([\w.]+)\"?")
 KEYWORD = re.compile(
     r"^(bins|binning|smoothing|ess|seed|max_parents|max_inputs|max_seconds|chains|burn_in|thin|candidates|restarts"
-    r"|perturb|tenure|patience)(?= must| and| is how)"
+    r"|perturb|tenure|patience|alpha|permutations|k)(?= must| and| is how)"
 )
 
 
