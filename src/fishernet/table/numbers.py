@@ -5,7 +5,7 @@ Inside, columns are a C-contiguous (n_columns, n_rows) float64 array, so that ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,26 +126,34 @@ def _array_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
 
 
 def _frame_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
+    read: Callable[[str, Any], Columns]
     if isinstance(X, Mapping):
+        there, read = list(X), _as_numbers
         columns = {name: np.asarray(column) for name, column in X.items()}
     else:
         import narwhals.stable.v2 as nw
 
-        frame = nw.from_native(X, eager_only=True)
-        columns = {}
-        require_str(frame.columns)
-        for name in frame.columns:
-            if not frame[name].dtype.is_numeric():
-                columns[name] = np.array(["text"])  # refused below, with its name
-            else:
-                columns[name] = frame[name].to_numpy()
-    require_str(columns)
-    check_names(list(columns))
-    wanted = list(columns) if names is None else names
-    absent = [name for name in wanted if name not in columns]
+        columns = nw.from_native(X, eager_only=True)
+        there, read = columns.columns, _series_numbers
+    require_str(there)
+    check_names(there)
+    wanted = there if names is None else names
+    absent = [name for name in wanted if name not in there]
     if absent:
-        raise SchemaError(f"the frame lacks the column {listed(absent)}; it has {listed(columns)}")
-    return {name: _as_numbers(name, columns[name]) for name in wanted}
+        raise SchemaError(f"the frame lacks the column {listed(absent)}; it has {listed(there)}")
+    return {name: read(name, columns[name]) for name in wanted}
+
+
+def _series_numbers(name: str, series: Any) -> Columns:
+    if not series.dtype.is_numeric():
+        raise _no_numbers(name, series.dtype)
+    return _as_numbers(name, series.to_numpy())
+
+
+def _no_numbers(name: str, dtype: object) -> SchemaError:
+    return SchemaError(
+        f"column {name!r} is not of numbers ({dtype}); leave it out, or make a Table of states of the data"
+    )
 
 
 def _as_numbers(name: str, column: npt.NDArray[Any]) -> Columns:
@@ -157,9 +165,7 @@ def _as_numbers(name: str, column: npt.NDArray[Any]) -> Columns:
         except (TypeError, ValueError):
             pass
     if column.dtype.kind not in "iuf":
-        raise SchemaError(
-            f"column {name!r} is not of numbers ({column.dtype}); tests for tables of counts take discrete columns"
-        )
+        raise _no_numbers(name, column.dtype)
     return column.astype(np.float64)
 
 
