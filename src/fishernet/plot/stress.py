@@ -18,7 +18,8 @@ import numpy as np
 from fishernet.plot.shapes import Layout, Link, Points
 
 STEP = 0.8  # inches that an edge is long
-MOST_STEPS = 300
+MOST_STEPS, LEAST_STEPS = 300, 40
+WORK = 10**8  # pairs looked at in all steps, beyond the least; some seconds
 SMALLEST_GAIN = 1e-5  # of a step, relative
 GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 
@@ -74,7 +75,7 @@ def _majorized(lengths: Points, places: Points) -> Points:
     laplacian = np.diag(weights.sum(axis=1)) - weights
     inverse = np.linalg.inv(laplacian + 1 / n) - 1 / n
     before = math.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(max(LEAST_STEPS, min(MOST_STEPS, WORK // n**2))):
         apart = _distances(places)
         stress = float((weights * (apart - lengths) ** 2).sum())
         if stress >= before * (1 - SMALLEST_GAIN):

@@ -238,7 +238,7 @@ def learn(
     if as_json:
         write_facts(facts)
     else:
-        write_lines([*learner.text(facts), *([] if plot is None else [f"drawn: {plot}"])])
+        write_lines(learner.text(facts))
 
 
 SEARCHED = {"search", "max_parents", "max_seconds", "required", "forbidden", "tiers", *TUNING}

@@ -8,7 +8,7 @@ from typing import Any
 
 from fishernet.cli.inputs.tables import Reading
 from fishernet.cli.learn.gaussian import edge_lines
-from fishernet.cli.learn.words import seconds_line
+from fishernet.cli.learn.words import drawn_lines, seconds_line
 from fishernet.cli.terminal.output import Facts, aligned
 from fishernet.errors import FishernetError
 from fishernet.graphs import UndirectedGraph
@@ -87,7 +87,7 @@ class MarkovLearner:
 
     def text(self, facts: Facts) -> Iterator[str]:
         """Yield the facts as lines for people."""
-        found = [("saved", f"{facts['model']}: these edges")] if facts["model"] is not None else []
+        saved = [] if facts["model"] is None else [("saved", f"{facts['model']}: these edges")]
         yield from aligned(
             [
                 ("rows", f"{facts['rows']:,}"),
@@ -95,6 +95,7 @@ class MarkovLearner:
                 *edge_lines(facts["edges"]),
                 ("tests", f"{facts['tests']:,} ({facts['test']}, alpha {facts['alpha']:g}, rule {facts['rule']})"),
                 seconds_line(facts),
-                *found,
+                *saved,
+                *drawn_lines(facts),
             ]
         )

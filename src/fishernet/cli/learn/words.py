@@ -38,7 +38,13 @@ def seconds_line(facts: Facts) -> Line:
 
 
 def saved_lines(facts: Facts, what: str) -> list[Line]:
-    """Return where the network was saved, if it was; what stays is its arcs or inputs."""
+    """Return where the network was saved and drawn, if it was; what stays is its arcs, inputs or edges."""
     if facts["model"] is None:
-        return []
-    return [("saved", f"{facts['model']}: these {what}, parameters fitted again on all {facts['rows']:,} rows")]
+        return drawn_lines(facts)
+    saved = f"{facts['model']}: these {what}, parameters fitted again on all {facts['rows']:,} rows"
+    return [("saved", saved), *drawn_lines(facts)]
+
+
+def drawn_lines(facts: Facts) -> list[Line]:
+    """Return where the graph was drawn, if it was."""
+    return [] if facts["plot"] is None else [("drawn", facts["plot"])]

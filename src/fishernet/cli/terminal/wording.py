@@ -9,6 +9,13 @@ import click
 WORDS = [
     (re.compile(pattern), ours)
     for pattern, ours in (
+        (r"\(columns=\[\.\.\.\] names those to read\)", "(--columns names those to read)"),
+        (r"\bprior=True\b", "--prior"),
+        (r", as columns asks", ", as --columns asks"),
+        (r"^columns names", "--columns names"),
+        (r"^unknown (rule|scheme|test)\b", r"unknown --\1"),
+        (r"\bset max_parents\b", "set --max-parents"),
+        (r"\btakes no max_memory\b", "takes no --max-memory"),
         (r'; unknown="missing" takes such cells for missing', ""),
         (r"(; | or )give a schema\b", ""),
         (r"pass bins, as in bins=5 or bins=\{column: 5\}", "pass --bins 5 or --bins COLUMN=5"),
