@@ -98,7 +98,7 @@ KINDS = [kind for kind in LEARNERS if kind != FRACTIONAL]
 )
 @click.option(
     "--score",
-    metavar="|".join(SCORES),
+    metavar="|".join([*SCORES, FRACTIONAL]),
     help="bn, dn: what is maximized; bdeu:10 is bdeu with that sample size. fractional is for bn on columns of "
     "numbers.  [default: bic]",
 )
