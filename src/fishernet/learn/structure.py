@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from fishernet.counts import CountSource, Scatter
-from fishernet.errors import FishernetError, SchemaError
+from fishernet.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.graphs import Dag
 from fishernet.learn.constraints import Constraints, Edge, make_constraints
 from fishernet.learn.search import Search, SearchResult, run_search
@@ -108,6 +109,11 @@ def structure(
     SearchResult
         The graph, its score, the steps and the number of distinct local scores.
 
+    Warns
+    -----
+    FishernetWarning
+        When columns of numbers are as many as the rows, or more, and `max_parents` is not said.
+
     Raises
     ------
     MissingValueError
@@ -143,7 +149,7 @@ def structure(
     if search not in SEARCHES and search != EXACT:
         raise FishernetError(f"unknown search {search!r}; there are {listed([*SEARCHES, EXACT])}")
     if isinstance(source, Scatter):
-        max_parents = most_parents(source, how, max_parents)
+        max_parents = _allowed_parents(source, how, max_parents)
     rules = make_constraints(
         names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers, start=start
     )
@@ -156,6 +162,18 @@ def structure(
         make = partial(CandidateSearch, most=check_number("candidates", candidates, 1), make=make)
     found = run_search(make(rules), LocalScores(source, how), max_seconds=max_seconds, progress=progress)
     return replace(found, seed=number if "key" in _options(search) else None)
+
+
+def _allowed_parents(scatter: Scatter, score: Score, asked: int | None) -> int | None:
+    """Return how many parents the rows allow; warn where nobody asked for fewer, and noise would get as many."""
+    if asked is None and scatter.n <= len(scatter.names):
+        warnings.warn(
+            f"there are {scatter.n} rows for {len(scatter.names)} columns: the score saturates, and pure noise gets "
+            "as many parents as the rows allow; say max_parents, or take more rows",
+            FishernetWarning,
+            stacklevel=3,
+        )
+    return most_parents(scatter, score, asked)
 
 
 def _refuse_options(search: str, options: Mapping[str, object]) -> None:
