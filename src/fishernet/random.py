@@ -12,12 +12,14 @@ References
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import SupportsIndex
 
 import numpy as np
+import numpy.typing as npt
 
-from fishernet.errors import FishernetError
+from fishernet.errors import FishernetError, SchemaError
 
 Seed = SupportsIndex | np.random.Generator | None
 
@@ -64,3 +66,25 @@ def fixed_seed(seed: Seed) -> int:
 def stream_key(seed: Seed) -> int:
     """Draw the 64-bit key from which all randomness of one call comes."""
     return int(generator(seed).integers(0, 2**64, dtype=np.uint64))
+
+
+def drawn_share(n: int, fraction: float, seed: Seed) -> npt.NDArray[np.bool_]:
+    """Mark a share of n things at random, (n,) bool.
+
+    Parameters
+    ----------
+    n : int
+    fraction : float
+        The share, from 0 to 1, rounded to whole things.
+    seed : None, int or numpy.random.Generator
+
+    Raises
+    ------
+    SchemaError
+        When the share is out of range.
+    """
+    if not 0 <= fraction <= 1:
+        raise SchemaError(f"fraction must be from 0 to 1, got {fraction}")
+    chosen = np.zeros(n, dtype=bool)
+    chosen[generator(seed).permutation(n)[: math.floor(fraction * n + 0.5)]] = True
+    return chosen

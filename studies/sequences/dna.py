@@ -15,7 +15,7 @@ from studies.sequences import strings as kernels
 from studies.sequences.validation import Candidate, Ints, Result, folds
 
 FOLDS = 10
-ROWS = 500
+ROWS = 1_000
 LONG = 20
 LETTERS = str.maketrans("NDRS", "AAAA")
 

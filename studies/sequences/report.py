@@ -31,12 +31,12 @@ class Options:
     @property
     def seeds(self) -> int:
         """Repetitions of the tree toy."""
-        return 2 if self.quick else 10
+        return 2 if self.quick else 20
 
     @property
     def ancestor_seeds(self) -> int:
         """Repetitions of the DNA toy at each rate."""
-        return 2 if self.quick else 3
+        return 2 if self.quick else 10
 
     @property
     def rates(self) -> Sequence[float]:

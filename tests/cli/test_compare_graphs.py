@@ -95,3 +95,54 @@ def test_bad_input_is_one_sentence(pair: tuple[Path, Path], dependency: Path, tm
     assert "no such file" in refused("compare-graphs", a, tmp_path / "nope.json")
     assert ".json or .bif" in refused("compare-graphs", a, tmp_path / "table.csv")
     assert "no directory" in refused("compare-graphs", *pair, "-o", tmp_path / "nowhere" / "x.txt")
+
+
+@pytest.fixture
+def undirected(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a graph and a Gaussian Markov network: two edges are in both, one is only in each."""
+    graph = fn.UndirectedGraph.from_edges(list("wxyz"), [("w", "x"), ("x", "y"), ("y", "z")])
+    fn.save(graph, tmp_path / "graph.json")
+    precision = [
+        [3.0, 1.0, 0.0, 1.0],
+        [1.0, 3.0, 1.0, 0.0],
+        [0.0, 1.0, 3.0, 0.0],
+        [1.0, 0.0, 0.0, 3.0],
+    ]  # of z, y, x, w
+    fn.save(fn.GaussianMarkovNetwork(list("zyxw"), [0, 0, 0, 0], precision), tmp_path / "gaussian.json")
+    return tmp_path / "graph.json", tmp_path / "gaussian.json"
+
+
+def test_undirected_graphs_are_compared_by_their_edges(undirected: tuple[Path, Path]) -> None:
+    facts = good("compare-graphs", *undirected, "--json").facts
+    assert facts["only_in_a"] == [["w", "x"]]
+    assert facts["only_in_b"] == [["z", "w"]]
+    assert [facts[f"edges_in_{side}"] for side in ("a", "b", "both")] == [3, 3, 2]
+    assert (facts["hamming"], facts["variables"]) == (2, 4)
+    lines = [" ".join(line.split()) for line in good("compare-graphs", *undirected).out.splitlines()]
+    assert lines == [
+        "variables 4",
+        "edges 3 in A, 3 in B, 2 in both",
+        "Hamming distance 2",
+        "only in A 1",
+        "w - x",
+        "only in B 1",
+        "z - w",
+    ]
+
+
+def test_gaussian_bayesian_networks_are_compared_by_their_arcs(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    dag = fn.Dag.from_edges(list("wxyz"), [("w", "x"), ("x", "y"), ("y", "z")])
+    fn.save(fn.GaussianBayesianNetwork(dag, [0] * 4, [[], [1], [1], [1]], [1] * 4), tmp_path / "g.json")
+    assert good("compare-graphs", tmp_path / "g.json", pair[0], "--json").facts["shd"] == 0
+
+
+def test_graphs_of_two_kinds_are_not_compared(pair: tuple[Path, Path], undirected: tuple[Path, Path]) -> None:
+    for one, other in ((pair[0], undirected[0]), (undirected[1], pair[0])):
+        message = refused("compare-graphs", one, other)
+        assert f"{pair[0]} has arcs and" in message
+        assert "compare two graphs of one kind" in message
+
+
+def test_undirected_graphs_over_other_variables_are_not_compared(tmp_path: Path, undirected: tuple[Path, Path]) -> None:
+    fn.save(fn.UndirectedGraph.from_edges(["x", "y"], []), tmp_path / "other.json")
+    assert "'z'" in refused("compare-graphs", undirected[0], tmp_path / "other.json")

@@ -117,6 +117,17 @@ def test_searches_get_their_options(tmp_path: Path) -> None:
         assert facts["local_scores"] == found.n_scores
 
 
+def test_exact_search_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    fn.write_table(random_table(3, 40, [2] * 22), path)
+    message = refused("learn", path, "--search", "exact", "--score", "loglik", "--max-memory", 0.001)
+    assert "an exact search over 22 variables" in message
+    assert "set --max-parents or forbid arcs" in message
+    assert "max_memory" not in message
+    assert "must be a positive number of GB, not 0" in refused("learn", path, "--max-memory", 0)
+    assert "takes no --max-memory" in refused("learn", path, "--max-memory", 1)
+
+
 def test_numbers_need_bins(tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i // 150}\n" for i in range(300)), encoding="utf-8")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,24 @@ def test_json_says_what_the_library_says(csv: Path) -> None:
         assert (fold["fold"], fold["rows"], fold["arcs"]) == (number, 25, found.dags[number].n_edges)
         assert fold["held_out_log_likelihood_per_row"] == found.held_out[number]
         assert fold["score_value"] == found.scores[number]
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (
+            ["--search", "tabu", "--tenure", 2, "--patience", 4, "--restarts", 2, "--perturb", 3],
+            {"search": "tabu", "tenure": 2, "patience": 4, "restarts": 2, "perturb": 3},
+        ),
+        (["--candidates", 1], {"candidates": 1}),
+        (["--search", "exact", "--max-memory", 0.5], {"search": "exact", "max_memory": 5e8}),
+    ],
+)
+def test_searches_get_their_options(csv: Path, words: list[object], options: dict[str, Any]) -> None:
+    facts = good("score", csv, "--folds", 3, *words, "--json").facts
+    found = fn.compare.cross_validate(fn.read_table(csv), folds=3, seed=0, **options)
+    assert facts["held_out_log_likelihood_per_row"] == found.mean
+    assert [fold["arcs"] for fold in facts["folds"]] == [dag.n_edges for dag in found.dags]
 
 
 def test_text_says_the_same(csv: Path) -> None:
@@ -119,6 +138,8 @@ def test_a_better_way_to_learn_scores_better(csv: Path) -> None:
         (["--folds", 3, "--smoothing", "-1"], "smoothing must be a number from 0 on"),
         (["--folds", 3, "--ess", "-1"], "--ess must be a positive number"),
         (["--folds", 3, "--seed", "-1"], "--seed must not be negative"),
+        (["--folds", 3, "--patience", 2], "takes no patience"),
+        (["--folds", 3, "--max-memory", 0], "--max-memory must be a positive number of GB"),
         (["--folds", 3, "--terms"], "--terms is about one model"),
         (["--folds", 3, "--require", "age,age"], "to itself"),
         (["--folds", 3, "-o", "nowhere/x.txt"], "no directory"),
@@ -137,6 +158,12 @@ def test_a_bad_value_is_one_sentence(csv: Path, words: list[object], said: str) 
         ["--smoothing", 1],
         ["--ess", 1],
         ["--max-seconds", 1],
+        ["--candidates", 2],
+        ["--restarts", 1],
+        ["--perturb", 1],
+        ["--tenure", 1],
+        ["--patience", 1],
+        ["--max-memory", 1],
         ["--require", "age,cough"],
         ["--forbid", "age,cough"],
         ["--tiers", "age;cough"],

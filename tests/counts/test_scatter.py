@@ -96,6 +96,11 @@ def test_constant_columns_are_named() -> None:
     assert scaled_products(Scatter.from_data(X), center=False).shape == (3, 3)
 
 
+def test_columns_far_from_zero_are_not_constant() -> None:
+    seconds = pd.DataFrame({"time": 1.7e9 + np.arange(60.0), "value": numbers(60, 1)[:, 0]})
+    assert scaled_products(Scatter.from_data(seconds), center=True).shape == (2, 2)
+
+
 def test_collinear_columns_are_named_with_those_that_make_them() -> None:
     X = numbers(40, 6)
     X[:, 4] = 2 * X[:, 1] - X[:, 3] + 5

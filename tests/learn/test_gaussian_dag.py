@@ -98,7 +98,6 @@ def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
     [
         (numbers(30, 3, 1), "bic", "a Table or a source of counts"),
         (Scatter.from_data(numbers(30, 3, 1)), "bic", "take score='fractional'"),
-        (fn.Table.from_codes([[0, 1], [1, 0]]), "fractional", "columns of numbers"),
         (numbers(30, 3, 1)[:, [0, 1, 1]], "fractional", "linear combination"),
         (np.ones((9, 2)), "fractional", "constant"),
     ],
@@ -106,3 +105,20 @@ def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
 def test_bad_input(X: Any, score: str, message: str) -> None:
     with pytest.raises(fn.FishernetError, match=message):
         fn.learn.dag(X, score=score)
+
+
+def test_states_are_refused() -> None:
+    with pytest.raises(fn.FishernetError, match="columns of numbers"):
+        fn.learn.dag(fn.Table.from_codes([[0, 1], [1, 0]]), score="fractional")
+
+
+def test_structure_and_parameters_in_one() -> None:
+    X = numbers(80, 4, 7)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for data in (X, frame, Scatter.from_data(frame)):
+        found = fn.learn.bayesian_network(data, score="fractional", search="exact")
+        assert isinstance(found, fn.GaussianBayesianNetwork)
+        assert found.dag == fn.learn.dag(data, score="fractional", search="exact")
+        assert found == fn.learn.parameters(found.dag, data)
+    with pytest.raises(fn.FishernetError, match="take score='fractional'"):
+        fn.learn.bayesian_network(X)

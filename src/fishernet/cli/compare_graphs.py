@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fishernet.cli.inputs.models import read_bayesian
+from fishernet.cli.inputs.models import called, read_model, wrong_kind
 from fishernet.cli.terminal.output import (
     Facts,
     aligned,
@@ -19,7 +19,9 @@ from fishernet.cli.terminal.output import (
     write_lines,
 )
 from fishernet.cli.terminal.wording import shown
-from fishernet.graphs import Dag, hamming, shd
+from fishernet.errors import SchemaError
+from fishernet.graphs import Dag, UndirectedGraph, hamming, shd
+from fishernet.models import BayesianNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
 
 DIFFERENCES = {
     "only_in_a": "only in A",
@@ -28,30 +30,59 @@ DIFFERENCES = {
 }
 
 
-@click.command("compare-graphs", short_help="Say where the graphs of two Bayesian networks differ.")
+@click.command("compare-graphs", short_help="Say where two graphs differ.")
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
 @output_option
 @as_json_option
 def compare_graphs(a: Path, b: Path, output: Path | None, as_json: bool) -> None:
-    """Say where the graphs of the Bayesian networks A and B (.json or .bif) differ; B may be the true one.
+    """Say where the graphs of A and B (.json or .bif) differ; B may be the true one.
 
-    They are over the same variables, by name, in any order. Equivalent graphs stand for the same independences, and
-    data cannot tell them apart. The structural Hamming distance (SHD) is that of their classes (CPDAGs): the number of
-    pairs of variables that are joined in one only, or not alike; it is 0 when they are equivalent. The Hamming distance
-    looks at what is joined, whatever the directions. Then come the arcs themselves: an arc may be turned in B, yet
-    free to be in the class of both.
+    Both are Bayesian networks, or both undirected graphs or Gaussian Markov networks, over the same variables, by name,
+    in any order.
+
+    Equivalent directed graphs stand for the same independences, and data cannot tell them apart. The structural Hamming
+    distance (SHD) is that of their classes (CPDAGs): the number of pairs of variables that are joined in one only, or
+    not alike; it is 0 when they are equivalent. The Hamming distance looks at what is joined, whatever the directions.
+    Then come the arcs themselves: an arc may be turned in B, yet free to be in the class of both.
+
+    Of undirected graphs it is the Hamming distance, and the edges that are in one only.
 
     \b
     Example
       fishernet compare-graphs learned.json true.bif
     """  # noqa: D301
     check_folder(output)
-    facts = {"a": str(a), "b": str(b)} | differences(*(read_bayesian(path, "compare-graphs").dag for path in (a, b)))
+    one, other = _graph(a), _graph(b)
+    facts: dict[str, Any] = {"a": str(a), "b": str(b)}
+    if isinstance(one, Dag) and isinstance(other, Dag):
+        facts |= differences(one, other)
+        lines = _text(facts)
+    elif isinstance(one, UndirectedGraph) and isinstance(other, UndirectedGraph):
+        facts |= undirected_differences(one, other)
+        lines = _undirected_text(facts)
+    else:
+        directed, undirected = (a, b) if isinstance(one, Dag) else (b, a)
+        raise SchemaError(
+            f"{directed} has arcs and {undirected} has edges without a direction; compare two graphs of one kind"
+        )
     if as_json:
         write_facts(facts, output)
     else:
-        write_lines(_text(facts), output)
+        write_lines(lines, output)
+
+
+def _graph(path: Path) -> Dag | UndirectedGraph:
+    """Read a graph, or that of a model."""
+    model = read_model(path)
+    match model:
+        case UndirectedGraph():
+            return model
+        case BayesianNetwork() | GaussianBayesianNetwork():
+            return model.dag
+        case GaussianMarkovNetwork():
+            return model.graph
+    raise wrong_kind(path, called(model), "compare-graphs needs a Bayesian network or an undirected graph")
 
 
 def differences(a: Dag, b: Dag) -> dict[str, Any]:
@@ -71,6 +102,36 @@ def differences(a: Dag, b: Dag) -> dict[str, Any]:
     }
 
 
+def undirected_differences(a: UndirectedGraph, b: UndirectedGraph) -> dict[str, Any]:
+    """Return where two undirected graphs differ; edges are pairs of names, in the order of their graph."""
+    distance = hamming(a, b)
+    mine, theirs = ({frozenset(edge) for edge in graph.edges} for graph in (a, b))
+    return {
+        "hamming": distance,
+        "variables": len(a.names),
+        "edges_in_a": a.n_edges,
+        "edges_in_b": b.n_edges,
+        "edges_in_both": len(mine & theirs),
+        "only_in_a": [edge for edge in a.edges if frozenset(edge) not in theirs],
+        "only_in_b": [edge for edge in b.edges if frozenset(edge) not in mine],
+    }
+
+
+def _undirected_text(facts: Facts) -> Iterator[str]:
+    yield from aligned(
+        [
+            ("variables", f"{facts['variables']:,}"),
+            (
+                "edges",
+                f"{facts['edges_in_a']:,} in A, {facts['edges_in_b']:,} in B, {facts['edges_in_both']:,} in both",
+            ),
+            ("Hamming distance", f"{facts['hamming']:,}"),
+            *_arc_lines("only in A", facts["only_in_a"], "-"),
+            *_arc_lines("only in B", facts["only_in_b"], "-"),
+        ]
+    )
+
+
 def _text(facts: Facts) -> Iterator[str]:
     yield from aligned(
         [
@@ -84,8 +145,8 @@ def _text(facts: Facts) -> Iterator[str]:
     )
 
 
-def _arc_lines(words: str, arcs: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _arc_lines(words: str, arcs: list[tuple[str, str]], arrow: str = "->") -> Iterator[tuple[str, str]]:
     """Yield how many arcs there are, then the arcs."""
     yield words, f"{len(arcs):,}"
     for parent, child in arcs:
-        yield "", f"{shown(parent)} -> {shown(child)}"
+        yield "", f"{shown(parent)} {arrow} {shown(child)}"

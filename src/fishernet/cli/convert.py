@@ -7,11 +7,22 @@ from typing import Any
 
 import click
 
-from fishernet.cli.inputs.models import CALLED, READERS, WRITERS, ending, read_model, write_model, wrong_kind
+from fishernet.cli.inputs.models import (
+    CALLED,
+    READERS,
+    WRITERS,
+    Model,
+    called,
+    ending,
+    read_model,
+    write_model,
+    wrong_kind,
+)
 from fishernet.cli.inputs.tables import Reading, reading_options
 from fishernet.cli.terminal.output import as_json_option, check_folder, write_facts, write_lines
 from fishernet.errors import FileFormatError
-from fishernet.models import BayesianNetwork, MarkovNetwork
+from fishernet.graphs import UndirectedGraph
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, MarkovNetwork
 from fishernet.table import write_table
 
 
@@ -45,13 +56,22 @@ def convert(source: Path, target: Path, reading: Reading, as_json: bool) -> None
 
 def _convert_model(source: Path, target: Path) -> dict[str, Any]:
     model = read_model(source)
+    if not isinstance(model, Model):
+        raise wrong_kind(source, called(model), f"what can be converted is {', '.join(CALLED.values())}")
     if ending(target) == ".bif" and not isinstance(model, BayesianNetwork):
-        raise wrong_kind(source, CALLED[type(model)], "only a Bayesian network can be turned into .bif")
+        raise wrong_kind(source, called(model), "only a Bayesian network can be turned into .bif")
     write_model(model, target)
-    facts = {"in": str(source), "out": str(target), "kind": "model", "variables": len(model.variables)}
-    if isinstance(model, MarkovNetwork):
-        return facts | {"factors": len(model.potentials)}
-    return facts | {"arcs": sum(len(conditional.parents) for conditional in model.conditionals)}
+    facts = {"in": str(source), "out": str(target), "kind": "model"}
+    match model:
+        case MarkovNetwork():
+            return facts | {"variables": len(model.names), "factors": len(model.potentials)}
+        case BayesianNetwork() | DependencyNetwork():
+            arcs = sum(len(conditional.parents) for conditional in model.conditionals)
+            return facts | {"variables": len(model.names), "arcs": arcs}
+        case GaussianBayesianNetwork():
+            return facts | {"variables": len(model.names), "arcs": model.dag.n_edges}
+    graph = model if isinstance(model, UndirectedGraph) else model.graph
+    return facts | {"variables": len(graph.names), "edges": graph.n_edges}
 
 
 def _convert_table(source: Path, target: Path, reading: Reading) -> dict[str, Any]:

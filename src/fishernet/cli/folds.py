@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fishernet.cli.holdout import count_rows
 from fishernet.cli.inputs.rules import Rules, rule_options
+from fishernet.cli.inputs.searches import tuning_options
 from fishernet.cli.inputs.tables import Reading, refuse_empty
 from fishernet.cli.learn.words import number_or_word
 from fishernet.cli.terminal.output import Facts, aligned, number
@@ -75,6 +76,7 @@ def fold_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--folds", type=int, metavar="N", help="Cross-validate in N folds instead; no MODEL then.")
     @click.option("--search", metavar="|".join([*SEARCHES, EXACT]), help="With --folds: how it is searched for.")
     @click.option("--max-parents", type=int, metavar="N", help="With --folds: at most N parents a variable.")
+    @tuning_options("With --folds")
     @rule_options
     @click.option(
         "--smoothing",
@@ -89,6 +91,7 @@ def fold_options(command: Callable[..., Any]) -> Callable[..., Any]:
         *args: Any,
         folds: int | None,
         rules: Rules,
+        tuning: dict[str, Any],
         search: str | None,
         max_parents: int | None,
         smoothing: str | None,
@@ -97,7 +100,7 @@ def fold_options(command: Callable[..., Any]) -> Callable[..., Any]:
         seed: int | None,
         **rest: Any,
     ) -> Any:
-        learning = {**rules, "max_parents": max_parents, "ess": ess, "max_seconds": max_seconds}
+        learning = {**rules, **tuning, "max_parents": max_parents, "ess": ess, "max_seconds": max_seconds}
         if folds is None:
             _refuse({**learning, "search": search, "smoothing": smoothing, "seed": seed})
             return command(*args, folds=None, **rest)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.cli.inputs.tables import Rows
 from fishernet.errors import FishernetError
 from fishernet.models import BayesianNetwork
 from fishernet.random import generator
 from fishernet.table import Table
+from fishernet.table.numbers import NamedColumns
 
 MOST_WEIGHED = 10**9  # NumPy's hypergeometric draws go no further
 
@@ -53,17 +56,19 @@ class Likelihood:
         return cls(float((logs * weights).sum()), int(weights.sum()), int(weights[np.isneginf(logs)].sum()))
 
 
-def count_rows(table: Table) -> int:
+def count_rows(table: Table | NamedColumns) -> int:
     """Return the number of rows, each as often as its weight says."""
+    if isinstance(table, NamedColumns):
+        return table.n_rows
     return table.n_rows if table.weights is None else int(table.weights.sum())
 
 
-def hold_out(table: Table, share: float, seed: int) -> tuple[Table, Table]:
+def hold_out(table: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     """Divide a table at random in rows to learn from and rows held out.
 
     Parameters
     ----------
-    table : Table
+    table : Table or NamedColumns
         With weights, a row that counts n times is n rows, of which some may be held out.
     share : float
         The share of the rows held out, from 0 to below 1, rounded to whole rows.
@@ -71,7 +76,7 @@ def hold_out(table: Table, share: float, seed: int) -> tuple[Table, Table]:
 
     Returns
     -------
-    (Table, Table)
+    two of the same kind
         Rows to learn from, rows held out.
 
     Raises
@@ -81,12 +86,16 @@ def hold_out(table: Table, share: float, seed: int) -> tuple[Table, Table]:
     """
     if not 0 <= share < 1:
         raise FishernetError(f"--holdout must be from 0 to below 1, not {share}")
-    if table.weights is None:
-        held_out, training = table.split(share, seed)
-    else:
-        training, held_out = _hold_out_counts(table, table.weights, share, seed)
+    training, held_out = _divided(table, share, seed)
     if not count_rows(training):
         raise FishernetError(f"there are no rows to learn from: {count_rows(table)} in all, --holdout {share}")
+    return training, held_out
+
+
+def _divided(table: Any, share: float, seed: int) -> tuple[Any, Any]:
+    if isinstance(table, Table) and table.weights is not None:
+        return _hold_out_counts(table, table.weights, share, seed)
+    held_out, training = table.split(share, seed)
     return training, held_out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fishernet.cli.inputs.models import Model, read_model
+from fishernet.cli.inputs.models import Categorical, read_categorical
 from fishernet.cli.inputs.states import known_states
 from fishernet.cli.terminal.output import as_json_option, check_folder, output_option, stdout, write_facts
 from fishernet.errors import FishernetError, SchemaError
@@ -65,7 +65,7 @@ def sample(
       fishernet sample model.json -n 1000 --given smoke=yes --chains 4 --thin 50
     """  # noqa: D301
     check_folder(output)
-    network = read_model(model)
+    network = read_categorical(model, "sample")
     if not network.variables and (isinstance(network, DependencyNetwork) or (output is None and not as_json)):
         raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
     known = known_states(given, "--given", network.variables)
@@ -78,7 +78,7 @@ def sample(
         FORMATS[".csv"](rows, stdout(), "weights")
 
 
-def draw(model: Model, n: int, given: Mapping[str, State], seed: int | None, chain: Mapping[str, Any]) -> Table:
+def draw(model: Categorical, n: int, given: Mapping[str, State], seed: int | None, chain: Mapping[str, Any]) -> Table:
     """Return rows drawn from a model: exactly, or by chains, which only a dependency network has options for."""
     if isinstance(model, DependencyNetwork):
         return model.sample(n, given=given, seed=seed, **chain)

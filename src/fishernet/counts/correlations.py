@@ -13,7 +13,7 @@ from fishernet.table.numbers import are
 from fishernet.table.variable import listed
 
 NO_REST = 1e-10  # a column of which others leave no more than this unexplained is made of them; as in the core
-ROUNDING = 1e-14  # a constant column's share of its own squares
+ROUNDING = 1e-14  # of a constant column's mean, what is left of it when the mean is taken off
 
 
 def products(scatter: Scatter, *, center: bool) -> Floats:
@@ -29,16 +29,21 @@ def scaled_products(scatter: Scatter, *, center: bool) -> Floats:
     SchemaError
         When columns are constant (or, as they are, 0), naming them.
     """
+    require_varying(scatter, center=center)
     sums = products(scatter, center=center)
-    squares = np.diag(sums)
-    least = ROUNDING * scatter.n * scatter.mean**2 if center else 0.0
-    constant = [name for name, flat in zip(scatter.names, squares <= least, strict=True) if flat]
-    if constant:
-        raise SchemaError(f"{are(constant, 'column')} {'constant' if center else '0'}; leave out what does not vary")
-    scales = 1 / np.sqrt(squares)
+    scales = 1 / np.sqrt(np.diag(sums))
     scaled = np.clip(sums * scales[:, None] * scales, -1.0, 1.0)
     np.fill_diagonal(scaled, 1.0)
     return np.ascontiguousarray(scaled)
+
+
+def require_varying(scatter: Scatter, *, center: bool = True) -> None:
+    """Raise SchemaError, naming them, when columns are constant (or, as they are, 0)."""
+    least = scatter.n * (ROUNDING * scatter.mean) ** 2 if center else 0.0
+    still = np.diag(products(scatter, center=center)) <= least
+    constant = [name for name, flag in zip(scatter.names, still, strict=True) if flag]
+    if constant:
+        raise SchemaError(f"{are(constant, 'column')} {'constant' if center else '0'}; leave out what does not vary")
 
 
 def rank(scatter: Scatter, *, center: bool) -> int:

@@ -28,6 +28,7 @@ from fishernet.files.kinds.gaussian_network_fields import (
     read_undirected,
     undirected_fields,
 )
+from fishernet.files.kinds.graph_fields import graph_fields, read_graph
 from fishernet.files.kinds.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
 from fishernet.files.kinds.hidden_tree_fields import hidden_tree_fields, read_hidden_tree
 from fishernet.files.kinds.markov_chain_fields import markov_chain_fields, read_markov_chain
@@ -35,6 +36,7 @@ from fishernet.files.kinds.markov_fields import markov_fields, read_markov
 from fishernet.files.kinds.network_fields import dependency_fields, network_fields, read_dependency, read_network
 from fishernet.files.reading import read_text
 from fishernet.files.writing import replacing_text
+from fishernet.graphs import UndirectedGraph
 from fishernet.models import (
     BayesianNetwork,
     DependencyNetwork,
@@ -75,6 +77,7 @@ KINDS = {
     "HiddenMarkovModel": Kind(HiddenMarkovModel, hidden_markov_fields, read_hidden_markov),
     "MarkovChain": Kind(MarkovChain, markov_chain_fields, read_markov_chain),
     "MarkovNetwork": Kind(MarkovNetwork, markov_fields, read_markov),
+    "UndirectedGraph": Kind(UndirectedGraph, graph_fields, read_graph),
 }
 
 
@@ -83,9 +86,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : BayesianNetwork, DependencyNetwork, HiddenTree or MarkovNetwork
-    model : BayesianNetwork, DependencyNetwork, HiddenMarkovModel or MarkovNetwork
-    model : BayesianNetwork, HiddenMarkovModel, MarkovChain, ...
+    model : BayesianNetwork, HiddenMarkovModel, UndirectedGraph, ...
         What `KINDS` lists can be saved.
     path : path
         A name that ends in ``.gz`` is compressed. The file is written beside and renamed: when anything fails, what
@@ -134,9 +135,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    BayesianNetwork, DependencyNetwork, HiddenTree or MarkovNetwork
-    BayesianNetwork, DependencyNetwork, HiddenMarkovModel or MarkovNetwork
-    BayesianNetwork, HiddenMarkovModel, MarkovChain, ...
+    BayesianNetwork, HiddenMarkovModel, UndirectedGraph, ...
         Equal to what was saved, to the last bit.
 
     Raises

@@ -50,9 +50,9 @@ def cardinality_order(adjacency: Sequence[Sequence[int]]) -> list[int]:
 def chordal_subgraph(adjacency: Sequence[Sequence[int]]) -> list[tuple[int, tuple[int, ...]]]:
     """Return a maximal chordal subgraph: every vertex with its earlier neighbors in it.
 
-    The order is a perfect one: the earlier neighbors of every vertex are joined with one another. A chordal graph is its
-    own: all its edges are kept. Among unvisited vertices the one with the most earlier neighbors comes next; it becomes
-    an earlier neighbor of those whose others are among its own [1]_. Time O(m (k + log n)) for m edges and cliques of up
+    The order is perfect: the earlier neighbors of every vertex are joined with one another. A chordal graph is its own:
+    all its edges are kept. Among unvisited vertices the one with the most earlier neighbors comes next; it becomes an
+    earlier neighbor of those whose others are among its own [1]_. Time O(m (k + log n)) for m edges and cliques of up
     to k vertices.
 
     References

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.counts import Scatter
+from fishernet.counts.correlations import require_varying
 from fishernet.errors import SchemaError
 from fishernet.graphs import Dag
 from fishernet.models import GaussianBayesianNetwork
 from fishernet.models.continuous.regression import COLLINEAR, regression
-from fishernet.table.numbers import are
 from fishernet.table.variable import listed, positions
 
 
@@ -47,10 +47,7 @@ def require_spread(scatter: Scatter) -> None:
     """Raise SchemaError when there are too few rows for any variance, or columns are constant, naming them."""
     if scatter.n < 2:
         raise SchemaError(f"variances need two rows at least; there {'is' if scatter.n == 1 else 'are'} {scatter.n}")
-    still = np.diagonal(scatter.S) <= scatter.n * (1e-14 * scatter.mean) ** 2  # nothing but rounding
-    constant = [name for name, flag in zip(scatter.names, still, strict=True) if flag]
-    if constant:
-        raise SchemaError(f"{are(constant, 'column')} constant; leave out what does not vary")
+    require_varying(scatter)
 
 
 def _require_freedom(R: npt.NDArray[np.float64], family: Sequence[int], names: Sequence[str], n: int) -> None:

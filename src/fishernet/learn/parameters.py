@@ -94,7 +94,7 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     array([2.5])
     """
     check_smoothing(smoothing, ess)
-    if isinstance(table, Scatter | np.ndarray | Mapping) or (not isinstance(table, Table) and is_frame(table)):
+    if _is_of_numbers(table):
         if ess is not None or smoothing != 1.0:
             raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
         return linear_gaussian(dag, as_scatter(table, None if isinstance(table, Scatter) else dag.names))
@@ -127,14 +127,28 @@ def fit_conditionals(
     return conditionals
 
 
+@overload
+def bayesian_network(
+    table: Scatter | npt.NDArray[Any] | Mapping[str, Any], **options: Any
+) -> GaussianBayesianNetwork: ...
+
+
+@overload
 def bayesian_network(
     table: Table | CountSource, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
-) -> BayesianNetwork:
+) -> BayesianNetwork: ...
+
+
+@overload
+def bayesian_network(table: Frame, **options: Any) -> GaussianBayesianNetwork: ...
+
+
+def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any) -> Any:
     """Learn a Bayesian network: its structure, then its parameters.
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table or CountSource, or columns of numbers with ``score="fractional"``
         The data, without missing cells.
     smoothing, ess
         As for `parameters`.
@@ -143,7 +157,7 @@ def bayesian_network(
 
     Returns
     -------
-    BayesianNetwork
+    BayesianNetwork, or GaussianBayesianNetwork for numbers
 
     Examples
     --------
@@ -153,8 +167,13 @@ def bayesian_network(
     12960
     """
     check_smoothing(smoothing, ess)
-    source = as_source(table)
+    source: Any = as_scatter(table) if _is_of_numbers(table) else as_source(table)
     return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
+
+
+def _is_of_numbers(data: Any) -> bool:
+    """Whether data are columns of numbers rather than a source of counts."""
+    return isinstance(data, Scatter | np.ndarray | Mapping) or (not isinstance(data, Table) and is_frame(data))
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:

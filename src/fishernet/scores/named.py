@@ -8,15 +8,15 @@ from typing import Any
 from fishernet.counts import CountSource
 from fishernet.errors import FishernetError
 from fishernet.graphs import Dag, UndirectedGraph
-from fishernet.scores.aic import Aic
-from fishernet.scores.bic import Bic
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.families import Families
 from fishernet.scores.fractional import Fractional
-from fishernet.scores.hqc import Hqc
 from fishernet.scores.local import Numbers, local_scores, source_for, total_score
-from fishernet.scores.loglik import LogLikelihood
 from fishernet.scores.nml import Fnml, Qnml
+from fishernet.scores.penalized.aic import Aic
+from fishernet.scores.penalized.bic import Bic
+from fishernet.scores.penalized.hqc import Hqc
+from fishernet.scores.penalized.loglik import LogLikelihood
 from fishernet.scores.score import Score
 from fishernet.table import Table
 from fishernet.table.variable import check_names, listed, positions
@@ -32,8 +32,8 @@ SCORES: dict[str, Callable[..., Score]] = {
     "bdq": Bdq,
     "fnml": Fnml,
     "qnml": Qnml,
-    "fractional": Fractional,
 }
+SCORES_OF_NUMBERS: dict[str, Callable[..., Score]] = {"fractional": Fractional}
 NUMBERS = {"bdeu": "ess", "bdq": "alpha"}  # the one number that a name may carry, as in "bdeu:10"
 
 
@@ -43,7 +43,8 @@ def named_score(score: str | Score, **options: Any) -> Score:
     Parameters
     ----------
     score : str or Score
-        One of `SCORES`, in lower case; "bdeu:10" is "bdeu" with ``ess=10``, "bdq:0.5" is "bdq" with ``alpha=0.5``.
+        One of `SCORES` or `SCORES_OF_NUMBERS`, in lower case; "bdeu:10" is "bdeu" with ``ess=10``, "bdq:0.5" is "bdq"
+        with ``alpha=0.5``.
     **options
         The score's own hyperparameters.
 
@@ -57,12 +58,13 @@ def named_score(score: str | Score, **options: Any) -> Score:
             raise FishernetError(f"options {listed(options)} go with a score's name; this score is made already")
         return score
     score, colon, number = score.partition(":")
-    if score not in SCORES:
-        raise FishernetError(f"unknown score {score!r}; there are {listed(SCORES, most=20)}")
+    known = SCORES | SCORES_OF_NUMBERS
+    if score not in known:
+        raise FishernetError(f"unknown score {score!r}; there are {listed(known, most=20)}")
     if colon:
         options |= _carried(score, number)
     try:
-        return SCORES[score](**options)
+        return known[score](**options)
     except TypeError as error:
         raise FishernetError(f"score {score!r} does not take these options: {error}") from None
 

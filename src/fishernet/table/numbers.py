@@ -5,7 +5,7 @@ Inside, columns are a C-contiguous (n_columns, n_rows) float64 array, so that ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.errors import SchemaError
+from fishernet.random import Seed, drawn_share
 from fishernet.table.table import Table
 from fishernet.table.variable import check_names, listed, require_str
 
@@ -38,6 +39,15 @@ class NamedColumns:
     def n_rows(self) -> int:
         """The number of rows."""
         return int(self.values.shape[1])
+
+    def by_name(self) -> dict[str, Columns]:
+        """Return each column by its name, as functions take them that match columns by names."""
+        return dict(zip(self.names, self.values, strict=True))
+
+    def split(self, fraction: float, seed: Seed = None) -> tuple[NamedColumns, NamedColumns]:
+        """Divide the rows at random in two, as `Table.split` does: the same seed takes the same rows."""
+        first = drawn_share(self.n_rows, fraction, seed)
+        return NamedColumns(self.names, self.values[:, first]), NamedColumns(self.names, self.values[:, ~first])
 
 
 def named_columns(X: Any, names: Iterable[str] | None = None) -> NamedColumns:
@@ -116,26 +126,34 @@ def _array_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
 
 
 def _frame_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
+    read: Callable[[str, Any], Columns]
     if isinstance(X, Mapping):
+        there, read = list(X), _as_numbers
         columns = {name: np.asarray(column) for name, column in X.items()}
     else:
         import narwhals.stable.v2 as nw
 
-        frame = nw.from_native(X, eager_only=True)
-        columns = {}
-        require_str(frame.columns)
-        for name in frame.columns:
-            if not frame[name].dtype.is_numeric():
-                columns[name] = np.array(["text"])  # refused below, with its name
-            else:
-                columns[name] = frame[name].to_numpy()
-    require_str(columns)
-    check_names(list(columns))
-    wanted = list(columns) if names is None else names
-    absent = [name for name in wanted if name not in columns]
+        columns = nw.from_native(X, eager_only=True)
+        there, read = columns.columns, _series_numbers
+    require_str(there)
+    check_names(there)
+    wanted = there if names is None else names
+    absent = [name for name in wanted if name not in there]
     if absent:
-        raise SchemaError(f"the frame lacks the column {listed(absent)}; it has {listed(columns)}")
-    return {name: _as_numbers(name, columns[name]) for name in wanted}
+        raise SchemaError(f"the frame lacks the column {listed(absent)}; it has {listed(there)}")
+    return {name: read(name, columns[name]) for name in wanted}
+
+
+def _series_numbers(name: str, series: Any) -> Columns:
+    if not series.dtype.is_numeric():
+        raise _no_numbers(name, series.dtype)
+    return _as_numbers(name, series.to_numpy())
+
+
+def _no_numbers(name: str, dtype: object) -> SchemaError:
+    return SchemaError(
+        f"column {name!r} is not of numbers ({dtype}); leave it out, or make a Table of states of the data"
+    )
 
 
 def _as_numbers(name: str, column: npt.NDArray[Any]) -> Columns:
@@ -147,9 +165,7 @@ def _as_numbers(name: str, column: npt.NDArray[Any]) -> Columns:
         except (TypeError, ValueError):
             pass
     if column.dtype.kind not in "iuf":
-        raise SchemaError(
-            f"column {name!r} is not of numbers ({column.dtype}); tests for tables of counts take discrete columns"
-        )
+        raise _no_numbers(name, column.dtype)
     return column.astype(np.float64)
 
 

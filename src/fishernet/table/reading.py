@@ -41,6 +41,7 @@ def read_table(
     unknown: str = "error",
     weights: str | None = None,
     na_values: Iterable[str] = NA_VALUES,
+    columns: Iterable[str] | None = None,
 ) -> Table:
     r"""Read a table from a file.
 
@@ -53,6 +54,8 @@ def read_table(
         As in `Table.from_frame`. In a text file the labels of a column are integers if all of them are (``007`` is
         not), else floats, else truth values (``true``, ``False``), else text; so the table depends neither on the
         order of the rows nor on the number of threads. With a schema, ``1`` and ``1.0`` are the same number.
+    columns : sequence of str, optional
+        Only these columns, in the order of the file; all without it.
 
     Returns
     -------
@@ -88,12 +91,14 @@ def read_table(
         unknown=unknown,
         weights=weights,
         na_values=na_values,
+        columns=columns,
     )
-    encoded = encode(_columns(Path(path), options), options)
+    encoded = encode(columns_of(Path(path), options), options)
     return Table(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
 
 
-def _columns(path: Path, options: Options) -> Columns:
+def columns_of(path: Path, options: Options) -> Columns:
+    """Return the columns of a file that the options ask for; raises as `read_table`."""
     name = path.name.lower()
     gzipped = name.endswith(".gz")
     suffix = Path(name.removesuffix(".gz")).suffix

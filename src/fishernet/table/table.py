@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Self, SupportsIndex
@@ -13,7 +12,7 @@ import pyarrow as pa
 
 from fishernet import _core
 from fishernet.errors import MissingValueError, SchemaError
-from fishernet.random import Seed, generator
+from fishernet.random import Seed, drawn_share
 from fishernet.table.codes import (
     Codes,
     as_integers,
@@ -373,11 +372,7 @@ class Table:
         (Table, Table)
             Rows keep their order within each part.
         """
-        if not 0 <= fraction <= 1:
-            raise SchemaError(f"fraction must be from 0 to 1, got {fraction}")
-        size = math.floor(fraction * self._n_rows + 0.5)
-        first = np.zeros(self._n_rows, dtype=bool)
-        first[generator(seed).permutation(self._n_rows)[:size]] = True
+        first = drawn_share(self._n_rows, fraction, seed)
         return self[first], self[~first]
 
     def conform(self, variables: Sequence[Variable]) -> Self:

@@ -9,16 +9,28 @@ from typing import Any
 from fishernet.cli.terminal.output import check_folder
 from fishernet.errors import FileFormatError, SchemaError
 from fishernet.files import load, read_bif, save, write_bif
-from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
+from fishernet.graphs import UndirectedGraph
+from fishernet.models import (
+    BayesianNetwork,
+    DependencyNetwork,
+    GaussianBayesianNetwork,
+    GaussianMarkovNetwork,
+    MarkovNetwork,
+)
 
-Model = BayesianNetwork | DependencyNetwork | MarkovNetwork
+Categorical = BayesianNetwork | DependencyNetwork | MarkovNetwork
+Learned = BayesianNetwork | DependencyNetwork | GaussianBayesianNetwork | GaussianMarkovNetwork | UndirectedGraph
+Model = Learned | MarkovNetwork
 
-READERS: dict[str, Callable[[Path], Model]] = {".json": load, ".bif": read_bif}
+READERS: dict[str, Callable[[Path], Any]] = {".json": load, ".bif": read_bif}
 WRITERS: dict[str, Callable[[Any, Path], None]] = {".json": save, ".bif": write_bif}
 CALLED = {
     BayesianNetwork: "a Bayesian network",
     DependencyNetwork: "a dependency network",
     MarkovNetwork: "a Markov network",
+    GaussianBayesianNetwork: "a Gaussian Bayesian network",
+    GaussianMarkovNetwork: "a Gaussian Markov network",
+    UndirectedGraph: "an undirected graph",
 }
 
 
@@ -27,8 +39,13 @@ def ending(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def read_model(path: Path) -> Model:
-    """Read a model from ``.json`` or ``.bif``, compressed or not."""
+def called(model: object) -> str:
+    """Return what kind of model something is, in words."""
+    return CALLED.get(type(model), f"a {type(model).__name__}")
+
+
+def read_model(path: Path) -> Any:
+    """Read a model of any kind from ``.json`` or ``.bif``, compressed or not."""
     _check_ending(path, READERS, "read from")
     return READERS[ending(path)](path)
 
@@ -49,19 +66,24 @@ def read_bayesian(path: Path, command: str) -> BayesianNetwork:
     """
     model = read_model(path)
     if not isinstance(model, BayesianNetwork):
-        raise wrong_kind(
-            path,
-            CALLED[type(model)],
-            f"{command} needs a Bayesian network, as fishernet learn makes without --model dn",
-        )
+        needed = f"{command} needs a Bayesian network of states, as fishernet learn makes without --model dn"
+        raise wrong_kind(path, called(model), needed)
     return model
 
 
 def read_directed(path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
     """Read a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
     model = read_model(path)
-    if isinstance(model, MarkovNetwork):
-        raise wrong_kind(path, CALLED[type(model)], f"{command} needs a Bayesian network or a dependency network")
+    if not isinstance(model, BayesianNetwork | DependencyNetwork):
+        raise wrong_kind(path, called(model), f"{command} needs a Bayesian network or a dependency network")
+    return model
+
+
+def read_categorical(path: Path, command: str) -> Categorical:
+    """Read a model of variables with states; raise SchemaError when it is another kind of model."""
+    model = read_model(path)
+    if not isinstance(model, BayesianNetwork | DependencyNetwork | MarkovNetwork):
+        raise wrong_kind(path, called(model), f"{command} needs a network of variables with states")
     return model
 
 

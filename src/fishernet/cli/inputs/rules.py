@@ -48,12 +48,17 @@ def rule_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def arc(text: str, option: str) -> tuple[str, str]:
     """Return the arc that ``A,B`` means; a name with a comma in it stands in double quotes, as in a CSV file."""
-    names = [name for line in _split([text], option) for name in line]
+    names = names_of(text, option)
     if len(names) != 2:
         raise FishernetError(
             f"{option} takes an arc as PARENT,CHILD, not {text!r}; a name with a comma stands in quotes: '\"a,b\",c'"
         )
     return names[0], names[1]
+
+
+def names_of(text: str, option: str) -> list[str]:
+    """Return the names of ``a,b,c``; one with a comma in it stands in double quotes."""
+    return [name for line in _split([text], option) for name in line]
 
 
 def read_tiers(text: str) -> list[list[str]]:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.table import Table, Variable, read_table
+from fishernet.table.number_files import read_numbers
+from fishernet.table.numbers import NamedColumns
 
 Bins = int | dict[str, int | tuple[float, ...]]
 
@@ -27,10 +29,45 @@ class Reading:
     binning: str
     missing: str
     weights: str | None
+    columns: list[str] | None = None
 
     def read(self, path: Path) -> Table:
         """Read a table and find the states of its variables."""
-        return read_table(path, bins=self.bins, binning=self.binning, missing=self.missing, weights=self.weights)
+        return read_table(
+            path,
+            bins=self.bins,
+            binning=self.binning,
+            missing=self.missing,
+            weights=self.weights,
+            columns=self.columns,
+        )
+
+    def read_numbers(self, path: Path, what: str) -> NamedColumns:
+        """Read columns of numbers.
+
+        Parameters
+        ----------
+        path : Path
+        what : str
+            What takes numbers, for messages.
+
+        Raises
+        ------
+        FishernetError
+            When an option was given that only tables of states have.
+        """
+        if self.bins is not None:
+            raise FishernetError(f"--bins makes states of numbers; {what} takes them as they are")
+        if self.weights is not None:
+            raise FishernetError(f"--weights is for tables of states; for {what} every row counts once")
+        if self.missing not in ("error", "drop"):
+            raise FishernetError(f"--missing {self.missing} is for tables of states; {what} takes --missing drop")
+        return read_numbers(path, columns=self.columns, missing=self.missing)
+
+
+columns_option = click.option(
+    "--columns", metavar="A,B,...", help="Read these columns only. A name with a comma stands in double quotes."
+)
 
 
 def reading_options(*missing: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -139,8 +176,11 @@ def read_columns(path: Path, variables: Sequence[Variable], missing: str, unknow
     return refuse_empty(path, read_table(path, schema=variables, missing=missing, unknown=unknown))
 
 
-def refuse_empty(path: Path, table: Table) -> Table:
-    """Return the table; raise SchemaError when it has no rows."""
+Rows = TypeVar("Rows", Table, NamedColumns)
+
+
+def refuse_empty(path: Path, table: Rows) -> Rows:
+    """Return the table, or the columns; raise SchemaError when there are no rows."""
     if not table.n_rows:
         raise SchemaError(f"{path}: there are no rows")
     return table

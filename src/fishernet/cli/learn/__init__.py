@@ -1,100 +1,142 @@
-"""``fishernet learn``: from a table to a Bayesian network or a dependency network."""
+"""``fishernet learn``: from a table to a network, or to a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import click
 
 from fishernet.cli.holdout import count_rows, hold_out
-from fishernet.cli.inputs.models import Model, check_model_output, write_model
-from fishernet.cli.inputs.rules import Rules, rule_options
-from fishernet.cli.inputs.tables import Reading, reading_options, refuse_empty
+from fishernet.cli.inputs.models import Learned, check_model_output, write_model
+from fishernet.cli.inputs.rules import Rules, names_of, rule_options
+from fishernet.cli.inputs.searches import TUNING, tuning_options
+from fishernet.cli.inputs.tables import Reading, columns_option, reading_options, refuse_empty
 from fishernet.cli.learn import trees
 from fishernet.cli.learn.bayesian import BayesianLearner
 from fishernet.cli.learn.dependency import DependencyLearner
-from fishernet.cli.terminal.output import Facts, as_json_option, write_facts, write_lines
+from fishernet.cli.learn.gaussian import GaussianLearner, LinearLearner
+from fishernet.cli.learn.markov import TESTS, MarkovLearner
+from fishernet.cli.terminal.output import Facts, as_json_option, check_folder, write_facts, write_lines
 from fishernet.cli.terminal.progress_bar import progress_bar
 from fishernet.cli.terminal.stopwatch import Stopwatch
 from fishernet.errors import FishernetError
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
+from fishernet.learn.markov.markov_graph import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.structure import EXACT, SEARCHES
+from fishernet.plot import check_output, write_graph
 from fishernet.progress import Progress
 from fishernet.scores import SCORES
-from fishernet.table import Table
 
 
 class Learner(Protocol):
-    """Learns one kind of network: `find` comes first, then `fit` on any table, and `facts` for what was fitted."""
+    """Learns one kind of network.
+
+    `read` the rows first; then `find` the structure in some, `fit` the network to any, and tell the `facts` of what was
+    fitted. Rows are a `Table`, or `NamedColumns` of numbers.
+    """
 
     @property
     def endings(self) -> Sequence[str]:
         """Of the files that it can be written to."""
 
-    def find(self, table: Table, progress: Progress) -> None:
+    def read(self, path: Path, reading: Reading) -> Any:
+        """Read the rows of a file."""
+
+    def find(self, rows: Any, progress: Progress) -> None:
         """Search for the structure."""
 
-    def fit(self, table: Table) -> Model:
-        """Return the network of this structure, fitted to a table."""
+    def fit(self, rows: Any) -> Learned:
+        """Return the network of this structure, fitted to some rows."""
 
-    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+    def facts(self, network: Any, training: Any, held_out: Any) -> dict[str, Any]:
         """Return what was found, and how well it predicts the rows held out."""
 
     def text(self, facts: Facts) -> Iterable[str]:
         """Return the facts as lines for people."""
 
 
-LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": DependencyLearner, **trees.LEARNERS}
+FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
+LEARNERS: dict[str, Callable[..., Learner]] = {
+    "bn": BayesianLearner,
+    "dn": DependencyLearner,
+    **trees.LEARNERS,
+    "gaussian": GaussianLearner,
+    "markov": MarkovLearner,
+    FRACTIONAL: LinearLearner,
+}
+KINDS = [kind for kind in LEARNERS if kind != FRACTIONAL]
 
 
-@click.command(short_help="Learn a network from a table.")
+@click.command(short_help="Learn a network or a graph from a table.")
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="MODEL",
-    help="Save the network (.json; all but dn also .bif).",
+    help="Save the network or graph (.json; bn and its simple forms also .bif).",
 )
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the graph (.png, .svg or .pdf).")
 @click.option(
     "--model",
     "kind",
-    type=click.Choice(list(LEARNERS)),
+    type=click.Choice(KINDS),
     default="bn",
     show_default=True,
-    help="A Bayesian network (bn), a dependency network (dn), or a Bayesian network of a simple form.",
+    help="A Bayesian network (bn), a dependency network (dn), a Bayesian network of a simple form, or an undirected "
+    "graph (gaussian, markov).",
 )
 @click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to be predicted.")
-@click.option("--k", type=int, metavar="N", help="kdb: at most N other features as parents of each.  [default: 3]")
+@click.option(
+    "--k",
+    type=int,
+    metavar="N",
+    help="kdb: at most N other features as parents of each.  [default: 3]  markov, knn-mi: N neighbours.  [default: 5]",
+)
 @click.option(
     "--score",
-    metavar="|".join(SCORES),
-    help="bn, dn: what is maximized; bdeu:10 is bdeu with that sample size.  [default: bic]",
+    metavar="|".join([*SCORES, FRACTIONAL]),
+    help="bn, dn: what is maximized; bdeu:10 is bdeu with that sample size. fractional is for bn on columns of "
+    "numbers.  [default: bic]",
 )
 @click.option(
     "--search",
-    metavar="|".join(dict.fromkeys([*SEARCHES, EXACT, *INPUT_SEARCHES])),
-    help="How it is searched for; dn: greedy or tabu.  [default: hill-climb; dn: greedy]",
+    metavar="|".join(dict.fromkeys([*SEARCHES, EXACT, *INPUT_SEARCHES, *BLANKET_SEARCHES])),
+    help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: hill-climb; dn: greedy; "
+    "markov: iamb]",
 )
 @click.option("--max-parents", type=int, metavar="N", help="bn: at most N parents a variable.")
 @click.option("--max-inputs", type=int, metavar="N", help="dn: at most N inputs a variable.")
-@click.option("--candidates", type=int, metavar="N", help="bn: arcs only to the N variables that depend most.")
-@click.option("--restarts", type=int, metavar="N", help="bn: go on from the best graph N times, changed at random.")
-@click.option("--perturb", type=int, metavar="N", help="bn: how many random changes a restart makes.")
-@click.option("--tenure", type=int, metavar="N", help="bn, tabu: an arc that was changed stays as it is for N steps.")
-@click.option("--patience", type=int, metavar="N", help="bn, tabu: end after N steps that better nothing.")
+@tuning_options("bn")
 @rule_options
 @click.option(
     "--smoothing",
     metavar="X|snml|zeros",
     help="Pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1; dn: zeros]",
 )
-@click.option("--ess", type=float, metavar="X", help="All but dn: instead, pseudo-counts that add up to X a variable.")
+@click.option(
+    "--ess", type=float, metavar="X", help="bn and its forms: instead, pseudo-counts that add up to X a variable."
+)
+@click.option(
+    "--rule",
+    metavar="hc|and|or",
+    help="gaussian, markov: join variables that are in each other's Markov blankets (and), or one in the other's (or); "
+    "gaussian: climb among the edges of or (hc).  [default: hc; markov: and]",
+)
+@click.option(
+    "--prior/--no-prior", default=None, help="gaussian: whether edges are few beforehand.  [default: --prior]"
+)
+@click.option("--test", metavar="|".join(TESTS), help="markov: the test of independence.  [default: knn-mi]")
+@click.option("--alpha", type=float, metavar="X", help="markov: the level of the tests.  [default: 0.05]")
+@click.option("--permutations", type=int, metavar="N", help="markov, knn-mi: N permutations a test.  [default: 200]")
+@click.option("--scheme", metavar="simple|local", help="markov, knn-mi: which are permuted.  [default: simple]")
+@columns_option
 @reading_options("error", "drop", "state")
 @click.option(
-    "--holdout", type=float, default=0.2, show_default=True, metavar="SHARE", help="Share of the rows held out."
+    "--holdout", type=float, metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]"
 )
 @click.option("--max-seconds", type=float, metavar="S", help="bn: take the best found after S seconds.")
 @click.option(
@@ -103,16 +145,18 @@ LEARNERS: dict[str, Callable[..., Learner]] = {"bn": BayesianLearner, "dn": Depe
     default=0,
     show_default=True,
     metavar="N",
-    help="Decides which rows are held out, and what restarts change.",
+    help="Decides which rows are held out, what restarts change, and permutations.",
 )
 @as_json_option
 def learn(
     table: Path,
     output: Path | None,
+    plot: Path | None,
     kind: str,
     rules: Rules,
+    tuning: dict[str, Any],
+    columns: str | None,
     reading: Reading,
-    holdout: float,
     seed: int,
     as_json: bool,
     **options: Any,
@@ -127,30 +171,43 @@ def learn(
     parent (naive-bayes), in a tree below it (tan), or with up to --k parents besides it (kdb). A chow-liu tree is the
     likeliest of all trees over all variables.
 
+    Columns of numbers are taken as they are by three kinds: a Gaussian Markov network (gaussian) has an undirected
+    graph, learned without anything to tune; bn with --score fractional has arcs between linear-Gaussian variables; and
+    markov finds an undirected graph alone, by tests of independence, of which knn-mi sees any dependence, fisher-z
+    linear ones, and g-squared and chi-squared take tables of states.
+
     A share of the rows is held out at random (--holdout, --seed). Structure and parameters are learned from the other
     rows, and the held-out log-likelihood, in nats a row, is that of this network. The network saved with -o has the
-    same arcs, and its parameters are fitted again on all rows. With --holdout 0 everything is learned from all rows.
-    States and bins are those of the whole table. The same command prints the same numbers.
+    same arcs, and its parameters are fitted again on all rows. With --holdout 0, and by markov, everything is learned
+    from all rows. States and bins are those of the whole table. The same command prints the same numbers.
 
     Names that hold commas stand in double quotes: --require '"a,b",c'.
 
     \b
-    Examples: four bins for numbers, no arc into the age; what each variable depends on, one by one; a classifier
+    Examples: four bins for numbers, no arc into the age; what each variable depends on, one by one; a classifier; the
+    graph of numbers
       fishernet learn patients.csv --bins 4 --tiers "age;smoke,cough" -o model.json
       fishernet learn patients.csv --model dn --max-inputs 3 -o model.json
       fishernet learn patients.csv --model tan --target cough -o model.json
+      fishernet learn cells.csv --model gaussian --plot cells.svg
     """  # noqa: D301
-    options = {**options, **rules}
-    _refuse_others(kind, options)
-    options["score"] = options["score"] or "bic"
-    learner = LEARNERS[kind](seed=seed, **{name: value for name, value in options.items() if name in TAKEN[kind]})
+    options = {**options, **rules, **tuning}
+    kind_of_learner = FRACTIONAL if kind == "bn" and options["score"] == FRACTIONAL else kind
+    _refuse_others(kind_of_learner, options)
+    learner = _made(kind_of_learner, seed, options)
+    holdout = _held_out_share(kind, options["holdout"])
+    if columns is not None:
+        reading = replace(reading, columns=names_of(columns, "--columns"))
     if output is not None:
         check_model_output(output, learner.endings)
+    if plot is not None:
+        check_output(plot)
+        check_folder(plot)
     watch = Stopwatch()
     with progress_bar() as progress:
         with watch.time("read"):
             progress("reading the table", 0, None)
-            rows = refuse_empty(table, reading.read(table))
+            rows = refuse_empty(table, learner.read(table, reading))
             training, held_out = hold_out(rows, holdout, seed)
         with watch.time("learn"):
             learner.find(training, progress)
@@ -161,6 +218,10 @@ def learn(
         if output is not None:
             with watch.time("save"):
                 write_model(learner.fit(rows), output)
+        if plot is not None:
+            with watch.time("plot"):
+                progress("drawing the graph", 0, None)
+                write_graph(network, plot)
     facts = {
         "table": str(table),
         "kind": kind,
@@ -172,6 +233,7 @@ def learn(
         "seconds": watch.seconds,
         "seed": seed,
         "model": None if output is None else str(output),
+        "plot": None if plot is None else str(plot),
     }
     if as_json:
         write_facts(facts)
@@ -179,16 +241,25 @@ def learn(
         write_lines(learner.text(facts))
 
 
-BOTH = {"score", "search", "smoothing"}
+SEARCHED = {"search", "max_parents", "max_seconds", "required", "forbidden", "tiers", *TUNING}
+BOTH = {"score", "search", "smoothing", "holdout"}
 TAKEN = {
-    "bn": BOTH
-    | {"max_parents", "ess", "max_seconds", "required", "forbidden", "tiers"}
-    | {"candidates", "restarts", "perturb", "tenure", "patience"},
+    "bn": BOTH | SEARCHED | {"ess"},
     "dn": BOTH | {"max_inputs"},
-    **trees.TAKEN,
+    **{kind: taken | {"holdout"} for kind, taken in trees.TAKEN.items()},
+    "gaussian": {"rule", "prior", "holdout"},
+    "markov": {"test", "alpha", "rule", "search", "k", "permutations", "scheme"},
+    FRACTIONAL: SEARCHED | {"score", "holdout"},
 }
 OPTION = {"required": "--require", "forbidden": "--forbid"}  # the others are called as they are
-NAMED = {"bn": "a Bayesian network (--model bn)", "dn": "a dependency network (--model dn)", **trees.NAMED}
+NAMED = {
+    "bn": "a Bayesian network (--model bn)",
+    "dn": "a dependency network (--model dn)",
+    **trees.NAMED,
+    "gaussian": "a Gaussian Markov network (--model gaussian)",
+    "markov": "a graph found by tests (--model markov)",
+    FRACTIONAL: "a Bayesian network of numbers (--score fractional)",
+}
 
 
 def _refuse_others(kind: str, options: Mapping[str, Any]) -> None:
@@ -196,5 +267,24 @@ def _refuse_others(kind: str, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if name not in TAKEN[kind] and value is not None and value != []:
             option = OPTION.get(name, f"--{name.replace('_', '-')}")
+            if name == "prior" and not value:
+                option = "--no-prior"
             other = next(known for known in TAKEN if name in TAKEN[known])
             raise FishernetError(f"{option} is for {NAMED[other]}; it does not go with {NAMED[kind]}")
+
+
+def _made(kind: str, seed: int, options: Mapping[str, Any]) -> Learner:
+    """Return the learner of a kind, with the options that it takes."""
+    if options["score"] == FRACTIONAL and kind != FRACTIONAL:
+        raise FishernetError(f"--score {FRACTIONAL} is for {NAMED['bn']} of numbers; it does not go with {NAMED[kind]}")
+    own = {name: value for name, value in options.items() if name in TAKEN[kind] and name != "holdout"}
+    if "score" in own:
+        own["score"] = own["score"] or "bic"
+    return LEARNERS[kind](seed=seed, **own)
+
+
+def _held_out_share(kind: str, asked: float | None) -> float:
+    """Return the share of the rows to hold out; tests of independence give nothing that could predict them."""
+    if asked is not None:
+        return asked
+    return 0.0 if kind == "markov" else 0.2

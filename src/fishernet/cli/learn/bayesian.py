@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from fishernet.cli.holdout import Likelihood
-from fishernet.cli.learn.words import held_out_words, number_or_word, row_lines, saved_lines, seconds_line
+from fishernet.cli.inputs.tables import Reading
+from fishernet.cli.learn.words import Line, held_out_words, number_or_word, row_lines, saved_lines, seconds_line
 from fishernet.cli.terminal.output import Facts, aligned, number
 from fishernet.cli.terminal.wording import shown
 from fishernet.learn import SearchResult, parameters, structure
@@ -38,6 +40,10 @@ class BayesianLearner:
         self._options: Any = {"score": score, "search": search or "hill-climb", **options}
         self._found: SearchResult
 
+    def read(self, path: Path, reading: Reading) -> Table:
+        """Read a table of states."""
+        return reading.read(path)
+
     def find(self, table: Table, progress: Progress) -> None:
         """Search for the arcs."""
         self._found = structure(table, progress=progress, **self._options)
@@ -63,20 +69,27 @@ class BayesianLearner:
 
     def text(self, facts: Facts) -> Iterator[str]:
         """Yield the facts as lines for people."""
-        arcs = facts["arcs"]
         yield from aligned(
             [
                 *row_lines(facts),
-                ("arcs", f"{len(arcs):,}"),
-                *(("", f"{shown(parent)} -> {shown(child)}") for parent, child in arcs),
-                (f"{facts['score']} score", f"{number(facts['score_value'])} on the rows to learn from"),
-                ("search", f"{facts['steps']:,} steps, {facts['local_scores']:,} distinct local scores{_end(facts)}"),
+                *search_lines(facts),
                 ("parameters", f"{facts['parameters']:,}"),
                 ("held-out log-likelihood", held_out_words(facts, "held_out_log_likelihood_per_row")),
                 seconds_line(facts),
                 *saved_lines(facts, "arcs"),
             ]
         )
+
+
+def search_lines(facts: Facts) -> list[Line]:
+    """Return the arcs that were found, their score, and what it took."""
+    arcs = facts["arcs"]
+    return [
+        ("arcs", f"{len(arcs):,}"),
+        *(("", f"{shown(parent)} -> {shown(child)}") for parent, child in arcs),
+        (f"{facts['score']} score", f"{number(facts['score_value'])} on the rows to learn from"),
+        ("search", f"{facts['steps']:,} steps, {facts['local_scores']:,} distinct local scores{_end(facts)}"),
+    ]
 
 
 def _end(facts: Facts) -> str:

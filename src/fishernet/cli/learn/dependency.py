@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from fishernet.cli.holdout import Likelihood, count_rows
+from fishernet.cli.inputs.tables import Reading
 from fishernet.cli.learn.words import held_out_words, number_or_word, row_lines, saved_lines, seconds_line
 from fishernet.cli.terminal.output import Facts, aligned, number
 from fishernet.cli.terminal.wording import shown
@@ -41,6 +43,10 @@ class DependencyLearner:
         check_smoothing(self._smoothing, None)
         self._options: Any = {"score": score, "search": search or "greedy", **options}
         self._found: InputsFound
+
+    def read(self, path: Path, reading: Reading) -> Table:
+        """Read a table of states."""
+        return reading.read(path)
 
     def find(self, table: Table, progress: Progress) -> None:
         """Search for the inputs."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from fishernet.cli.holdout import Likelihood
+from fishernet.cli.inputs.tables import Reading
 from fishernet.cli.learn.words import Line, held_out_words, number_or_word, row_lines, saved_lines, seconds_line
 from fishernet.cli.predict import Quality
 from fishernet.cli.terminal.output import Facts, aligned, number
@@ -59,6 +61,10 @@ class TreeLearner:
             self._find = partial(CLASSIFIERS[kind], target=target, **({} if k is None else {"k": k}))
         self._fit: Any = {"smoothing": 1.0 if smoothing is None else number_or_word(smoothing), "ess": ess}
         self._dag: Dag
+
+    def read(self, path: Path, reading: Reading) -> Table:
+        """Read a table of states."""
+        return reading.read(path)
 
     def find(self, table: Table, progress: Progress) -> None:  # noqa: ARG002
         """Find the arcs; it is over before a bar could be drawn."""

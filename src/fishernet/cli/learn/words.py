@@ -27,7 +27,7 @@ def held_out_words(facts: Facts, name: str) -> str:
     """Return how well the rows held out are predicted; the name is that of the fact."""
     if not facts["held_out_rows"]:
         return "none, no rows were held out"
-    impossible = facts["impossible_rows"]
+    impossible = facts.get("impossible_rows", 0)  # a density is nowhere 0
     told = f" ({impossible:,} rows have probability 0; --smoothing above 0 helps)" if impossible else ""
     return f"{number(facts[name])} a row{told}"
 
@@ -38,7 +38,13 @@ def seconds_line(facts: Facts) -> Line:
 
 
 def saved_lines(facts: Facts, what: str) -> list[Line]:
-    """Return where the network was saved, if it was; what stays is its arcs or inputs."""
+    """Return where the network was saved and drawn, if it was; what stays is its arcs, inputs or edges."""
     if facts["model"] is None:
-        return []
-    return [("saved", f"{facts['model']}: these {what}, parameters fitted again on all {facts['rows']:,} rows")]
+        return drawn_lines(facts)
+    saved = f"{facts['model']}: these {what}, parameters fitted again on all {facts['rows']:,} rows"
+    return [("saved", saved), *drawn_lines(facts)]
+
+
+def drawn_lines(facts: Facts) -> list[Line]:
+    """Return where the graph was drawn, if it was."""
+    return [] if facts["plot"] is None else [("drawn", facts["plot"])]

@@ -9,6 +9,13 @@ import click
 WORDS = [
     (re.compile(pattern), ours)
     for pattern, ours in (
+        (r"\(columns=\[\.\.\.\] names those to read\)", "(--columns names those to read)"),
+        (r"\bprior=True\b", "--prior"),
+        (r", as columns asks", ", as --columns asks"),
+        (r"^columns names", "--columns names"),
+        (r"^unknown (rule|scheme|test)\b", r"unknown --\1"),
+        (r"\bset max_parents\b", "set --max-parents"),
+        (r"\btakes no max_memory\b", "takes no --max-memory"),
         (r'; unknown="missing" takes such cells for missing', ""),
         (r"(; | or )give a schema\b", ""),
         (r"pass bins, as in bins=5 or bins=\{column: 5\}", "pass --bins 5 or --bins COLUMN=5"),
@@ -30,7 +37,7 @@ MISSING = 'missing="drop", "state" or "keep"'
 OPTION = re.compile(r"\b(missing|smoothing|binning|bins|ess|max_parents)=\"?([\w.]+)\"?")
 KEYWORD = re.compile(
     r"^(bins|binning|smoothing|ess|seed|max_parents|max_inputs|max_seconds|chains|burn_in|thin|candidates|restarts"
-    r"|perturb|tenure|patience)(?= must| and| is how)"
+    r"|perturb|tenure|patience|alpha|permutations|k)(?= must| and| is how)"
 )
 
 

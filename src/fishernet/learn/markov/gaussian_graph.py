@@ -91,7 +91,7 @@ def gaussian_graph(
     --------
     >>> import numpy as np
     >>> import fishernet as fn
-    >>> noise = np.random.default_rng(1).normal(size=(500, 4))
+    >>> noise = np.random.default_rng(2).normal(size=(500, 4))
     >>> X = noise.cumsum(axis=1)  # a random walk: every column depends on the one before
     >>> fn.learn.gaussian_graph(X).edges
     (('v0', 'v1'), ('v1', 'v2'), ('v2', 'v3'))

@@ -8,15 +8,15 @@ other, given the rest.
 A direct sampler for all graphs has been proposed [3]_: complete the inverse of a draw from the Wishart distribution on
 the pattern. The cliques' blocks of the inverse then have the right distributions, but not together: without edges, for
 one, it would make variances that depend on one another, where by the density they are independent. It does not satisfy
-the identities that integration by parts gives (``tests/models/test_g_wishart.py``), on chordal graphs neither. It is
-here to repeat what was computed with it.
+the identities that integration by parts gives, on chordal graphs neither (see
+``tests/models/continuous/test_g_wishart.py``). It is here to repeat what was computed with it.
 
 References
 ----------
 .. [1] A. P. Dawid and S. L. Lauritzen, "Hyper Markov laws in the statistical analysis of decomposable graphical
    models", Annals of Statistics 21, 1993.
-.. [2] C. Asci and M. Piccioni, "Functionally compatible local characteristics for the estimation of Gaussian graphical
-   models", Scandinavian Journal of Statistics 34, 2007 (Bayesian iterative proportional scaling).
+.. [2] C. Asci and M. Piccioni, "Functionally compatible local characteristics for the local specification of priors in
+   graphical models", Scandinavian Journal of Statistics 34, 2007 (Bayesian iterative proportional scaling).
 .. [3] A. Lenkoski, "A direct sampler for G-Wishart variates", Stat 2, 2013.
 """
 

@@ -110,7 +110,7 @@ class GaussianMarkovNetwork:
     def partial_correlations(self) -> Numbers:
         """The correlation of each two variables given all others, (d, d); ones on the diagonal."""
         scales = 1 / np.sqrt(np.diagonal(self._precision))
-        correlations: Numbers = -self._precision * scales[:, None] * scales + 0.0
+        correlations: Numbers = -self._precision * np.outer(scales, scales) + 0.0
         np.fill_diagonal(correlations, 1.0)
         correlations.flags.writeable = False
         return correlations
@@ -186,7 +186,7 @@ class GaussianMarkovNetwork:
             X = np.asarray(X)[:, known]
         off = rows_of(X, [self._names[v] for v in known]) - self._mean[known]
         K = self._precision
-        pull = np.linalg.solve(K[np.ix_(hidden, hidden)], K[np.ix_(hidden, known)])
+        pull = np.asarray(np.linalg.solve(K[np.ix_(hidden, hidden)], K[np.ix_(hidden, known)]))
         at = [hidden.index(v) for v in wanted]
         return np.asarray(self._mean[wanted] - off @ pull[at].T)
 
@@ -216,8 +216,8 @@ class GaussianMarkovNetwork:
         """
         wanted, _, hidden = self._split(names, given)
         at = [hidden.index(v) for v in wanted]
-        found: Numbers = np.linalg.inv(self._precision[np.ix_(hidden, hidden)])[np.ix_(at, at)]
-        return (found + found.T) / 2
+        found = np.linalg.inv(self._precision[np.ix_(hidden, hidden)])[np.ix_(at, at)]
+        return np.asarray((found + found.T) / 2)
 
     def fisher_scores(self, X: Any, *, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the derivatives of each log-density in the parameters, (n, n_parameters) float64.

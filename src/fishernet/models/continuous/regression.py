@@ -69,6 +69,6 @@ def singular_clique(clique: Sequence[str]) -> SchemaError:
     """Return the error that says that a clique's variables are linear combinations of one another."""
     return SchemaError(
         f"the {len(clique)} variables {listed(clique)} are all joined with one another, and their covariance is "
-        "singular: there are too few rows for so many, or one is a linear combination of others; take more rows, or fewer "
-        "edges among them"
+        "singular: there are too few rows for so many, or one is a linear combination of others; take more rows, or "
+        "fewer edges among them"
     )

@@ -59,14 +59,14 @@ def completed_precision(S: Numbers, graph: UndirectedGraph) -> Numbers:
     own = np.diagonal(S)
     if not (own > 0).all():
         raise SchemaError(f"the variance of {graph.names[int(np.argmin(own > 0))]!r} is not positive")
-    scales = 1 / np.sqrt(own)
+    scales = np.outer(1 / np.sqrt(own), 1 / np.sqrt(own))  # so that what is symmetric stays so to the last bit
     K = np.zeros_like(S)
     for part in parts(graph):
         at = np.ix_(part.positions, part.positions)
-        R = S[at] * scales[part.positions, None] * scales[part.positions]
+        R = S[at] * scales[at]
         np.fill_diagonal(R, 1.0)
         K[at] = _of_part(R, part)
-    return K * scales[:, None] * scales
+    return K * scales
 
 
 class Part:

@@ -37,6 +37,7 @@ class Options:
     unknown: str
     weights: str | None
     na_values: frozenset[str]
+    columns: tuple[str, ...] | None = None
 
     @classmethod
     def checked(
@@ -49,6 +50,7 @@ class Options:
         unknown: str,
         weights: str | None,
         na_values: Iterable[str],
+        columns: Iterable[str] | None = None,
     ) -> Options:
         """Check the keywords as a caller gave them."""
         _check_word("binning", binning, tuple(BINNINGS))
@@ -58,11 +60,12 @@ class Options:
             raise SchemaError("give schema or bins, not both; the variables of a schema hold their own cuts")
         if weights is not None and not isinstance(weights, str):
             raise SchemaError(f"weights must be the name of a column, not {type(weights).__name__}")
+        wanted = None if columns is None else _checked_columns(columns, schema)
         variables = None if schema is None else _checked_schema(schema)
         if variables is not None and weights in {variable.name for variable in variables}:
             raise SchemaError(f"the column {weights!r} cannot be both the weights and a variable of the schema")
         words = _checked_na_values(na_values)
-        return cls(variables, _checked_bins(bins), binning, missing, unknown, weights, words)
+        return cls(variables, _checked_bins(bins), binning, missing, unknown, weights, words, wanted)
 
     def choose(self, names: Sequence[Any]) -> list[str]:
         """Return which of a source's columns are needed, in its order.
@@ -80,6 +83,10 @@ class Options:
                 )
         check_names(names)
         self._require(names, [] if self.weights is None else [self.weights], "weights")
+        if self.columns is not None:
+            self._require(names, self.columns, "columns")
+            chosen = {*self.columns, self.weights}
+            names = [name for name in names if name in chosen]
         if isinstance(self.bins, dict):
             self._require(names, self.bins, "bins")
             if self.weights in self.bins:
@@ -118,6 +125,19 @@ def _checked_schema(schema: Iterable[Variable]) -> tuple[Variable, ...]:
             )
     check_names([variable.name for variable in variables])
     return variables
+
+
+def _checked_columns(columns: Iterable[str], schema: object) -> tuple[str, ...]:
+    if schema is not None:
+        raise SchemaError("give schema or columns, not both; a schema says which columns are read")
+    if isinstance(columns, str):
+        raise SchemaError(f"columns must be a sequence of str, not the str {columns!r}")
+    names = tuple(columns)
+    require_str(names)
+    check_names(names)
+    if not names:
+        raise SchemaError("columns names no column")
+    return names
 
 
 def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:

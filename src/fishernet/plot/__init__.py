@@ -1,0 +1,9 @@
+"""Drawings of graphs.
+
+Matplotlib draws, and is imported when something is drawn: ``pip install "fishernet[plot]"`` brings it along.
+"""
+
+from fishernet.plot.drawing import graph
+from fishernet.plot.writing import check_output, write_graph
+
+__all__ = ["check_output", "graph", "write_graph"]

@@ -1,0 +1,157 @@
+"""Linear-Gaussian networks: the joint distribution by another route, derivatives, information by simulation."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from scipy import stats
+
+import fishernet as fn
+from fishernet.models.continuous import gaussian_bayesian_network
+from tests.reference.gaussians import bayesian_networks
+
+DAG = fn.Dag.from_edges(["c", "a", "b"], [("a", "b"), ("a", "c"), ("b", "c")])
+NET = fn.GaussianBayesianNetwork(DAG, [0.5, 1, -1], [[2, -1], [], [0.5]], [1, 0.5, 2])
+
+
+def rows(net: fn.GaussianBayesianNetwork, n: int = 4) -> Any:
+    return np.random.default_rng(5).normal(size=(n, len(net.names)))
+
+
+def joint(net: fn.GaussianBayesianNetwork) -> tuple[Any, Any]:
+    """Return mean and covariance: x = c + B x + e, so x = (I - B)^-1 (c + e)."""
+    d = len(net.names)
+    B = np.zeros((d, d))
+    for v, (parents, slopes) in enumerate(zip(net.dag.parents, net.coefficients, strict=True)):
+        B[v, list(parents)] = slopes
+    spread = np.linalg.inv(np.eye(d) - B)
+    return spread @ net.intercepts, spread @ np.diag(net.sds**2) @ spread.T
+
+
+@given(bayesian_networks)
+def test_the_joint_distribution_is_normal(net: fn.GaussianBayesianNetwork) -> None:
+    mean, covariance = joint(net)
+    np.testing.assert_allclose(net.mean, mean, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(net.covariance, covariance, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(net.precision @ covariance, np.eye(len(mean)), atol=1e-7)
+    X = rows(net)
+    expected = np.atleast_1d(stats.multivariate_normal(mean, covariance, allow_singular=True).logpdf(X))
+    np.testing.assert_allclose(net.log_prob(X), expected, rtol=1e-6, atol=1e-6)
+
+
+@given(bayesian_networks)
+def test_as_a_markov_network_it_is_the_same_and_lies_in_the_moral_graph(net: fn.GaussianBayesianNetwork) -> None:
+    other, X = net.to_markov_network(), rows(net)
+    np.testing.assert_allclose(other.log_prob(X), net.log_prob(X), rtol=1e-8, atol=1e-8)
+    assert set(other.graph.edges) <= set(fn.graphs.moral(net.dag).edges)
+
+
+def moved(net: fn.GaussianBayesianNetwork, parameter: int, h: float) -> fn.GaussianBayesianNetwork:
+    """Return a network with one parameter changed: variable by variable, intercept, coefficients, sd."""
+    intercepts, sds = net.intercepts.copy(), net.sds.copy()
+    slopes = [values.copy() for values in net.coefficients]
+    for v, values in enumerate(slopes):
+        if parameter == 0:
+            intercepts[v] += h
+        elif 0 < parameter <= len(values):
+            values[parameter - 1] += h
+        elif parameter == len(values) + 1:
+            sds[v] += h
+        parameter -= len(values) + 2
+    return fn.GaussianBayesianNetwork(net.dag, intercepts, slopes, sds)
+
+
+@given(bayesian_networks)
+def test_scores_are_derivatives_in_the_documented_order(net: fn.GaussianBayesianNetwork) -> None:
+    X, h = rows(net), 1e-5
+    numerical = [
+        (moved(net, p, h).log_prob(X) - moved(net, p, -h).log_prob(X)) / (2 * h) for p in range(net.n_parameters)
+    ]
+    scores = net.fisher_scores(X)
+    np.testing.assert_allclose(scores, np.stack(numerical, axis=1), rtol=1e-4, atol=1e-4 * (1 + np.abs(scores).max()))
+
+
+def test_the_information_is_the_covariance_of_scores_of_samples() -> None:
+    scores = NET.fisher_scores(NET.sample(200_000, seed=3))
+    information = NET.fisher_information()
+    own = np.sqrt(np.diag(information))
+    np.testing.assert_allclose(scores.mean(axis=0) / own, 0, atol=0.01)
+    np.testing.assert_allclose(
+        scores.T @ scores / len(scores) / own[:, None] / own, information / own[:, None] / own, atol=0.02
+    )
+
+
+def test_samples_have_the_mean_and_the_covariance_and_repeat() -> None:
+    X = NET.sample(100_000, seed=2)
+    mean, covariance = joint(NET)
+    np.testing.assert_allclose(X.mean(axis=0), mean, atol=0.05)
+    np.testing.assert_allclose(np.cov(X.T), covariance, atol=0.15)
+    np.testing.assert_array_equal(NET.sample(5, seed=2), NET.sample(5, seed=2))
+
+
+def test_frames_are_matched_by_name() -> None:
+    X = rows(NET)
+    frame = pd.DataFrame(X, columns=["c", "a", "b"])[["b", "c", "a"]].assign(more="text")
+    np.testing.assert_array_equal(NET.log_prob(frame), NET.log_prob(X))
+    np.testing.assert_array_equal(NET.fisher_scores(frame), NET.fisher_scores(X))
+
+
+def test_equality_is_of_structure_and_numbers() -> None:
+    same = fn.GaussianBayesianNetwork(DAG, NET.intercepts, NET.coefficients, NET.sds)
+    assert same == NET
+    assert hash(same) == hash(NET)
+    assert all(moved(NET, p, 0.1) != NET for p in range(NET.n_parameters))
+    assert pickle.loads(pickle.dumps(NET)) == NET
+
+
+def test_it_cannot_be_changed() -> None:
+    for array in (NET.mean, NET.covariance, NET.precision, NET.intercepts, NET.sds, NET.coefficients[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dag": "a -> b"}, "needs a Dag, not str"),
+        ({"dag": fn.Dag.from_edges([], [])}, "needs a variable"),
+        ({"intercepts": [0, 0]}, r"the intercepts must have shape \(3,\)"),
+        ({"coefficients": [[2], [], [0.5]]}, r"the coefficients of 'c' must have shape \(2,\), got \(1,\)"),
+        ({"coefficients": [[2, 1], []]}, "3 variables need 3 arrays of coefficients, got 2"),
+        ({"coefficients": [[2, np.inf], [], [0.5]]}, "the coefficients of 'c' must be finite"),
+        ({"sds": [1, 0, 1]}, "the standard deviation of 'a' must be positive, got 0"),
+        ({"sds": [1, 1, -2]}, "the standard deviation of 'b' must be positive, got -2"),
+        ({"sds": [1, np.nan, 1]}, "must be finite"),
+    ],
+)
+def test_what_is_no_network_is_refused(change: dict[str, Any], message: str) -> None:
+    parts: dict[str, Any] = {
+        "dag": DAG,
+        "intercepts": [0, 0, 0],
+        "coefficients": [[1, 2], [], [3]],
+        "sds": [1, 1, 1],
+    }
+    with pytest.raises(fn.SchemaError, match=message):
+        fn.GaussianBayesianNetwork(**parts | change)
+
+
+def test_rows_that_do_not_fit_are_refused() -> None:
+    for method in (NET.log_prob, NET.fisher_scores):
+        with pytest.raises(fn.SchemaError, match="column 'a', row 1: inf"):
+            method([[0.0, 0.0, 0.0], [0.0, np.inf, 0.0]])
+        with pytest.raises(fn.SchemaError, match="lacks the column 'b'"):
+            method({"a": [0.0], "c": [1.0]})
+
+
+def test_an_information_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gaussian_bayesian_network, "MOST_INFORMATION", NET.n_parameters**2 - 1)
+    monkeypatch.setattr(gaussian_bayesian_network, "MOST_SCORES", NET.n_parameters)
+    with pytest.raises(fn.StateSpaceError, match="practical"):
+        NET.fisher_information()
+    with pytest.raises(fn.StateSpaceError, match="in parts"):
+        NET.fisher_scores(rows(NET, 2))

@@ -1,0 +1,276 @@
+"""Gaussian Markov networks: SciPy's densities, conditioning by covariances, derivatives, information by simulation."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import fishernet as fn
+from fishernet.models.continuous import gaussian_markov_network
+from tests.reference.gaussians import markov_networks, random_markov_network
+
+CHAIN = fn.GaussianMarkovNetwork(["a", "b", "c"], [0, 1, -1], [[2, -1, 0], [-1, 2, 1], [0, 1, 3]])
+ROWS = np.array([[0.5, 1.0, -2.0], [1.0, 2.0, 3.0]])
+
+
+def rows(net: fn.GaussianMarkovNetwork, n: int = 4) -> Any:
+    return np.random.default_rng(5).normal(size=(n, len(net.names)))
+
+
+@given(markov_networks)
+def test_the_density_is_the_normal_one(net: fn.GaussianMarkovNetwork) -> None:
+    X = rows(net)
+    expected = stats.multivariate_normal(net.mean, np.linalg.inv(net.precision)).logpdf(X)
+    np.testing.assert_allclose(net.log_prob(X), np.atleast_1d(expected), rtol=1e-9, atol=1e-9)
+
+
+@given(markov_networks)
+def test_the_covariance_is_the_inverse(net: fn.GaussianMarkovNetwork) -> None:
+    np.testing.assert_allclose(net.covariance @ net.precision, np.eye(len(net.names)), atol=1e-9)
+    np.testing.assert_array_equal(net.covariance, net.covariance.T)
+
+
+@given(markov_networks)
+def test_the_graph_joins_what_the_precision_does(net: fn.GaussianMarkovNetwork) -> None:
+    d = len(net.names)
+    expected = [(net.names[i], net.names[j]) for i in range(d) for j in range(i + 1, d) if net.precision[i, j] != 0]
+    assert list(net.graph.edges) == expected
+    assert net.n_parameters == 2 * d + len(expected)
+
+
+@given(markov_networks)
+def test_partial_correlations_are_those_of_residuals(net: fn.GaussianMarkovNetwork) -> None:
+    """Of two variables given all others: the correlation of the conditional covariance."""
+    W, d = np.linalg.inv(net.precision), len(net.names)
+    for i in range(d):
+        assert net.partial_correlations[i, i] == 1
+        for j in range(i):
+            rest = [v for v in range(d) if v not in (i, j)]
+            left = W[np.ix_([i, j], [i, j])]
+            if rest:
+                left = left - W[[i, j]][:, rest] @ np.linalg.solve(W[np.ix_(rest, rest)], W[rest][:, [i, j]])
+            correlation = left[0, 1] / np.sqrt(left[0, 0] * left[1, 1])
+            assert net.partial_correlations[i, j] == pytest.approx(correlation, abs=1e-9)
+
+
+@given(markov_networks, st.data())
+def test_predictions_are_conditional_means(net: fn.GaussianMarkovNetwork, data: st.DataObject) -> None:
+    """By the covariance: mu_a + W_ab W_bb^-1 (x_b - mu_b), with what is neither a nor b left out."""
+    order = data.draw(st.permutations(range(len(net.names))))
+    if len(order) < 2:
+        return
+    k = data.draw(st.integers(1, len(order) - 1))
+    m = data.draw(st.integers(k + 1, len(order)))
+    a, b = list(order[:k]), list(order[k:m])
+    W, X = np.linalg.inv(net.precision), rows(net)
+    gain = W[np.ix_(a, b)] @ np.linalg.inv(W[np.ix_(b, b)])
+    expected = net.mean[a] + (X[:, b] - net.mean[b]) @ gain.T
+    wanted, known = [net.names[v] for v in a], [net.names[v] for v in b]
+    frame = pd.DataFrame(X, columns=list(net.names))
+    for known_rows in (frame, frame[known[::-1]], X, X[:, b]):
+        np.testing.assert_allclose(net.predict(known_rows, wanted, given=known), expected, rtol=1e-7, atol=1e-7)
+    left = W[np.ix_(a, a)] - gain @ W[np.ix_(b, a)]
+    np.testing.assert_allclose(net.conditional_covariance(wanted, given=known), left, rtol=1e-7, atol=1e-8)
+
+
+@given(markov_networks)
+def test_without_given_all_others_are(net: fn.GaussianMarkovNetwork) -> None:
+    if len(net.names) == 1:
+        return
+    X = rows(net)
+    first, *others = net.names
+    one = net.predict(X[:, 1:], first)
+    np.testing.assert_array_equal(one, net.predict(X, [first], given=others))
+    np.testing.assert_allclose(net.predict_each(X)[:, :1], one, rtol=1e-9, atol=1e-9)
+    variance = net.conditional_covariance(first)
+    np.testing.assert_allclose(variance, 1 / net.precision[:1, :1], rtol=1e-9)
+
+
+def moved(net: fn.GaussianMarkovNetwork, parameter: int, h: float) -> fn.GaussianMarkovNetwork:
+    """Return a network with one parameter changed: a mean, a diagonal entry, or both places of an edge."""
+    d, mean, K = len(net.names), net.mean.copy(), net.precision.copy()
+    if parameter < d:
+        mean[parameter] += h
+    elif parameter < 2 * d:
+        K[parameter - d, parameter - d] += h
+    else:
+        i, j = (net.names.index(name) for name in net.graph.edges[parameter - 2 * d])
+        K[i, j] += h
+        K[j, i] += h
+    return fn.GaussianMarkovNetwork(net.names, mean, K)
+
+
+@given(markov_networks)
+def test_scores_are_derivatives_in_the_documented_order(net: fn.GaussianMarkovNetwork) -> None:
+    X, h = rows(net), 1e-5
+    numerical = [
+        (moved(net, p, h).log_prob(X) - moved(net, p, -h).log_prob(X)) / (2 * h) for p in range(net.n_parameters)
+    ]
+    np.testing.assert_allclose(net.fisher_scores(X), np.stack(numerical, axis=1), rtol=1e-4, atol=1e-4)
+
+
+@given(markov_networks)
+def test_the_information_is_the_derivative_of_the_expected_scores(net: fn.GaussianMarkovNetwork) -> None:
+    """I = -E d2 log p: minus the derivative of the scores, which are quadratic in x, at the true moments."""
+    d, h = len(net.names), 1e-5
+    W = np.linalg.inv(net.precision)
+    places = [(net.names.index(a), net.names.index(b)) for a, b in net.graph.edges]
+
+    def expected_scores(at: fn.GaussianMarkovNetwork) -> Any:
+        off, V = net.mean - at.mean, np.linalg.inv(at.precision)
+        second = W + np.outer(off, off)
+        own = [0.5 * (V[i, i] - second[i, i]) for i in range(d)]
+        return np.concatenate([at.precision @ off, own, [V[i, j] - second[i, j] for i, j in places]])
+
+    numerical = [
+        -(expected_scores(moved(net, p, h)) - expected_scores(moved(net, p, -h))) / (2 * h)
+        for p in range(net.n_parameters)
+    ]
+    np.testing.assert_allclose(net.fisher_information(), np.stack(numerical, axis=1), rtol=1e-4, atol=1e-4)
+
+
+def test_the_information_is_the_covariance_of_scores_of_samples() -> None:
+    scores = CHAIN.fisher_scores(CHAIN.sample(200_000, seed=3))
+    np.testing.assert_allclose(scores.mean(axis=0), 0, atol=0.02)
+    np.testing.assert_allclose(scores.T @ scores / len(scores), CHAIN.fisher_information(), atol=0.05)
+
+
+def test_kinds_of_parameters_can_be_chosen() -> None:
+    scores, information = CHAIN.fisher_scores(ROWS), CHAIN.fisher_information()
+    np.testing.assert_array_equal(CHAIN.fisher_scores(ROWS, parameters=["mean"]), scores[:, :3])
+    np.testing.assert_array_equal(CHAIN.fisher_scores(ROWS, parameters=["precision"]), scores[:, 3:])
+    np.testing.assert_array_equal(CHAIN.fisher_information(parameters=["mean"]), information[:3, :3])
+    np.testing.assert_array_equal(CHAIN.fisher_information(parameters=["precision"]), information[3:, 3:])
+    for wrong in (["edges"], []):
+        with pytest.raises(fn.SchemaError, match="parameters must be among 'mean', 'precision'"):
+            CHAIN.fisher_scores(ROWS, parameters=wrong)
+
+
+def test_an_information_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gaussian_markov_network, "MOST_INFORMATION", CHAIN.n_parameters**2 - 1)
+    monkeypatch.setattr(gaussian_markov_network, "MOST_SCORES", CHAIN.n_parameters)
+    with pytest.raises(fn.StateSpaceError, match="practical"):
+        CHAIN.fisher_information()
+    with pytest.raises(fn.StateSpaceError, match="in parts"):
+        CHAIN.fisher_scores(rows(CHAIN, 2))
+
+
+def test_samples_have_the_mean_and_the_covariance_and_repeat() -> None:
+    X = CHAIN.sample(100_000, seed=2)
+    assert X.shape == (100_000, 3)
+    np.testing.assert_allclose(X.mean(axis=0), CHAIN.mean, atol=0.02)
+    np.testing.assert_allclose(np.cov(X.T), CHAIN.covariance, atol=0.02)
+    np.testing.assert_array_equal(CHAIN.sample(5, seed=2), CHAIN.sample(5, seed=2))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_frames_are_matched_by_name(kind: Any) -> None:
+    columns = {"c": ROWS[:, 2], "more": np.array([9.0, 9.0]), "a": ROWS[:, 0], "b": ROWS[:, 1]}
+    np.testing.assert_array_equal(CHAIN.log_prob(kind(columns)), CHAIN.log_prob(ROWS))
+    np.testing.assert_array_equal(CHAIN.fisher_scores(kind(columns)), CHAIN.fisher_scores(ROWS))
+    known = kind({"c": ROWS[:, 2], "a": ROWS[:, 0]})
+    np.testing.assert_array_equal(CHAIN.predict(known, ["b"]), CHAIN.predict(ROWS[:, [0, 2]], ["b"]))
+
+
+def test_equality_is_of_names_and_numbers() -> None:
+    same = fn.GaussianMarkovNetwork(CHAIN.names, CHAIN.mean, CHAIN.precision)
+    assert same == CHAIN
+    assert hash(same) == hash(CHAIN)
+    assert fn.GaussianMarkovNetwork(["a", "b", "d"], CHAIN.mean, CHAIN.precision) != CHAIN
+    assert moved(CHAIN, 0, 0.1) != CHAIN
+    assert moved(CHAIN, 7, 0.1) != CHAIN
+    assert pickle.loads(pickle.dumps(CHAIN)) == CHAIN
+
+
+def test_it_cannot_be_changed() -> None:
+    for array in (CHAIN.mean, CHAIN.precision, CHAIN.covariance, CHAIN.partial_correlations):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_a_precision_that_is_nearly_symmetric_becomes_so() -> None:
+    K = CHAIN.precision.copy()
+    K[0, 1] *= 1 + 1e-13
+    net = fn.GaussianMarkovNetwork(CHAIN.names, CHAIN.mean, K)
+    np.testing.assert_array_equal(net.precision, net.precision.T)
+
+
+@pytest.mark.parametrize(
+    ("names", "mean", "precision", "message"),
+    [
+        (["a", "b"], [0], np.eye(2), r"the mean must have shape \(2,\), got \(1,\)"),
+        (["a", "b"], [0, 0], np.eye(3), r"the precision must have shape \(2, 2\)"),
+        (["a", "b"], [0, np.nan], np.eye(2), "the mean must be finite, got nan"),
+        (["a", "b"], [0, 0], [[1, np.inf], [0, 1]], r"the precision must be finite, got inf at \(0, 1\)"),
+        (["a", "b"], [0, 0], [[1, 0.5], [0.4, 1]], "must be symmetric; between 'a' and 'b' it has 0.5 and 0.4"),
+        (["a", "b"], [0, 0], [[1, 0], [0, -1]], "the precision of 'b' must be positive, got -1"),
+        (["a", "b"], [0, 0], [[1, 2], [2, 1]], "must be positive definite; the smallest eigenvalue .* -1"),
+        (["a", "a"], [0, 0], np.eye(2), "'a' appears more than once"),
+        (["a", "b"], ["x", 0], np.eye(2), "must be an array of numbers"),
+        ("ab", [0, 0], np.eye(2), "names must be a sequence of str"),
+        ([], [], np.empty((0, 0)), "needs a variable"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(names: Any, mean: Any, precision: Any, message: str) -> None:
+    with pytest.raises(fn.SchemaError, match=message):
+        fn.GaussianMarkovNetwork(names, mean, precision)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[0.0, 1.0]], r"must have shape \(n, 3\) here, got \(1, 2\)"),
+        ([0.0, 1.0, 2.0], r"must have shape \(n, 3\) here, got \(3,\)"),
+        ([[0.0, np.nan, 1.0]], "column 'b', row 0: nan"),
+        ({"a": [1.0], "b": [1.0]}, "lacks the column 'c'"),
+        ({"a": [1.0], "b": [1.0], "c": ["x"]}, "'c' is not of numbers"),
+        (fn.Table.from_codes([[0, 0, 0]]), "a Table holds states"),
+        ([[1.0], [1.0, 2.0]], "no array"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(X: Any, message: str) -> None:
+    for method in (CHAIN.log_prob, CHAIN.fisher_scores, CHAIN.predict_each):
+        with pytest.raises(fn.SchemaError, match=message):
+            method(X)
+
+
+@pytest.mark.parametrize(
+    ("names", "given", "message"),
+    [
+        (["d"], None, "no variable 'd'"),
+        (["a"], ["d"], "no variable 'd'"),
+        (["a"], ["a", "b"], "others than those predicted, each once; see 'a'"),
+        (["a"], ["b", "b"], "each once"),
+        (["a", "a"], None, "each once"),
+        ([], None, "some variables"),
+        (["a", "b", "c"], None, "nothing to predict from"),
+        (["a"], [], "nothing to predict from"),
+    ],
+)
+def test_what_cannot_be_predicted_is_refused(names: Any, given: Any, message: str) -> None:
+    with pytest.raises(fn.SchemaError, match=message):
+        CHAIN.predict(ROWS, names, given=given)
+
+
+def test_no_rows_have_no_answers() -> None:
+    assert CHAIN.log_prob([]).shape == (0,)
+    assert CHAIN.fisher_scores(np.empty((0, 3))).shape == (0, 8)
+    assert CHAIN.predict(np.empty((0, 2)), ["b"]).shape == (0, 1)
+
+
+def test_extreme_scales_stay_exact() -> None:
+    net = random_markov_network(4, 5)
+    scales = np.array([1e-30, 1e30, 1.0, 1e-10, 1e20])
+    wide = fn.GaussianMarkovNetwork(net.names, net.mean * scales, net.precision / scales[:, None] / scales)
+    X = rows(net)
+    np.testing.assert_allclose(wide.log_prob(X * scales), net.log_prob(X) - np.log(scales).sum(), rtol=1e-9)
+    np.testing.assert_allclose(wide.partial_correlations, net.partial_correlations, rtol=1e-12)
