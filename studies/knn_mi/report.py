@@ -135,7 +135,7 @@ def cells(options: Options, kept: Kept, say: Say) -> list[Part]:
             len(one.pairs & held.moral),
             len(one.pairs ^ held.skeleton),
             len(one.pairs ^ held.moral),
-            f"{one.seconds:.2g}",
+            second(one.seconds),
         ]
         for one in found
     ]

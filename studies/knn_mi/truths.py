@@ -21,7 +21,7 @@ NOISES: dict[str, Callable[[np.random.Generator, int], Array]] = {
     "t, 2 d.f.": lambda rng, n: rng.standard_t(2, size=n),
 }
 MEAN_DEGREE = 2.0
-STRONGEST = 0.9
+DEGREES_OF_FREEDOM = 3.0
 POWER = 3
 
 
@@ -109,24 +109,14 @@ class Nonparanormal(Truth):
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, fn.UndirectedGraph]:
         """Return rows of a new network, and its graph."""
-        precision = random_precision(self.n_variables, rng)
-        half = np.linalg.cholesky(precision)
+        graph = random_graph(self.n_variables, rng)
+        half = np.linalg.cholesky(fn.models.g_wishart(graph, df=DEGREES_OF_FREEDOM, seed=rng)[0])
         rows = np.linalg.solve(half.T, rng.normal(size=(self.n_variables, n))).T
-        joined = (precision != 0) & ~np.eye(self.n_variables, dtype=bool)
-        graph = fn.UndirectedGraph([f"v{v}" for v in range(self.n_variables)], [np.flatnonzero(row) for row in joined])
         powered: Array = np.sign(rows) * np.abs(rows) ** POWER
         return powered, graph
 
 
-def random_precision(d: int, rng: np.random.Generator) -> Array:
-    """Return a sparse precision matrix that is diagonally dominant.
-
-    Every pair is joined with the probability that makes two neighbours a node in the mean. Entries are uniform between
-    0.3 and 1 in absolute value; a diagonal entry is the sum of its row's over `STRONGEST`, or 1 where there is none.
-    """
+def random_graph(d: int, rng: np.random.Generator) -> fn.UndirectedGraph:
+    """Return a graph that joins every pair with the probability that makes two neighbours a node in the mean."""
     joined = np.triu(rng.random((d, d)) < MEAN_DEGREE / (d - 1), 1)
-    entries = np.where(joined, rng.uniform(0.3, 1.0, size=(d, d)) * rng.choice([-1.0, 1.0], size=(d, d)), 0.0)
-    entries += entries.T
-    sums = np.abs(entries).sum(axis=1)
-    found: Array = entries + np.diag(np.where(sums > 0, sums / STRONGEST, 1.0))
-    return found
+    return fn.UndirectedGraph([f"v{v}" for v in range(d)], [np.flatnonzero(row) for row in joined | joined.T])

@@ -15,7 +15,7 @@ SET_UP = (
     "selection (AND) after the nonparanormal transformation. The graphical lasso and the lasso are scikit-learn's, "
     "KCIT and RCIT causal-learn's (its widths; KCIT by the gamma approximation, RCIT with {features} random features "
     "of what is given). The distance is Hamming's: edges to add plus edges to delete; ± is the standard error of a "
-    "mean. Seconds are the processor's, all threads together, on a machine that others used as well. A "
+    "mean. Seconds are the processor's, all threads together. A "
     "dash is what was not run: KCIT takes time that grows with the cube of the number of rows, and was given fewer "
     "data sets and fewer rows, as the tables say (in brackets). They are the first ones of those of the other methods."
 )
@@ -40,10 +40,9 @@ LARGE = (
 
 NONPARANORMAL = (
     "## Nonparanormal networks\n\n"
-    "A random graph a data set, of ten or twenty nodes with two neighbours each in the mean; every column is put "
-    "through sign(x) |x|^3. P4 draws the precision from a G-Wishart distribution; here it is a sparse diagonally "
-    "dominant matrix (off the diagonal ±0.3 to ±1, a diagonal entry the sum of its row over 0.9), whose partial "
-    "correlations are of other sizes. {repetitions} data set(s) a cell."
+    "A random graph a data set, of ten or twenty nodes with two neighbours each in the mean; the precision is drawn "
+    "from the G-Wishart distribution of the graph with three degrees of freedom, so that some edges are too weak to be "
+    "seen. Every column is put through sign(x) |x|^3. {repetitions} data set(s) a cell."
 )
 
 SCHEMES = (

@@ -79,20 +79,20 @@ def test_noises_are_those_of_the_thesis(name: str, law: stats.rv_continuous) -> 
 
 
 @pytest.mark.parametrize("d", [10, 20])
-def test_a_random_precision_is_positive_definite_and_sparse(d: int) -> None:
-    drawn = [truths.random_precision(d, rng(seed)) for seed in range(30)]
-    assert min(np.linalg.eigvalsh(one)[0] for one in drawn) > 0
-    assert all((one == one.T).all() for one in drawn)
-    degrees = np.mean([((one != 0).sum() - d) / d for one in drawn])
-    assert degrees == pytest.approx(truths.MEAN_DEGREE, abs=0.4)
+def test_random_graphs_have_two_neighbours_a_node(d: int) -> None:
+    graphs = [truths.random_graph(d, rng(seed)) for seed in range(200)]
+    assert len({graph.edges for graph in graphs}) > 190
+    assert np.mean([2 * graph.n_edges / d for graph in graphs]) == pytest.approx(truths.MEAN_DEGREE, abs=0.2)
 
 
-def test_nonparanormal_rows_are_powers_of_gaussian_ones_with_that_graph() -> None:
+def test_nonparanormal_rows_are_powers_of_gaussian_ones_without_other_edges() -> None:
+    """Cube roots have partial correlations of zero where there is no edge, and mostly others where there is one."""
     rows, graph = truths.Nonparanormal(6).draw(300_000, rng(3))
     precision = np.linalg.inv(np.cov(np.cbrt(rows).T))
     partial = -precision / np.sqrt(np.outer(np.diag(precision), np.diag(precision)))
-    far = {(f"v{i}", f"v{j}") for i, j in np.argwhere(np.triu(np.abs(partial) > 0.03, 1))}
-    assert far == set(graph.edges)
+    far = {(f"v{i}", f"v{j}") for i, j in np.argwhere(np.triu(np.abs(partial) > 0.01, 1))}
+    assert far <= set(graph.edges)
+    assert 2 * len(far) > graph.n_edges > 2
 
 
 def test_the_gaussian_test_finds_the_linear_graph_and_nearest_neighbours_the_other() -> None:
