@@ -10,11 +10,11 @@ SET_UP = (
     "marginal pseudo-likelihood*, IJAR 2017, as figures without numbers. **AND**, **OR** and **HC** are the three "
     "graphs of our `fn.learn.gaussian_graph`, with its prior on the sizes of Markov blankets (Beta(1/2, 1/2) on the "
     "probability of an edge, among d - 1); **no prior** is without. **glasso** is the graphical lasso of "
-    "scikit-learn, its penalty the one of twenty with the smallest extended BIC (gamma 0.5); **NBS** neighbourhood "
-    "selection by scikit-learn's lasso (alpha 0.05, AND); **SPACE** is R's package. The distance is Hamming's: edges "
-    "to add plus edges to delete; ± is the standard error of a mean. Seconds are the processor's, all threads "
-    "together. A dash is what was not run: the number of data sets behind a cell, where it is not that of the "
-    "section, stands in brackets."
+    "scikit-learn, its penalty the one of ten, down to a tenth, with the smallest extended BIC (gamma 0.5); **NBS** "
+    "neighbourhood selection by scikit-learn's lasso (alpha 0.05, AND); **SPACE** is R's package. The distance is "
+    "Hamming's: edges to add plus edges to delete; ± is the standard error of a mean. Seconds are the processor's, "
+    "all threads together. A dash is what was not run: the number of data sets behind a cell, where it is not that "
+    "of the section, stands in brackets."
 )
 
 CHOICES = (
