@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import fishernet as fn
-from fishernet.cli.holdout import hold_out
+from fishernet.cli.heldout.holdout import hold_out
 from fishernet.table.number_files import read_numbers
 from tests.cli.running import good, refused, run
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,17 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.inputs.models import read_bayesian
-from fishernet.cli.inputs.tables import missing_option, read_columns
-from fishernet.cli.terminal.output import as_json_option, check_folder, output_option, write_facts, write_lines
+from fishernet.cli.gaussian import GAUSSIAN, predict_rows, prediction_lines
+from fishernet.cli.inputs.models import read_model, require_bayesian
+from fishernet.cli.inputs.tables import Reading, missing_option, read_columns
+from fishernet.cli.terminal.output import (
+    as_json_option,
+    check_folder,
+    csv_line,
+    output_option,
+    write_facts,
+    write_lines,
+)
 from fishernet.errors import SchemaError
 from fishernet.infer import predict_proba
 from fishernet.table import Variable
@@ -50,12 +56,22 @@ def predict(
 
     Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.
 
+    Of a Gaussian network, the mean of the variable given the others is printed, and the standard deviation around it;
+    where the target is in the table, the root mean square error on stderr.
+
     \b
     Example
       fishernet predict model.json patients.csv --target cough -o cough.csv
     """  # noqa: D301
     check_folder(output)
-    network = read_bayesian(model, "predict")
+    network = read_model(model)
+    if isinstance(network, GAUSSIAN):
+        if missing != "error":
+            raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
+        said = predict_rows(network, table, Reading(None, "quantile", missing, None), target)
+        _write_numbers(said, {"model": str(model), "table": str(table)} | said, output, as_json=as_json)
+        return
+    network = require_bayesian(network, model, "predict")
     variable = network.variables[positions(network.names, [target])[0]]
     others = read_columns(table, [v for v in network.variables if v.name != target], missing, unknown)
     truth = read_truth(table, variable, missing, unknown)
@@ -76,6 +92,15 @@ def predict(
         "probabilities": probabilities.tolist(),
     }
     write_facts(facts | (asdict(quality) if quality else dict.fromkeys(Quality.__annotations__)), output)
+
+
+def _write_numbers(said: dict[str, Any], facts: dict[str, Any], output: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        write_facts(facts, output)
+        return
+    write_lines(prediction_lines(said), output)
+    if said["root_mean_square_error"] is not None:
+        click.echo(f"root mean square error {said['root_mean_square_error']:.6g}, on {said['rows']:,} rows", err=True)
 
 
 @dataclass(frozen=True)
@@ -134,10 +159,3 @@ def _csv(variable: Variable, probabilities: Numbers) -> Iterator[str]:
     labels = [csv_line([as_text(state)]) for state in variable.states]
     for code, row in zip(probabilities.argmax(axis=1).tolist(), probabilities.tolist(), strict=True):
         yield ",".join([labels[code], *map(repr, row)])
-
-
-def csv_line(cells: Sequence[str]) -> str:
-    """Return cells as a line of a CSV file, quoted where needed."""
-    line = io.StringIO()
-    csv.writer(line).writerow(cells)
-    return line.getvalue().removesuffix("\r\n")

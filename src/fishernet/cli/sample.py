@@ -8,13 +8,15 @@ from typing import Any
 
 import click
 
-from fishernet.cli.inputs.models import Categorical, read_categorical
+from fishernet.cli.gaussian import GAUSSIAN, sample_rows
+from fishernet.cli.inputs.models import Categorical, read_model, require_categorical
 from fishernet.cli.inputs.states import known_states
 from fishernet.cli.terminal.output import as_json_option, check_folder, output_option, stdout, write_facts
 from fishernet.errors import FishernetError, SchemaError
 from fishernet.infer import sample as posterior_sample
 from fishernet.models import DependencyNetwork
 from fishernet.table import State, Table, write_table
+from fishernet.table.number_files import NUMBER_FORMATS, write_numbers
 from fishernet.table.writing import FORMATS
 
 
@@ -56,6 +58,8 @@ def sample(
     states, and every --thin draws the states are a row. The rows of several --chains come one chain after the other.
     States are written as in a table; a number where the model has bins is that of its bin.
 
+    Rows of a Gaussian network are numbers, independent and exact.
+
     Rows are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
     .arrow. With --json they are lists of labels, one a variable.
 
@@ -65,7 +69,21 @@ def sample(
       fishernet sample model.json -n 1000 --given smoke=yes --chains 4 --thin 50
     """  # noqa: D301
     check_folder(output)
-    network = read_categorical(model, "sample")
+    network = read_model(model)
+    if isinstance(network, GAUSSIAN):
+        asked = [name for name, value in chain.items() if value is not None] + (["given"] if given else [])
+        if asked:
+            raise FishernetError(f"--{asked[0].replace('_', '-')} does not go with a Gaussian network")
+        numbers = sample_rows(network, n_rows, seed)
+        if as_json:
+            found = {name: column.tolist() for name, column in numbers.by_name().items()}
+            write_facts({"rows": n_rows, "seed": seed, "given": {}, "columns": found}, output)
+        elif output is not None:
+            write_numbers(numbers, output)
+        else:
+            NUMBER_FORMATS[".csv"](numbers, stdout())
+        return
+    network = require_categorical(network, model, "sample")
     if not network.variables and (isinstance(network, DependencyNetwork) or (output is None and not as_json)):
         raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
     known = known_states(given, "--given", network.variables)

@@ -10,9 +10,10 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.folds import Folds, fold_lines, fold_options
-from fishernet.cli.holdout import Likelihood
-from fishernet.cli.inputs.models import read_directed
+from fishernet.cli.gaussian import GAUSSIAN, score_rows
+from fishernet.cli.heldout.folds import Folds, fold_lines, fold_options
+from fishernet.cli.heldout.holdout import Likelihood
+from fishernet.cli.inputs.models import read_model, require_directed
 from fishernet.cli.inputs.tables import Reading, read_for_model, reading_options
 from fishernet.cli.terminal.output import (
     Facts,
@@ -61,7 +62,8 @@ def score(
 ) -> None:
     """Print the log-likelihood of TABLE under MODEL (.json or .bif), in nats, in all and a row.
 
-    Of a dependency network, it is the pseudo-log-likelihood: each cell's given its inputs, summed over a row.
+    Of a dependency network, it is the pseudo-log-likelihood: each cell's given its inputs, summed over a row. Of a
+    Gaussian network it is the logarithm of the density.
 
     Columns are matched by name, in any order, and labels looked up in the model's states; columns that the model does
     not know are ignored. A row that the model deems impossible has -inf (null in JSON). Rows are counted from 0.
@@ -116,7 +118,14 @@ def _under_model(
     """Return what is printed of a table under a model, and the log-likelihood of each row."""
     if reading.bins is not None:
         raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
-    network = read_directed(model, "score")
+    network = read_model(model)
+    if isinstance(network, GAUSSIAN):
+        if terms:
+            raise FishernetError("--terms is about models of states; this is a Gaussian network")
+        said, logs = score_rows(network, table, reading, score)
+        said = {"model": str(model), "table": str(table)} | said
+        return said | ({"row_log_likelihoods": logs.tolist()} if rows else {}), logs
+    network = require_directed(network, model, "score")
     pseudo = "pseudo_" if isinstance(network, DependencyNetwork) else ""
     if score is not None and not isinstance(network, BayesianNetwork):
         raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")

@@ -9,7 +9,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.holdout import count_rows
+from fishernet.cli.heldout.holdout import count_rows
 from fishernet.cli.inputs.models import ending, read_bayesian
 from fishernet.cli.inputs.tables import missing_option, read_for_model, weights_option
 from fishernet.cli.terminal.output import Facts, as_json_option, check_folder, output_option, stdout, write_facts

@@ -1,13 +1,15 @@
-"""Reading columns of numbers from a file."""
+"""Reading columns of numbers from a file, and writing them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from fishernet.errors import MissingValueError, SchemaError
 from fishernet.table.encoding.cells import Cells
@@ -16,6 +18,7 @@ from fishernet.table.encoding.options import NA_VALUES, Options
 from fishernet.table.numbers import LARGEST, Columns, NamedColumns
 from fishernet.table.reading import columns_of
 from fishernet.table.variable import counted
+from fishernet.table.writing import Sink, format_of, opened, replacing
 
 
 def read_numbers(
@@ -85,6 +88,59 @@ def read_numbers(
     kept = ~np.logical_or.reduce(list(absent.values())) if absent else np.ones(source.n_rows, dtype=bool)
     values = np.array([_numbers(cells)[kept] for cells in source.cells], dtype=np.float64, order="C")
     return NamedColumns(tuple(cells.name for cells in source.cells), values)
+
+
+def write_numbers(rows: NamedColumns, path: str | os.PathLike[str]) -> None:
+    """Write columns of numbers to a file, which `read_numbers` reads back to the last bit.
+
+    The file is written beside and renamed, so that a failure leaves what was there.
+
+    Parameters
+    ----------
+    rows : NamedColumns
+    path : path
+        Ends in ``.csv``, ``.tsv`` (each also with ``.gz``), ``.parquet``, ``.arrow`` or ``.feather``.
+
+    Raises
+    ------
+    FileFormatError
+        When the path has another ending or cannot be written to.
+    """
+    target = Path(path)
+    write = NUMBER_FORMATS[format_of(target)]
+    with replacing(target) as file, opened(target, file) as sink:
+        write(rows, sink)
+
+
+def _frame(rows: NamedColumns) -> pa.Table:
+    return pa.table(rows.by_name())
+
+
+def _write_delimited(rows: NamedColumns, file: Sink, delimiter: str) -> None:
+    from pyarrow import csv
+
+    csv.write_csv(_frame(rows), file, csv.WriteOptions(delimiter=delimiter))
+
+
+def _write_parquet(rows: NamedColumns, file: Sink) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(_frame(rows), file)
+
+
+def _write_arrow(rows: NamedColumns, file: Sink) -> None:
+    frame = _frame(rows)
+    with pa.ipc.new_file(file, frame.schema) as writer:
+        writer.write_table(frame)
+
+
+NUMBER_FORMATS: dict[str, Callable[[NamedColumns, Sink], None]] = {
+    ".csv": partial(_write_delimited, delimiter=","),
+    ".tsv": partial(_write_delimited, delimiter="\t"),
+    ".parquet": _write_parquet,
+    ".arrow": _write_arrow,
+    ".feather": _write_arrow,
+}
 
 
 def _numbers(cells: Cells) -> Columns:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
@@ -86,20 +86,38 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
     True
     """
     target = Path(path)
-    name = target.name.lower()
+    write = FORMATS[format_of(target)]
+    if not table.variables:
+        raise SchemaError("a table without columns cannot be written")
+    with replacing(target) as file, opened(target, file) as sink:
+        write(table, sink, weights)
+
+
+def format_of(path: Path) -> str:
+    """Return the ending that says how rows are written, without the ``.gz`` behind it.
+
+    Raises
+    ------
+    FileFormatError
+        When it is another.
+    """
+    name = path.name.lower()
     suffix = Path(name.removesuffix(".gz")).suffix
     if suffix not in FORMATS or (name.endswith(".gz") and suffix not in (".csv", ".tsv")):
         raise FileFormatError(
             path, f"a table is written to {', '.join(FORMATS)}, .csv.gz or .tsv.gz, by the path's ending"
         )
-    if not table.variables:
-        raise SchemaError("a table without columns cannot be written")
-    with replacing(target) as file:
-        if name.endswith(".gz"):
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-                FORMATS[suffix](table, packed, weights)
-        else:
-            FORMATS[suffix](table, file, weights)
+    return suffix
+
+
+@contextmanager
+def opened(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Hand out what to write to: the file itself, or what compresses into it, by the path's ending."""
+    if not path.name.lower().endswith(".gz"):
+        yield file
+        return
+    with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+        yield cast(IO[bytes], packed)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fishernet.cli.holdout import Likelihood, hold_out
+from fishernet.cli.heldout.holdout import Likelihood, hold_out
 from fishernet.cli.terminal.output import Facts
 from fishernet.cli.terminal.stopwatch import Stopwatch
 from fishernet.learn import parameters, structure

@@ -51,11 +51,18 @@ def read_model(path: Path) -> Any:
 
 
 def read_bayesian(path: Path, command: str) -> BayesianNetwork:
-    """Read a Bayesian network.
+    """Read a Bayesian network; as `require_bayesian`."""
+    return require_bayesian(read_model(path), path, command)
+
+
+def require_bayesian(model: object, path: Path, command: str) -> BayesianNetwork:
+    """Return a model that is a Bayesian network.
 
     Parameters
     ----------
+    model : object
     path : Path
+        Where it was read from.
     command : str
         What needs it, for messages.
 
@@ -64,7 +71,6 @@ def read_bayesian(path: Path, command: str) -> BayesianNetwork:
     SchemaError
         When it is another kind of model.
     """
-    model = read_model(path)
     if not isinstance(model, BayesianNetwork):
         needed = f"{command} needs a Bayesian network of states, as fishernet learn makes without --model dn"
         raise wrong_kind(path, called(model), needed)
@@ -72,16 +78,19 @@ def read_bayesian(path: Path, command: str) -> BayesianNetwork:
 
 
 def read_directed(path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
-    """Read a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
-    model = read_model(path)
+    """Read a Bayesian network or a dependency network; as `require_directed`."""
+    return require_directed(read_model(path), path, command)
+
+
+def require_directed(model: object, path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
+    """Return a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
     if not isinstance(model, BayesianNetwork | DependencyNetwork):
         raise wrong_kind(path, called(model), f"{command} needs a Bayesian network or a dependency network")
     return model
 
 
-def read_categorical(path: Path, command: str) -> Categorical:
-    """Read a model of variables with states; raise SchemaError when it is another kind of model."""
-    model = read_model(path)
+def require_categorical(model: object, path: Path, command: str) -> Categorical:
+    """Return a model of variables with states; raise SchemaError when it is another kind of model."""
     if not isinstance(model, BayesianNetwork | DependencyNetwork | MarkovNetwork):
         raise wrong_kind(path, called(model), f"{command} needs a network of variables with states")
     return model

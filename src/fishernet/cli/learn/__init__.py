@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import click
 
-from fishernet.cli.holdout import count_rows, hold_out
+from fishernet.cli.heldout.holdout import count_rows, hold_out
 from fishernet.cli.inputs.models import Learned, check_model_output, write_model
 from fishernet.cli.inputs.rules import Rules, names_of, rule_options
 from fishernet.cli.inputs.searches import TUNING, tuning_options

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from fishernet.cli.holdout import Likelihood, count_rows
+from fishernet.cli.heldout.holdout import Likelihood, count_rows
 from fishernet.cli.inputs.tables import Reading
 from fishernet.cli.learn.words import held_out_words, number_or_word, row_lines, saved_lines, seconds_line
 from fishernet.cli.terminal.output import Facts, aligned, number

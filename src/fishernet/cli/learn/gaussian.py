@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fishernet.cli.holdout import Likelihood
+from fishernet.cli.heldout.holdout import Likelihood
 from fishernet.cli.inputs.tables import Reading
 from fishernet.cli.learn.bayesian import search_lines
 from fishernet.cli.learn.words import Line, held_out_words, row_lines, saved_lines, seconds_line

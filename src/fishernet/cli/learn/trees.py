@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fishernet.cli.holdout import Likelihood
+from fishernet.cli.heldout.holdout import Likelihood
 from fishernet.cli.inputs.tables import Reading
 from fishernet.cli.learn.words import Line, held_out_words, number_or_word, row_lines, saved_lines, seconds_line
 from fishernet.cli.predict import Quality

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
@@ -69,6 +71,13 @@ def stdout() -> IO[bytes]:
 def number(value: float) -> str:
     """Return a number of nats as people read it; ``-`` for one that is not known."""
     return "-" if math.isnan(value) else f"{value:,.4f}"
+
+
+def csv_line(cells: Sequence[str]) -> str:
+    """Return cells as a line of a CSV file, quoted where needed."""
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue().removesuffix("\r\n")
 
 
 def aligned(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:

@@ -12,7 +12,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.holdout import count_rows
+from fishernet.cli.heldout.holdout import count_rows
 from fishernet.cli.inputs.rules import Rules, rule_options
 from fishernet.cli.inputs.searches import tuning_options
 from fishernet.cli.inputs.tables import Reading, refuse_empty
