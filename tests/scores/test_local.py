@@ -217,3 +217,20 @@ def test_every_instruction_set_gives_the_same_bits(isa: str) -> None:
         for extra in ({}, {"FISHERNET_ISA": isa})
     }
     assert len(answers) == 1
+
+
+def test_rows_that_count_several_times_are_as_so_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the last bit, and whether they are counted one by one or by their weights."""
+    random = np.random.default_rng(3)
+    codes = random.integers(0, 3, size=(200, 4))
+    weights = random.integers(0, 6, size=200)
+    weighted = fn.Table.from_codes(codes, weights=weights)
+    variables = weighted.variables
+    written_out = fn.Table.from_codes(np.repeat(codes, weights, axis=0), variables)
+    families = Families.from_pairs([(0, []), (1, [0, 2]), (3, [0, 1, 2])])
+    for name in ("bic", "fnml", "bdeu"):
+        expected = local_scores(as_source(written_out), families, named_score(name))
+        for most in (8, 0):
+            monkeypatch.setattr("fishernet.scores.local.MOST_REPEATED", most)
+            found = local_scores(as_source(weighted), families, named_score(name))
+            np.testing.assert_array_equal(found, expected)

@@ -24,6 +24,8 @@ from fishernet.table.variable import positions
 
 Numbers = Any  # an array or a data frame of numbers, or a Scatter
 
+MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
+MOST_CELLS = 2**28
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
 
 
@@ -93,7 +95,21 @@ def _core_terms(source: CountSource, score: Score) -> _core.SetTerms | None:
     if not isinstance(source, TableCounts) or not isinstance(score, BuiltIn):
         return None
     source.table.require_complete("a score")
-    return _core.SetTerms(source.table.native, *score.rule(source.n_rows))
+    return _core.SetTerms(_unweighted(source.table).native, *score.rule(source.n_rows))
+
+
+def _unweighted(table: Table) -> Table:
+    """Return the same rows each as often as its weight says, where that is no longer than the core gains by it.
+
+    Rows that count once are counted many at a time.
+    """
+    if table.weights is None:
+        return table
+    n_rows = int(table.weights.sum())
+    if n_rows > MOST_REPEATED * table.n_rows or n_rows * len(table.variables) > MOST_CELLS:
+        return table
+    rows = np.repeat(np.arange(table.n_rows), table.weights)
+    return Table(table.variables, [codes[rows] for codes in table.codes], n_rows=n_rows)
 
 
 def _gaussian_terms(source: CountSource, score: Score) -> FractionalTerms | None:
