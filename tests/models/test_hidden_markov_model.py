@@ -160,7 +160,10 @@ def test_posteriors_are_shares_of_the_trajectories(m: Parts) -> None:
     strings = possible(m, all_strings(m.n_symbols, 2))
     silent = m.emission[:, -1] if m.empty else np.zeros(m.n_states)
     closure = np.linalg.inv(np.eye(m.n_states) - silent[:, None] * m.transition)
-    for string, shares in zip(strings, m.model().posterior(strings), strict=True):
+    model = m.model()
+    found, logs = model.posterior(strings, return_log_prob=True)
+    np.testing.assert_array_equal(logs, model.log_prob(strings))
+    for string, shares in zip(strings, found, strict=True):
         assert shares.shape == (len(string), m.n_states)
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-11)
         for place, state in itertools.product(range(len(string)), range(m.n_states)):

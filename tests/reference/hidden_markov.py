@@ -171,9 +171,13 @@ def log_probability(m: Parts, string: Sequence[int]) -> np.longdouble:
     return np.longdouble(np.logaddexp.reduce(f if m.final is None else f + log(m.final.astype(np.longdouble))))
 
 
-def numerical_scores(m: Parts, string: Sequence[int], step: float = 1e-4) -> Floats:
-    """Five-point differences of the log-probability, unconstrained then normalized."""
+def numerical_scores(m: Parts, string: Sequence[int], longest: float = 1e-4) -> Floats:
+    """Five-point differences of the log-probability, unconstrained then normalized.
+
+    Near 0 the logarithm bends, so steps are short there; at 0 itself the probability goes on as a polynomial.
+    """
     at = m.flat()
+    steps = np.where(at > 0, np.clip(at / 50, 1e-10, longest), longest)
 
     def value(k: int, by: float) -> float:
         moved = at.copy()
@@ -181,6 +185,7 @@ def numerical_scores(m: Parts, string: Sequence[int], step: float = 1e-4) -> Flo
         return float(np.log(probability(m.replaced(moved).normalized(), string)))
 
     def slope(k: int) -> float:
+        step = steps[k]
         near, far = value(k, step) - value(k, -step), value(k, 2 * step) - value(k, -2 * step)
         return (8 * near - far) / (12 * step)
 

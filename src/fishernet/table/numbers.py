@@ -72,7 +72,9 @@ def named_columns(X: Any, names: Iterable[str] | None = None) -> NamedColumns:
     chosen = None if names is None else list(names)
     if chosen is not None:
         check_names(chosen)
-    found = _frame_columns(X, chosen) if is_frame(X) else _array_columns(X, chosen)
+    if not is_frame(X):
+        return _array_columns(np.asarray(X), chosen)
+    found = _frame_columns(X, chosen)
     for name, column in found.items():
         _require_finite(name, column)
     lengths = {len(column) for column in found.values()}
@@ -115,14 +117,22 @@ def is_frame(X: Any) -> bool:
     return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
 
 
-def _array_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:
-    array = np.asarray(X)
+def _array_columns(array: npt.NDArray[Any], names: list[str] | None) -> NamedColumns:
     if array.ndim != 2:
         raise SchemaError(f"data must have two axes (rows, columns), got shape {array.shape}")
     of = [f"v{c}" for c in range(array.shape[1])] if names is None else names
     if len(of) != array.shape[1]:
         raise SchemaError(f"{len(of)} names for {array.shape[1]} columns")
-    return {name: _as_numbers(name, array[:, c]) for c, name in enumerate(of)}
+    if not of:
+        raise SchemaError("the data have no columns")
+    if array.dtype.kind in "iuf":
+        values = np.array(array.T, dtype=np.float64, order="C")
+    else:
+        values = np.array([_as_numbers(name, array[:, c]) for c, name in enumerate(of)])
+    if not (np.abs(values) <= LARGEST).all():
+        for name, column in zip(of, values, strict=True):
+            _require_finite(name, column)
+    return NamedColumns(tuple(of), values)
 
 
 def _frame_columns(X: Any, names: list[str] | None) -> dict[str, Columns]:

@@ -15,7 +15,7 @@ from fishernet.counts.correlations import rank, refuse_collinear, require_indepe
 from fishernet.counts.scatter import Floats
 from fishernet.errors import FishernetWarning, SchemaError
 from fishernet.graphs import UndirectedGraph
-from fishernet.learn.markov.combine import check_rule, combined
+from fishernet.learn.markov.combine import Edge, check_rule, combined, edges_between, joined
 from fishernet.learn.markov.prior import Prior, log_prior
 from fishernet.progress import Progress, Reporter
 from fishernet.scores.fractional import blanket_sizes, weight
@@ -113,7 +113,7 @@ def gaussian_graph(
     _warn_of_few_rows(search.saturated, few=prior is False and full < d)
     if rule != "hc":
         return combined(scatter.names, blankets, rule)
-    return search.climb(combined(scatter.names, blankets, "or"))
+    return search.climb(edges_between(blankets, "or"))
 
 
 class _Search:
@@ -137,16 +137,11 @@ class _Search:
         reporter.finish(d)
         return found
 
-    def climb(self, candidates: UndirectedGraph) -> UndirectedGraph:
-        edges = [(u, v) for u, others in enumerate(candidates.adjacency) for v in others if u < v]
-        flat = np.array(edges, dtype=np.int32).reshape(-1, 2)
+    def climb(self, candidates: list[Edge]) -> UndirectedGraph:
+        flat = np.array(candidates, dtype=np.int32).reshape(-1, 2)
         chosen, collinear = _core.climb_edges(*self._score, flat)
         self._refuse(collinear)
-        adjacency: list[list[int]] = [[] for _ in self._names]
-        for u, v in flat[chosen.astype(bool)].tolist():
-            adjacency[u].append(v)
-            adjacency[v].append(u)
-        return UndirectedGraph(self._names, adjacency)
+        return joined(self._names, flat[chosen.astype(bool)].tolist())
 
     def _refuse(self, collinear: npt.NDArray[np.int32]) -> None:
         if len(collinear):

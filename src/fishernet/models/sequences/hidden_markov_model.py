@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -224,8 +224,22 @@ class HiddenMarkovModel:
         encoded = self._alphabet.encode(strings)
         return self.native.log_prob(encoded.codes, encoded.offsets)
 
-    def posterior(self, strings: Strings) -> list[Numbers]:
+    @overload
+    def posterior(self, strings: Strings, *, return_log_prob: Literal[False] = False) -> list[Numbers]: ...
+
+    @overload
+    def posterior(self, strings: Strings, *, return_log_prob: Literal[True]) -> tuple[list[Numbers], Numbers]: ...
+
+    def posterior(
+        self, strings: Strings, *, return_log_prob: bool = False
+    ) -> list[Numbers] | tuple[list[Numbers], Numbers]:
         """Return P(state of the symbol | string) for every symbol, one (length, n_states) array a string.
+
+        Parameters
+        ----------
+        strings : iterable of strings
+        return_log_prob : bool
+            Whether the log-probability of each string comes too, (n,) float64; it costs nothing more.
 
         Raises
         ------
@@ -235,7 +249,8 @@ class HiddenMarkovModel:
         encoded = self._alphabet.encode(strings)
         flat, logs = self.native.posterior(encoded.codes, encoded.offsets)
         require_possible(logs)
-        return [flat[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
+        shares = [flat[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
+        return (shares, logs) if return_log_prob else shares
 
     def decode(self, strings: Strings, *, method: str = "viterbi") -> list[npt.NDArray[np.int32]]:
         """Return the state of every symbol, one (length,) int32 array a string.
