@@ -187,6 +187,6 @@ def numerical_scores(m: Parts, string: Sequence[int], longest: float = 1e-4) -> 
     def slope(k: int) -> float:
         step = steps[k]
         near, far = value(k, step) - value(k, -step), value(k, 2 * step) - value(k, -2 * step)
-        return (8 * near - far) / (12 * step)
+        return float((8 * near - far) / (12 * step))
 
     return np.array([slope(k) for k in range(len(at))])
