@@ -171,6 +171,11 @@ def log_probability(m: Parts, string: Sequence[int]) -> np.longdouble:
     return np.longdouble(np.logaddexp.reduce(f if m.final is None else f + log(m.final.astype(np.longdouble))))
 
 
+def possible(m: Parts, strings: list[list[int]]) -> list[list[int]]:
+    """The strings that the model can give."""
+    return [string for string in strings if probability(m, string) > 1e-12]
+
+
 def numerical_scores(m: Parts, string: Sequence[int], longest: float = 1e-4) -> Floats:
     """Five-point differences of the log-probability, unconstrained then normalized.
 

@@ -1,0 +1,155 @@
+"""Hidden Markov models: expected counts, scores and information, against enumeration and derivatives."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import fishernet as fn
+from fishernet.errors import SchemaError, StateSpaceError
+from tests.reference.hidden_markov import (
+    Parts,
+    all_strings,
+    numerical_scores,
+    parts,
+    possible,
+    probability,
+    random_parts,
+    trajectories,
+)
+
+KINDS = [(final, empty) for final in (False, True) for empty in (False, True)]
+TWO = fn.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]], alphabet="ab")
+
+
+@settings(max_examples=60, deadline=None)
+@given(parts(empty=False, most_states=3))
+def test_expected_counts_are_averages_over_trajectories(m: Parts) -> None:
+    strings = possible(m, all_strings(m.n_symbols, 3))
+    counts = m.model().expected_counts(strings)
+    for i, string in enumerate(strings):
+        emission, transition = np.zeros(m.emission.shape), np.zeros(m.transition.shape)
+        initial, final = np.zeros(m.n_states), np.zeros(m.n_states)
+        for t in trajectories(m, string, len(string)):
+            share = t.weight / probability(m, string)
+            for a, symbol in zip(t.states, t.symbols, strict=True):
+                assert symbol is not None
+                emission[a, symbol] += share
+            for a, b in itertools.pairwise(t.states):
+                transition[a, b] += share
+            if t.states:
+                initial[t.states[0]] += share
+                final[t.states[-1]] += share
+        np.testing.assert_allclose(counts.emission[i], emission, atol=1e-11)
+        np.testing.assert_allclose(counts.transition[i], transition, atol=1e-11)
+        np.testing.assert_allclose(counts.initial[i], initial, atol=1e-11)
+        if counts.final is not None:
+            np.testing.assert_allclose(counts.final[i], final, atol=1e-11)
+
+
+@settings(max_examples=80, deadline=None)
+@given(parts())
+def test_scores_are_derivatives(m: Parts) -> None:
+    """Also at parameters that are 0, where the likelihood goes on as a polynomial."""
+    strings = possible(m, all_strings(m.n_symbols, 3))[::3]
+    scores = m.model().fisher_scores(strings)
+    assert scores.shape == (len(strings), m.model().n_parameters)
+    for string, score in zip(strings, scores, strict=True):
+        if probability(m, string) > 1e-3:
+            np.testing.assert_allclose(score, numerical_scores(m, string), rtol=1e-5, atol=1e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(parts())
+def test_scores_are_orthogonal_to_the_parameters_of_their_rows(m: Parts) -> None:
+    """A row times a number is the same row after it was normalized."""
+    strings = possible(m, all_strings(m.n_symbols, 3))
+    hmm = m.model()
+    emission = hmm.fisher_scores(strings, parameters=["emission"]).reshape(len(strings), *m.emission.shape)
+    np.testing.assert_allclose((emission * m.emission).sum(axis=2), 0, atol=1e-9)
+    rest = hmm.fisher_scores(strings)[:, m.emission.size :]
+    moves = rest[:, : m.transition.size].reshape(len(strings), *m.transition.shape)
+    total = (moves * m.transition).sum(axis=2)
+    if m.final is not None:
+        total += rest[:, -m.n_states :] * m.final
+    np.testing.assert_allclose(total, 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_scores_have_mean_zero_under_the_model(empty: bool) -> None:
+    m = random_parts(5, 3, 1, final=True, empty=empty)
+    strings = [[0] * n for n in range(300)]
+    hmm = m.model()
+    np.testing.assert_allclose(np.exp(hmm.log_prob(strings)) @ hmm.fisher_scores(strings), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("final", "empty"), KINDS)
+def test_both_engines_and_checkpoints_give_the_same(final: bool, empty: bool) -> None:
+    """Doubles, numbers without limits, and tables made again from checkpoints."""
+    m = random_parts(9, 5, 3, final=final, empty=empty)
+    random = np.random.default_rng(3)
+    strings = [random.integers(0, 3, n).tolist() for n in (0, 1, 15, 16, 17, 200)]
+    hmm = m.model()
+    encoded = hmm.alphabet.encode(strings)
+    rows, logs = hmm.native.derivatives(encoded.codes, encoded.offsets, 1, True)
+    assert hmm.native.dense
+    again, _ = hmm.native.derivatives(encoded.codes, encoded.offsets, 1, True, 20)
+    np.testing.assert_allclose(again, rows, rtol=1e-12)
+    wide = with_an_unused_state(m)
+    assert not wide.native.dense
+    other, other_logs = wide.native.derivatives(encoded.codes, encoded.offsets, 1, True)
+    few, _ = wide.native.derivatives(encoded.codes, encoded.offsets, 1, True, 20)
+    np.testing.assert_array_equal(few, other)
+    np.testing.assert_allclose(other_logs, logs, rtol=1e-12, atol=1e-12)
+    kept = np.concatenate([part.ravel() for part in used_columns(m)])
+    np.testing.assert_allclose(other[:, kept], rows, rtol=1e-10)
+    totals, _ = hmm.native.derivatives(encoded.codes, encoded.offsets, len(strings), True)
+    np.testing.assert_allclose(totals[0], rows.sum(axis=0), rtol=1e-12)
+
+
+def with_an_unused_state(m: Parts) -> fn.HiddenMarkovModel:
+    """The same with one state that is never come to and emits a symbol with a probability that no double can square."""
+    n = m.n_states
+    transition = np.zeros((n + 1, n + 1))
+    transition[:n, :n] = m.transition
+    transition[n, n] = 1.0
+    emission = np.zeros((n + 1, m.emission.shape[1]))
+    emission[:n] = m.emission
+    emission[n, :2] = [1.0, 1e-290]
+    final = None if m.final is None else np.append(m.final, 0.0)
+    return fn.HiddenMarkovModel(np.append(m.initial, 0.0), transition, emission, final=final, empty=m.empty)
+
+
+def used_columns(m: Parts) -> list[Any]:
+    """Where the scores of the first states are among those of one state more."""
+    n, columns = m.n_states, m.emission.shape[1]
+    first = (n + 1) * columns
+    moves = first + np.arange((n + 1) ** 2).reshape(n + 1, n + 1)[:n, :n]
+    initial = first + (n + 1) ** 2 + np.arange(n)
+    return [np.arange(n * columns), moves, initial, *([] if m.final is None else [initial + n + 1])]
+
+
+def test_the_information_of_short_strings_is_the_mean_square_of_the_scores() -> None:
+    strings = ["".join(s) for s in itertools.product("ab", repeat=3)]
+    scores = TWO.fisher_scores(strings)
+    expected = (scores * np.exp(TWO.log_prob(strings))[:, None]).T @ scores
+    np.testing.assert_allclose(TWO.fisher_information(length=3), expected, atol=1e-12)
+    with pytest.raises(StateSpaceError, match="length 40"):
+        TWO.fisher_information(length=40)
+    with pytest.raises(SchemaError, match="length"):
+        TWO.fisher_information()
+
+
+def test_results_do_not_depend_on_threads() -> None:
+    strings = TWO.sample(200, length=50, seed=1)
+    results = []
+    for n in (1, 2):
+        before = fn.set_threads(n)
+        results.append((TWO.log_prob(strings), TWO.fisher_scores(strings)))
+        fn.set_threads(before)
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
