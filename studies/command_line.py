@@ -7,22 +7,31 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a command line asks for, in the words of a study's options."""
+class Options:
+    """What to compute; a study's own options say what follows from it."""
 
-    form: str
-    repetitions: int
-    data: Path | None
-    processes: int
-    figures: Path | None
-    kept: Path | None
+    form: str = "usual"
+    """"quick", "usual" or "full"."""
+    repetitions: int = 25
+    """Data sets a size."""
+    data: Path | None = None
+    """The folder of real data and published figures; what it lacks is left out."""
+    processes: int = 1
+    figures: Path | None = None
+    """The folder that figures are written to, below that of the report; without it there are none."""
+    kept: Path | None = None
+    """The file that results are kept in."""
+
+
+Own = TypeVar("Own", bound=Options)
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Generic[Own]):
     """What such a study says of itself."""
 
     name: str
@@ -35,7 +44,9 @@ class Study:
     """What the folder of data holds."""
     repetitions: Mapping[str, int]
     """By form."""
-    report: Callable[[Asked, Callable[[str], None]], str]
+    options: Callable[..., Own]
+    """Makes the study's own options."""
+    report: Callable[[Own, Callable[[str], None]], str]
     """Makes the report, and says what it is doing."""
     output: Path
 
@@ -70,7 +81,7 @@ class Study:
         if repetitions < 1 or asked.processes < 1:
             line.error("--repetitions and --processes are at least 1")
         figures = None if asked.quick else asked.output.parent / "figures"
-        wanted = Asked(form, repetitions, asked.data, asked.processes, figures, asked.keep)
+        wanted = self.options(form, repetitions, asked.data, asked.processes, figures, asked.keep)
         text = self.report(wanted, lambda what: print(what, file=sys.stderr, flush=True))
         asked.output.parent.mkdir(parents=True, exist_ok=True)
         asked.output.write_text(text)

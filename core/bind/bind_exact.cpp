@@ -164,7 +164,6 @@ void bind_exact(nb::module_& m) {
         .def_prop_ro("gave_up", &SparseSearch::gave_up)
         .def_prop_ro("n_nodes", &SparseSearch::n_nodes)
         .def_prop_ro("bytes", &SparseSearch::bytes)
-        .def_prop_ro("largest_component", &SparseSearch::largest_component)
         .def_prop_ro("parents", [](const SparseSearch& self) {
             if (!self.finished()) refuse("the search has not finished");
             return self.parents();

@@ -262,7 +262,6 @@ void bind_inference(nb::module_& m) {
         .def("__init__", &make_families, nb::arg("factors"), nb::arg("observed"), nb::arg("soft"), nb::arg("method"),
              nb::arg("most"), nb::keep_alive<1, 2>())
         .def("run", &run_families, nb::arg("states").noconvert(), nb::arg("likelihoods").noconvert())
-        .def_prop_ro("n_jobs", [](const PlannedFamilies& self) { return self.plan.n_jobs(); })
         .def_prop_ro("cost", [](const PlannedFamilies& self) { return self.plan.cost(); })
         .def_prop_ro("cells_held", [](const PlannedFamilies& self) { return self.plan.cells_held(); });
 }

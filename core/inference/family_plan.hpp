@@ -23,7 +23,6 @@ public:
     bool complete() const { return too_large_ == 0; }  // or given up: it cannot be run
     double cells_held() const;                          // by the job that holds most
     double cost() const;
-    std::size_t n_jobs() const { return jobs_.size(); }
 
     // One table a variable. Empty when the findings are impossible.
     std::vector<std::vector<double>> run(const Findings& findings, StopCheck check);

@@ -40,12 +40,6 @@ SparseSearch::SparseSearch(std::vector<std::vector<ParentSet>> sets, std::vector
     find_components();
 }
 
-std::size_t SparseSearch::largest_component() const {
-    std::size_t most = 0;
-    for (const auto& members : components_) most = std::max(most, members.size());
-    return most;
-}
-
 std::size_t SparseSearch::n_nodes() const { return nodes_before_ + (way_ ? way_->n_nodes() : 0); }
 
 // Variables of which each may be an ancestor of the other.

@@ -15,7 +15,8 @@ STUDY = Study(
     full="days: the methods with an L1 penalty on all data sets",
     data="holds reference/; without it that part is left out",
     repetitions=REPETITIONS,
-    report=lambda asked, say: report(Options(**vars(asked)), say),
+    options=Options,
+    report=report,
     output=Path("docs/studies/fmpl.md"),
 )
 main = STUDY.main

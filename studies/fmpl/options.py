@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+
+from studies import command_line
 
 SIZES = (125, 250, 500, 1_000, 2_000, 4_000)
 VARIABLES = (64, 128, 256, 512, 1_024)
@@ -18,19 +19,8 @@ PENALIZED = {"glasso": {512: 0, 1_024: 0}, "NBS": {512: 2, 1_024: 1}}
 
 
 @dataclass(frozen=True)
-class Options:
-    """What to compute."""
-
-    form: str = "usual"
-    repetitions: int = REPETITIONS["usual"]
-    """Data sets a size, of up to `LARGEST_OF_ALL` variables."""
-    data: Path | None = None
-    """The folder that holds reference/, for the figures of the authors' program."""
-    processes: int = 1
-    figures: Path | None = None
-    """The folder that figures are written to, below that of the report; without it there are none."""
-    kept: Path | None = None
-    """The file that results are kept in."""
+class Options(command_line.Options):
+    """What to compute; `repetitions` are of up to `LARGEST_OF_ALL` variables."""
 
     @property
     def variables(self) -> tuple[int, ...]:

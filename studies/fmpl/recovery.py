@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import fishernet as fn
+from studies.averages import counts, means, standard_errors
 from studies.fmpl.methods import METHODS, learned, missing
 from studies.fmpl.options import Options
 from studies.fmpl.truths import Array, Copies
@@ -41,31 +42,22 @@ class Recovery:
 
     def of(self, method: str) -> Array:
         """Return a method's mean distance by size; NaN where it did not learn."""
-        return means(self.distances[:, self.methods.index(method)])
+        return means(self._distances_of(method), 1)
 
     def error_of(self, method: str) -> Array:
         """Return the standard errors of the mean distances."""
-        values = self.distances[:, self.methods.index(method)]
-        counts = self.data_sets_of(method)
-        spread = means((values - means(values)[:, None]) ** 2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.where(counts > 1, np.sqrt(spread / (counts - 1)), np.nan))
+        return standard_errors(self._distances_of(method), 1)
 
     def seconds_of(self, method: str) -> Array:
         """Return a method's mean time by size."""
-        return means(self.seconds[:, self.methods.index(method)])
+        return means(self.seconds[:, self.methods.index(method)], 1)
 
     def data_sets_of(self, method: str) -> Array:
         """Return how many data sets are behind each mean."""
-        there = ~np.isnan(self.distances[:, self.methods.index(method)])
-        return np.asarray(there.sum(axis=1), dtype=np.float64)
+        return counts(self._distances_of(method), 1)
 
-
-def means(values: Array) -> Array:
-    """Return the means of rows over what is there; NaN where nothing is."""
-    there = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(there, values, 0.0).sum(axis=1) / there.sum(axis=1))
+    def _distances_of(self, method: str) -> Array:
+        return np.asarray(self.distances[:, self.methods.index(method)])
 
 
 def learn(task: Task) -> list[list[float]]:
@@ -84,13 +76,13 @@ def learn(task: Task) -> list[list[float]]:
 def recover(d: int, options: Options, kept: Kept, methods: Sequence[str] = tuple(METHODS)) -> Recovery:
     """Draw, learn and compare; the data depend neither on the methods nor on how many repetitions there are."""
     lacking = missing()
-    counts = {method: options.data_sets(d, method) for method in methods if method not in lacking}
+    asked = {method: options.data_sets(d, method) for method in methods if method not in lacking}
     tasks, places = [], []
     for s, n in enumerate(options.sizes):
-        for r in range(max(counts.values())):
-            tasks.append(Task(Copies(d), n, r, tuple(m for m, count in counts.items() if r < count)))
+        for r in range(max(asked.values())):
+            tasks.append(Task(Copies(d), n, r, tuple(m for m, count in asked.items() if r < count)))
             places.append((s, r))
-    shape = (len(options.sizes), len(methods), max(counts.values()))
+    shape = (len(options.sizes), len(methods), max(asked.values()))
     distances, seconds = np.full(shape, np.nan), np.full(shape, np.nan)
     for (s, r), task, found in zip(places, tasks, kept.map(learn, tasks), strict=True):
         at = [list(methods).index(method) for method in task.methods]

@@ -15,7 +15,8 @@ STUDY = Study(
     full="many hours: 25 repetitions, KCIT on all sizes",
     data="holds bio/; without it the proteins are left out",
     repetitions=REPETITIONS,
-    report=lambda asked, say: report(Options(**vars(asked)), say),
+    options=Options,
+    report=report,
     output=Path("docs/studies/knn-mi.md"),
 )
 main = STUDY.main

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
+from studies import command_line
 from studies.knn_mi.methods import LOCAL, METHODS
 from studies.knn_mi.recovery import Limit, Plan
 from studies.knn_mi.truths import NOISES, Nonparanormal, SevenNodes
@@ -17,19 +17,11 @@ REPETITIONS = {"quick": 2, "usual": 5, "full": 25}
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(command_line.Options):
     """What to compute."""
 
-    form: str = "usual"
     repetitions: int = REPETITIONS["usual"]
     """Data sets of seven nodes; of the larger networks there are fewer, except in the full form."""
-    data: Path | None = None
-    """The folder that holds bio/, for the proteins."""
-    processes: int = 1
-    figures: Path | None = None
-    """The folder that figures are written to, below that of the report; without it there are none."""
-    kept: Path | None = None
-    """The file that results are kept in."""
 
     @property
     def fewer(self) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import fishernet as fn
+from studies.averages import counts, means, standard_errors
 from studies.kept import Kept
 from studies.knn_mi.methods import learned, missing
 from studies.knn_mi.truths import Array, Truth
@@ -63,36 +64,26 @@ class Recovery:
     @property
     def mean(self) -> Array:
         """[truth, size, method]."""
-        return over_repetitions(self.distances)
+        return means(self.distances, 2)
 
     @property
     def error(self) -> Array:
         """The standard error of `mean`."""
-        counts = self.repetitions
-        spread = over_repetitions((self.distances - self.mean[:, :, None]) ** 2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.where(counts > 1, np.sqrt(spread / (counts - 1)), np.nan))
+        return standard_errors(self.distances, 2)
 
     @property
     def repetitions(self) -> Array:
         """How many data sets are behind each mean."""
-        return np.asarray((~np.isnan(self.distances)).sum(axis=2), dtype=np.float64)
+        return counts(self.distances, 2)
 
     @property
     def mean_seconds(self) -> Array:
         """[truth, size, method]."""
-        return over_repetitions(self.seconds)
+        return means(self.seconds, 2)
 
     def at(self, truth: int, method: str) -> Array:
         """Return the mean distances of a method, by size."""
         return np.asarray(self.mean[truth, :, self.plan.methods.index(method)])
-
-
-def over_repetitions(values: Array) -> Array:
-    """Return means over the third axis, of what is there; NaN where nothing is."""
-    there = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(there, values, 0.0).sum(axis=2) / there.sum(axis=2))
 
 
 def learn(task: Task) -> list[list[float]]:

@@ -15,6 +15,7 @@ import fishernet as fn
 from fishernet.errors import SchemaError, UnknownStateError, ZeroProbabilityError
 from fishernet.models import Alphabet
 from tests.reference.hidden_markov import (
+    KINDS,
     Parts,
     all_strings,
     log_probability,
@@ -23,11 +24,8 @@ from tests.reference.hidden_markov import (
     probability,
     random_parts,
     trajectories,
+    two_states,
 )
-
-KINDS = [(final, empty) for final in (False, True) for empty in (False, True)]
-TWO = fn.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]], alphabet="ab")
-
 
 # ------------------------------------------------------------------------------------------------- log-probabilities
 
@@ -218,8 +216,8 @@ def test_viterbi_of_long_strings_is_the_dynamic_program(seed: int, n_states: int
 
 
 def test_posterior_decoding_takes_the_likeliest_state_of_each_symbol() -> None:
-    shares = TWO.posterior(["abba", ""])
-    decoded = TWO.decode(["abba", ""], method="posterior")
+    shares = two_states().posterior(["abba", ""])
+    decoded = two_states().decode(["abba", ""], method="posterior")
     assert [states.tolist() for states in decoded] == [share.argmax(axis=1).tolist() for share in shares]
 
 
@@ -238,10 +236,10 @@ def test_samples_come_with_their_probabilities(empty: bool) -> None:
 
 
 def test_samples_of_given_lengths() -> None:
-    assert list(map(len, TWO.sample(3, length=[0, 4, 2], seed=1))) == [0, 4, 2]
-    assert TWO.sample(5, length=9, seed=3) == TWO.sample(5, length=9, seed=3)
-    assert TWO.sample(0, length=9) == []
-    assert set("".join(TWO.sample(50, length=9, seed=3))) == {"a", "b"}
+    assert list(map(len, two_states().sample(3, length=[0, 4, 2], seed=1))) == [0, 4, 2]
+    assert two_states().sample(5, length=9, seed=3) == two_states().sample(5, length=9, seed=3)
+    assert two_states().sample(0, length=9) == []
+    assert set("".join(two_states().sample(50, length=9, seed=3))) == {"a", "b"}
 
 
 def test_samples_of_what_never_stops_are_refused() -> None:
@@ -249,7 +247,7 @@ def test_samples_of_what_never_stops_are_refused() -> None:
     with pytest.raises(SchemaError, match="state 1 never stops"):
         stuck.sample(1)
     with pytest.raises(SchemaError, match="give length"):
-        TWO.sample(1)
+        two_states().sample(1)
     with pytest.raises(SchemaError, match="draws the lengths itself"):
         random_parts(1, 2, 2, final=True).model().sample(1, length=3)
 
@@ -274,23 +272,23 @@ def test_a_loop_without_symbols_and_without_an_end_is_singular() -> None:
 
 
 def test_the_empty_string_is_a_string() -> None:
-    assert TWO.log_prob([""])[0] == 0
-    assert TWO.fisher_scores([""]).tolist() == [[0.0] * 10]
+    assert two_states().log_prob([""])[0] == 0
+    assert two_states().fisher_scores([""]).tolist() == [[0.0] * 10]
     stopping = fn.HiddenMarkovModel([0.75], [[0.5]], [[1.0]], final=[0.5])
     assert np.exp(stopping.log_prob([[], [0]])) == pytest.approx([0.25, 0.375])
-    assert TWO.log_prob([]).shape == (0,)
-    assert TWO.fisher_scores([]).shape == (0, 10)
+    assert two_states().log_prob([]).shape == (0,)
+    assert two_states().fisher_scores([]).shape == (0, 10)
 
 
 def test_what_is_no_list_of_strings_is_refused() -> None:
     with pytest.raises(SchemaError, match="a list of strings"):
-        TWO.log_prob("ab")
+        two_states().log_prob("ab")
     with pytest.raises(UnknownStateError, match=r"string 1 has the symbol 'c' at position 2"):
-        TWO.log_prob(["ab", "abc"])
+        two_states().log_prob(["ab", "abc"])
     with pytest.raises(SchemaError, match="unknown method"):
-        TWO.decode(["ab"], method="best")
+        two_states().decode(["ab"], method="best")
     with pytest.raises(SchemaError, match="parameters must be some of"):
-        TWO.fisher_scores(["ab"], parameters=["final"])
+        two_states().fisher_scores(["ab"], parameters=["final"])
 
 
 # ------------------------------------------------------------------------------------------------------ its identity
@@ -305,8 +303,10 @@ def test_models_are_equal_by_their_numbers_and_survive_pickling() -> None:
         assert hash(copy) == hash(hmm)
         assert copy.log_prob([[0, 1]]) == hmm.log_prob([[0, 1]])
     assert random_parts(2, 3, 2, empty=True).model() != random_parts(2, 3, 3).model()
-    same = fn.HiddenMarkovModel(TWO.initial, TWO.transition, TWO.emission, alphabet=Alphabet("ba"))
-    assert same != TWO
+    same = fn.HiddenMarkovModel(
+        two_states().initial, two_states().transition, two_states().emission, alphabet=Alphabet("ba")
+    )
+    assert same != two_states()
 
 
 class Fitted:
@@ -317,7 +317,7 @@ class Fitted:
 
 def test_a_model_of_hmmlearn_is_taken_over() -> None:
     hmm = fn.HiddenMarkovModel.from_hmmlearn(Fitted(), alphabet="ab")
-    np.testing.assert_allclose(hmm.transition, TWO.transition, atol=1e-7)
+    np.testing.assert_allclose(hmm.transition, two_states().transition, atol=1e-7)
     assert hmm.alphabet.symbols == ("a", "b")
     with pytest.raises(SchemaError, match="has no startprob_"):
         fn.HiddenMarkovModel.from_hmmlearn(object())

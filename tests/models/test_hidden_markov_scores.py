@@ -12,6 +12,7 @@ from hypothesis import given, settings
 import fishernet as fn
 from fishernet.errors import SchemaError, StateSpaceError
 from tests.reference.hidden_markov import (
+    KINDS,
     Parts,
     all_strings,
     numerical_scores,
@@ -20,10 +21,8 @@ from tests.reference.hidden_markov import (
     probability,
     random_parts,
     trajectories,
+    two_states,
 )
-
-KINDS = [(final, empty) for final in (False, True) for empty in (False, True)]
-TWO = fn.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]], alphabet="ab")
 
 
 @settings(max_examples=60, deadline=None)
@@ -135,21 +134,21 @@ def used_columns(m: Parts) -> list[Any]:
 
 def test_the_information_of_short_strings_is_the_mean_square_of_the_scores() -> None:
     strings = ["".join(s) for s in itertools.product("ab", repeat=3)]
-    scores = TWO.fisher_scores(strings)
-    expected = (scores * np.exp(TWO.log_prob(strings))[:, None]).T @ scores
-    np.testing.assert_allclose(TWO.fisher_information(length=3), expected, atol=1e-12)
+    scores = two_states().fisher_scores(strings)
+    expected = (scores * np.exp(two_states().log_prob(strings))[:, None]).T @ scores
+    np.testing.assert_allclose(two_states().fisher_information(length=3), expected, atol=1e-12)
     with pytest.raises(StateSpaceError, match="length 40"):
-        TWO.fisher_information(length=40)
+        two_states().fisher_information(length=40)
     with pytest.raises(SchemaError, match="length"):
-        TWO.fisher_information()
+        two_states().fisher_information()
 
 
 def test_results_do_not_depend_on_threads() -> None:
-    strings = TWO.sample(200, length=50, seed=1)
+    strings = two_states().sample(200, length=50, seed=1)
     results = []
     for n in (1, 2):
         before = fn.set_threads(n)
-        results.append((TWO.log_prob(strings), TWO.fisher_scores(strings)))
+        results.append((two_states().log_prob(strings), two_states().fisher_scores(strings)))
         fn.set_threads(before)
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)

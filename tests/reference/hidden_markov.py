@@ -14,6 +14,8 @@ import fishernet as fn
 
 Floats = npt.NDArray[np.float64]
 
+KINDS = [(final, empty) for final in (False, True) for empty in (False, True)]
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:
@@ -169,6 +171,11 @@ def log_probability(m: Parts, string: Sequence[int]) -> np.longdouble:
     for symbol in string[1:]:
         f = np.logaddexp.reduce(f[:, None] + transition, axis=0) + emission[:, symbol]
     return np.longdouble(np.logaddexp.reduce(f if m.final is None else f + log(m.final.astype(np.longdouble))))
+
+
+def two_states() -> fn.HiddenMarkovModel:
+    """A small model of the symbols a and b."""
+    return fn.HiddenMarkovModel([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]], alphabet="ab")
 
 
 def possible(m: Parts, strings: list[list[int]]) -> list[list[int]]:

@@ -12,7 +12,7 @@ import fishernet as fn
 from studies.fmpl import methods, prediction, published, recovery, report, verdict
 from studies.fmpl.__main__ import main
 from studies.fmpl.options import Options
-from studies.fmpl.recovery import Recovery, means
+from studies.fmpl.recovery import Recovery
 from studies.fmpl.truths import N_EDGES, PART, Copies
 from studies.kept import Kept
 from studies.pool import Pool
@@ -56,7 +56,6 @@ def test_means_are_over_what_is_there() -> None:
     assert report.cells(found, "AND", 3) == ["4.0 ± 2.1"]
     assert report.cells(found, "glasso", 3) == ["2.0 (1)"]
     assert report.cells(found, "NBS", 3) == ["-"]
-    assert np.isnan(means(np.array([[nan]]))[0])
 
 
 def test_the_verdict_counts_who_is_nearer() -> None:

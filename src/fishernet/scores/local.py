@@ -49,7 +49,8 @@ class LocalScores:
         self.score = score
         self._known = _core.FamilyCache()
         self._n_once = 0
-        self._terms = _core_terms(source, score)
+        self._rows = _rows_for_the_core(source, score)
+        self._terms = self._new_terms()
         self._gaussian = _gaussian_terms(source, score)
 
     @property
@@ -79,10 +80,16 @@ class LocalScores:
     def _score_once(self, families: Families) -> npt.NDArray[np.float64]:
         """Score families without a trace of them in memory."""
         self._n_once += len(families)
-        terms = _core_terms(self.source, self.score)
+        terms = self._new_terms()
         if terms is not None:
             return terms.family_scores(families.children, families.offsets, families.parents)
         return self._score_new(families)
+
+    def _new_terms(self) -> _core.SetTerms | None:
+        """Return what counts and scores in the core, and knows no set yet; None where it cannot."""
+        if self._rows is None or not isinstance(self.score, BuiltIn):
+            return None
+        return _core.SetTerms(self._rows.native, *self.score.rule(self.source.n_rows))
 
     def _score_new(self, families: Families) -> npt.NDArray[np.float64]:
         if self._gaussian is not None:
@@ -90,12 +97,12 @@ class LocalScores:
         return np.fromiter(scores_by_protocol(self.source, families, self.score), np.float64, len(families))
 
 
-def _core_terms(source: CountSource, score: Score) -> _core.SetTerms | None:
-    """Return what counts and scores in the core, for a table and a built-in score."""
+def _rows_for_the_core(source: CountSource, score: Score) -> Table | None:
+    """Return the rows that the core counts and scores in one pass: those of a table, for a built-in score."""
     if not isinstance(source, TableCounts) or not isinstance(score, BuiltIn):
         return None
     source.table.require_complete("a score")
-    return _core.SetTerms(_unweighted(source.table).native, *score.rule(source.n_rows))
+    return _unweighted(source.table)
 
 
 def _unweighted(table: Table) -> Table:
