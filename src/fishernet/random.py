@@ -88,3 +88,16 @@ def drawn_share(n: int, fraction: float, seed: Seed) -> npt.NDArray[np.bool_]:
     chosen = np.zeros(n, dtype=bool)
     chosen[generator(seed).permutation(n)[: math.floor(fraction * n + 0.5)]] = True
     return chosen
+
+
+def checked_count(value: object, what: str, least: int, most: int = 2**40) -> int:
+    """Return how many rows, chains or firings there shall be: an integer within limits.
+
+    Raises
+    ------
+    FishernetError
+        When it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise FishernetError(f"{what} must be an integer from {least} to {most:,}, got {value!r}")
+    return int(value)

@@ -102,6 +102,20 @@ def test_a_component_of_weight_zero_adds_nothing() -> None:
     np.testing.assert_array_equal(fn.GaussianMixture([1, 0], [0, 5], 1).fisher_scores([2.0]), [[2, 0]])
 
 
+@pytest.mark.parametrize("n", [-1, 2.5, "3", True])
+def test_what_is_no_number_of_draws_is_refused(n: Any) -> None:
+    models: list[Any] = [
+        fn.Gaussian(0, 1),
+        fn.GaussianMixture([1], [0], 1),
+        fn.GaussianMarkovNetwork(["a"], [0], [[1]]),
+    ]
+    models.append(fn.GaussianBayesianNetwork(fn.Dag(["a"], [()]), [0], [[]], [1]))
+    for model in models:
+        assert len(model.sample(0, seed=1)) == 0
+        with pytest.raises(fn.FishernetError, match="the number of draws must be an integer from 0"):
+            model.sample(n)
+
+
 @pytest.mark.parametrize("x", [[0.0, np.nan], [np.inf], [[1.0, 2.0]], ["a"], 3.0])
 def test_what_is_no_list_of_finite_numbers_is_refused(x: Any) -> None:
     for model in (fn.Gaussian(0, 1), fn.GaussianMixture([1], [0], 1)):

@@ -22,8 +22,8 @@ import pyarrow as pa
 
 from fishernet.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.models import DependencyNetwork
-from fishernet.models.pseudo_gibbs import Weights, checked_count
-from fishernet.random import Seed, fixed_seed
+from fishernet.models.pseudo_gibbs import Weights
+from fishernet.random import Seed, checked_count, fixed_seed
 from fishernet.table import Table
 from fishernet.table.variable import State, listed
 

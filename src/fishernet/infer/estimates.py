@@ -12,8 +12,8 @@ import numpy.typing as npt
 from fishernet.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.models import DependencyNetwork
 from fishernet.models.factors import check_held
-from fishernet.models.pseudo_gibbs import Scan, Weights, checked_count, clamped_codes
-from fishernet.random import Seed, fixed_seed
+from fishernet.models.pseudo_gibbs import Scan, Weights, clamped_codes
+from fishernet.random import Seed, checked_count, fixed_seed
 from fishernet.table import Table
 from fishernet.table.variable import State, check_names, positions
 

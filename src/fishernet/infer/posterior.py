@@ -5,8 +5,7 @@ from __future__ import annotations
 from fishernet import _core
 from fishernet.infer.findings import Findings, Given, Likelihood, Model, checked_limit, impossible, model_of
 from fishernet.models.factors import MAX_TABLE, check_held
-from fishernet.models.pseudo_gibbs import checked_count
-from fishernet.random import Seed, stream_key
+from fishernet.random import Seed, checked_count, stream_key
 from fishernet.table import Table
 
 

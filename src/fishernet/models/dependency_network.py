@@ -16,8 +16,8 @@ from fishernet.models.conditionals.product_conditional import Factor, ProductCon
 from fishernet.models.incoming import as_model_table
 from fishernet.models.markov_network import MarkovNetwork
 from fishernet.models.network import Network, conditionals_from_tables
-from fishernet.models.pseudo_gibbs import Start, Weights, checked_count, draw_rows, native_sampler
-from fishernet.random import Seed
+from fishernet.models.pseudo_gibbs import Start, Weights, draw_rows, native_sampler
+from fishernet.random import Seed, checked_count
 from fishernet.table import Table, Variable
 from fishernet.table.variable import State
 

@@ -13,8 +13,8 @@ from fishernet.errors import SchemaError, StateSpaceError
 from fishernet.models.conditionals.product_conditional import Factor, full_conditionals
 from fishernet.models.factors import MAX_TABLE, check_held
 from fishernet.models.incoming import as_model_table
-from fishernet.models.pseudo_gibbs import checked_count, draw_rows
-from fishernet.random import Seed, stream_key
+from fishernet.models.pseudo_gibbs import draw_rows
+from fishernet.random import Seed, checked_count, stream_key
 from fishernet.table import Table, Variable
 from fishernet.table.variable import check_names, positions
 

@@ -14,7 +14,7 @@ from fishernet.errors import FishernetError, SchemaError, ZeroProbabilityError
 from fishernet.models.conditionals.conditional import Conditional
 from fishernet.models.conditionals.product_conditional import ProductConditional
 from fishernet.models.conditionals.tree_conditional import TreeConditional
-from fishernet.random import Seed, generator, stream_key
+from fishernet.random import Seed, checked_count, generator, stream_key
 from fishernet.table import Table, Variable
 from fishernet.table.variable import State, code_of, positions
 
@@ -166,19 +166,6 @@ def starting_states(
     for v, code in scan.clamped.items():
         states[:, v] = code
     return np.ascontiguousarray(states)
-
-
-def checked_count(value: object, what: str, least: int, most: int = 2**40) -> int:
-    """Return an integer within limits.
-
-    Raises
-    ------
-    FishernetError
-        When it is none.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise FishernetError(f"{what} must be an integer from {least} to {most:,}, got {value!r}")
-    return int(value)
 
 
 def _checked_weights(variables: Sequence[Variable], weights: Weights) -> npt.NDArray[np.float64]:

@@ -25,10 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.counts import CountSource, as_source
-from fishernet.errors import FishernetError, SchemaError
+from fishernet.errors import SchemaError
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.markov.combine import check_rule, combined
 from fishernet.learn.markov.prior import Prior, log_prior
+from fishernet.learn.searches.arc_search import check_number
 from fishernet.progress import Progress, Reporter
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.table import Table
@@ -106,8 +107,8 @@ def discrete_markov_graph(
     names = [variable.name for variable in source.variables]
     if not names:
         raise SchemaError("the table has no columns to learn from")
-    if max_blanket is not None and (isinstance(max_blanket, bool) or max_blanket < 0):
-        raise FishernetError(f"max_blanket must be a non-negative integer or None, got {max_blanket!r}")
+    if max_blanket is not None:
+        check_number("max_blanket", max_blanket, 0)
     local = LocalScores(source, named_score(score, **options))
     of_size = log_prior(prior, len(names))
 

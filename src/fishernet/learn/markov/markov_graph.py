@@ -17,6 +17,7 @@ from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTe
 from fishernet.independence.result import check_alpha
 from fishernet.learn.markov.blankets import BlanketSearch
 from fishernet.learn.markov.combine import check_rule, combined
+from fishernet.learn.searches.arc_search import check_number
 from fishernet.progress import Progress, Reporter
 from fishernet.random import Seed, fixed_seed
 from fishernet.table import Table
@@ -92,8 +93,8 @@ def markov_blankets(
     check_alpha(alpha)
     if search not in SEARCHES:
         raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
-    if max_blanket is not None and (isinstance(max_blanket, bool) or max_blanket < 0):
-        raise FishernetError(f"max_blanket must be a non-negative integer or None, got {max_blanket!r}")
+    if max_blanket is not None:
+        check_number("max_blanket", max_blanket, 0)
     number = fixed_seed(seed)
     of, how = _test_of(X, test, names, standardize, alpha, number, options)
     if not of:

@@ -32,8 +32,7 @@ from fishernet.models.continuous.checks import Numbers, checked_number
 from fishernet.models.continuous.regression import regression
 from fishernet.models.continuous.rows import checked_array
 from fishernet.models.continuous.zero_pattern import Part, cliques, completed_precision, parts
-from fishernet.models.pseudo_gibbs import checked_count
-from fishernet.random import Seed, generator
+from fishernet.random import Seed, checked_count, generator
 
 METHODS = ("auto", "direct")
 MOST_CELLS = 2**31

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.models.continuous.checks import Numbers, checked_data, checked_number, log_normal
-from fishernet.random import Seed, generator
+from fishernet.random import Seed, checked_count, generator
 
 
 class Gaussian:
@@ -79,7 +79,7 @@ class Gaussian:
 
     def sample(self, n: int, *, seed: Seed = None) -> Numbers:
         """Draw numbers, (n,) float64."""
-        return generator(seed).normal(self._mean, self._sd, n)
+        return generator(seed).normal(self._mean, self._sd, checked_count(n, "the number of draws", 0))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Gaussian):

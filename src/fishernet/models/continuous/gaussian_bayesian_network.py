@@ -19,7 +19,7 @@ from fishernet.models.continuous.gaussian_markov_network import (
 )
 from fishernet.models.continuous.regression import add_regression
 from fishernet.models.continuous.rows import checked_array, rows_of
-from fishernet.random import Seed, generator
+from fishernet.random import Seed, checked_count, generator
 
 
 class GaussianBayesianNetwork:
@@ -176,7 +176,8 @@ class GaussianBayesianNetwork:
         n : int
         seed : None, int or numpy.random.Generator
         """
-        rows = generator(seed).standard_normal((n, len(self.names)))
+        count = checked_count(n, "the number of draws", 0)
+        rows = generator(seed).standard_normal((count, len(self.names)))
         for v in self._dag.order:
             rows[:, v] *= self._sds[v]
             rows[:, v] += self._intercepts[v] + rows[:, list(self._dag.parents[v])] @ self._coefficients[v]

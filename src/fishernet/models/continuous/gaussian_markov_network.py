@@ -16,7 +16,7 @@ from fishernet.graphs.names import listed, numbered, positions
 from fishernet.models.continuous.checks import Numbers
 from fishernet.models.continuous.entries import Entries
 from fishernet.models.continuous.rows import checked_array, rows_of
-from fishernet.random import Seed, generator
+from fishernet.random import Seed, checked_count, generator
 
 KINDS = ("mean", "precision")  # of parameters
 MOST_SCORES = 2**31
@@ -145,7 +145,8 @@ class GaussianMarkovNetwork:
         n : int
         seed : None, int or numpy.random.Generator
         """
-        z = generator(seed).standard_normal((n, len(self._names)))
+        count = checked_count(n, "the number of draws", 0)
+        z = generator(seed).standard_normal((count, len(self._names)))
         drawn: Numbers = self._mean + np.linalg.solve(self._factor.T, z.T).T
         return drawn
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fishernet.errors import SchemaError
 from fishernet.models.continuous.checks import Numbers, checked_data, checked_number, log_normal
 from fishernet.models.sequences.checks import checked_rows
-from fishernet.random import Seed, generator
+from fishernet.random import Seed, checked_count, generator
 
 REACH, STEP = 12.0, 0.01  # of the integration around each mean, in standard deviations
 
@@ -116,8 +116,8 @@ class GaussianMixture:
 
     def sample(self, n: int, *, seed: Seed = None) -> Numbers:
         """Draw numbers, (n,) float64."""
-        random = generator(seed)
-        component = random.choice(len(self._weights), n, p=self._weights / self._weights.sum())
+        random, count = generator(seed), checked_count(n, "the number of draws", 0)
+        component = random.choice(len(self._weights), count, p=self._weights / self._weights.sum())
         return random.normal(self._means[component], self._sd)
 
     def __eq__(self, other: object) -> bool:
