@@ -68,7 +68,7 @@ def test_importing_loads_only_what_computing_needs() -> None:
 def test_errors_are_one_tree() -> None:
     for name in fn.errors.__all__ if hasattr(fn.errors, "__all__") else dir(fn.errors):
         value = getattr(fn.errors, name)
-        if inspect.isclass(value) and issubclass(value, Exception) and value.__module__ == "fishernet.errors":
+        if inspect.isclass(value) and issubclass(value, Exception) and value.__module__ == "fishernet.base.errors":
             assert issubclass(value, fn.FishernetError if name.endswith("Error") else UserWarning)
     assert issubclass(fn.FishernetError, ValueError)
     assert issubclass(fn.StateSpaceError, MemoryError)

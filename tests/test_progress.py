@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fishernet.progress import Reporter
+from fishernet.base.progress import Reporter
 
 
 def test_calls_are_a_tenth_of_a_second_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("fishernet.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("fishernet.base.progress.time.monotonic", lambda: clock[0])
     calls: list[tuple[str, int, int | None]] = []
     reporter = Reporter(lambda *call: calls.append(call), "work")
     for done in range(1001):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fishernet.errors import FishernetError
-from fishernet.random import generator, stream_key
+from fishernet.base.errors import FishernetError
+from fishernet.base.random import generator, stream_key
 
 
 def test_an_int_always_gives_the_same_key() -> None:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import fishernet as fn
-from fishernet import _core, threads
-from fishernet.errors import FishernetError
+from fishernet import _core
+from fishernet.base import threads
+from fishernet.base.errors import FishernetError
 
 
 def test_set_threads_returns_what_was() -> None:

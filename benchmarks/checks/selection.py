@@ -11,7 +11,7 @@ import fishernet as fn
 from benchmarks.checks.verdict import NUMBERS_AGREE, Verdict, fitted_of, table_of
 from benchmarks.workers.job import Job, Result
 from fishernet import _core
-from fishernet.random import stream_key
+from fishernet.base.random import stream_key
 
 N_POSITIONS, N_ROWS = 20, 200
 """Chosen rows that are exchanged one by one, and rows that each is exchanged for."""

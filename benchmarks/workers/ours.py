@@ -12,9 +12,9 @@ from benchmarks.workers import dependency_networks, gaussian, independence, sequ
 from benchmarks.workers.job import Job, Result, column_digest, digest, main, write_codes
 from benchmarks.workers.structures import graph_result
 from benchmarks.workers.timing import measure
-from fishernet.kernels.metrics import Invariant
-from fishernet.random import stream_key
-from fishernet.select.swaps import CoreSwaps
+from fishernet.base.random import stream_key
+from fishernet.kernels.fisher import Invariant
+from fishernet.select.greedy import CoreSwaps
 
 
 def graph(job: Job) -> fn.Dag:

@@ -9,7 +9,7 @@ import numpy as np
 import fishernet as fn
 from benchmarks.workers.job import Job, Result, digest
 from benchmarks.workers.timing import measure
-from fishernet.counts import as_source
+from fishernet.data import as_source
 from fishernet.learn import SearchResult
 from fishernet.scores import Families, LocalScores, named_score
 
@@ -94,7 +94,7 @@ def kdb(job: Job) -> Result:
 
 def naive_bayes(job: Job) -> Result:
     """Fit the classifier that scikit-learn's users see, and predict its own rows."""
-    from fishernet.sklearn import BayesianNetworkClassifier  # only here is scikit-learn wanted
+    from fishernet.sklearn import BayesianNetworkClassifier
 
     codes = job.read_codes()
     features, target = np.ascontiguousarray(codes[:, job.features]), codes[:, job.target]

@@ -13,9 +13,8 @@ True
 
 from fishernet import (
     compare,
-    counts,
+    data,
     datasets,
-    errors,
     files,
     graphs,
     independence,
@@ -26,9 +25,9 @@ from fishernet import (
     plot,
     scores,
     select,
-    table,
 )
-from fishernet.errors import (
+from fishernet.base import errors
+from fishernet.base.errors import (
     ConvergenceError,
     CycleError,
     FileFormatError,
@@ -40,6 +39,8 @@ from fishernet.errors import (
     UnknownStateError,
     ZeroProbabilityError,
 )
+from fishernet.base.threads import set_threads
+from fishernet.data import Table, Variable, read_table, write_table
 from fishernet.files import load, read_bif, read_fasta, read_newick, read_stockholm, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
 from fishernet.models import (
@@ -55,8 +56,6 @@ from fishernet.models import (
     MarkovNetwork,
 )
 from fishernet.scores import local_score, regret, score
-from fishernet.table import Table, Variable, read_table, write_table
-from fishernet.threads import set_threads
 
 __all__ = [
     "BayesianNetwork",
@@ -85,7 +84,7 @@ __all__ = [
     "Variable",
     "ZeroProbabilityError",
     "compare",
-    "counts",
+    "data",
     "datasets",
     "errors",
     "files",
@@ -111,7 +110,6 @@ __all__ = [
     "select",
     "set_threads",
     "shd",
-    "table",
     "write_bif",
     "write_table",
 ]

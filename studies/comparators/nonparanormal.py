@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from fishernet.table.numbers import named_columns, require_varying
+from fishernet.data.numbers import named_columns, require_varying
 from studies.comparators.optional import Array
 
 

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import fishernet as fn
-from fishernet.table.number_files import read_numbers
+from fishernet.data.numbers import read_numbers
 from tests.cli.running import good, refused
 
 MEAN, PRECISION = [1.0, -2.0, 0.5], [[2.0, -1.0, 0.0], [-1.0, 2.0, 0.7], [0.0, 0.7, 1.0]]

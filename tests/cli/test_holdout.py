@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.cli.heldout.holdout import Likelihood, count_rows, hold_out
+from fishernet.cli.options import Likelihood, count_rows, hold_out
 from tests.networks import random_network
 from tests.tables import random_table, tables
 

@@ -15,7 +15,7 @@ import pyarrow.csv
 import pytest
 
 import fishernet as fn
-from fishernet.cli.heldout.holdout import hold_out
+from fishernet.cli.options import hold_out
 from tests.cli.running import COMMAND, ENVIRONMENT, good, process, refused, run
 from tests.tables import random_table
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import fishernet as fn
-from fishernet.cli.heldout.holdout import hold_out
-from fishernet.table.number_files import read_numbers
+from fishernet.cli.options import hold_out
+from fishernet.data.numbers import read_numbers
 from tests.cli.running import good, refused, run
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.cli.inputs.states import known_states, state_of
+from fishernet.cli.options import known_states, state_of
 from tests.cli.running import good, process, refused, run
 from tests.networks import random_network
 from tests.reference import inference

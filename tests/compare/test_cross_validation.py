@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, FishernetWarning, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, FishernetWarning, MissingValueError, SchemaError, ZeroProbabilityError
 from tests.tables import random_table, tables
 
 Floats = npt.NDArray[np.float64]

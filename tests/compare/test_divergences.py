@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import rel_entr
 
 import fishernet as fn
-from fishernet.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError, UnknownStateError
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError, UnknownStateError
 from tests.networks import networks, random_network
 from tests.reference.dependency import (
     Array,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from tests.networks import networks, random_network
 from tests.reference.dependency import (
     Array,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from tests.networks import random_network
 from tests.reference.fisher import WithoutFeatures, rows_of, squared_mmd, theorem_1
 from tests.tables import random_table

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import Counts
-from fishernet.errors import FishernetError
+from fishernet.base.errors import FishernetError
+from fishernet.data import Counts
 from fishernet.learn.structure import SEARCHES
 from tests.contracts.test_sources import Parts
 from tests.learn.scoring import local_score

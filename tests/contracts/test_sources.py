@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.counts import Counts, CountSource, TableCounts, as_source
-from fishernet.table import Variable
+from fishernet.data import Counts, CountSource, TableCounts, Variable, as_source
 from tests.tables import random_table
 
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import Counts, TableCounts, as_source
-from fishernet.counts.counts import most_dense_cells, occurring
-from fishernet.errors import SchemaError, StateSpaceError
+from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.data import Counts, TableCounts, as_source
+from fishernet.data.counts import most_dense_cells, occurring
 from tests.reference.counting import joint_counts
 from tests.tables import random_table, tables
 
@@ -138,7 +138,7 @@ def test_every_instruction_set_counts_and_scores_the_same(isa: str) -> None:
     script = (
         "import numpy as np, hashlib, fishernet as fn\n"
         "from tests.tables import random_table\n"
-        "from fishernet.counts import as_source\n"
+        "from fishernet.data import as_source\n"
         "t = random_table(5, 70_001, [2, 3, 26, 4, 2, 5])\n"
         "sets = [(0,), (0, 1), (0, 1, 3), (2, 3), (0, 1, 2, 3, 4, 5)]\n"
         "h = hashlib.sha256()\n"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import Scatter, as_scatter
-from fishernet.counts.correlations import require_independent, scaled_products
+from fishernet.data import Scatter, as_scatter
+from fishernet.data.moments import require_independent, scaled_products
 
 
 def numbers(n: int, d: int, seed: int = 0) -> Any:

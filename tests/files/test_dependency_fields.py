@@ -16,7 +16,7 @@ import fishernet as fn
 from fishernet import DependencyNetwork, FileFormatError, SchemaError, Variable, ZeroProbabilityError
 from fishernet.files import load, save
 from fishernet.files.fields import Fields
-from fishernet.files.kinds.network_fields import dependency_fields, read_dependency
+from fishernet.files.networks import dependency_fields, read_dependency
 from fishernet.models import FullTable, MergedTable, ProductConditional
 from tests.files.hostile import exact, hostile_dependency_networks
 from tests.files.test_network_fields import place

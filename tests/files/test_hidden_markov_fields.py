@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FileFormatError, SchemaError
+from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.files.fields import Fields
-from fishernet.files.kinds.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
+from fishernet.files.sequence_models import hidden_markov_fields, read_hidden_markov
 from fishernet.models import Alphabet
 from tests.reference.hidden_markov import Parts, parts
 

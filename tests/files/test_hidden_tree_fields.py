@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import fishernet as fn
-from fishernet.files.kinds.hidden_tree_fields import hidden_tree_fields
+from fishernet.files.sequence_models import hidden_tree_fields
 from fishernet.models.sequences.alphabet import Alphabet
 from tests.reference.trees import Case, cases
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import SchemaError, Variable
-from fishernet.files.labels import check_storable, is_text
+from fishernet.files.fields import check_storable, is_text
 
 
 @given(st.text())

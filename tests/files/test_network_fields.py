@@ -9,7 +9,7 @@ from hypothesis import given
 
 from fishernet import BayesianNetwork, FileFormatError, SchemaError, Variable
 from fishernet.files.fields import Fields
-from fishernet.files.kinds.network_fields import network_fields, read_network
+from fishernet.files.networks import network_fields, read_network
 from fishernet.models import FullTable, MergedTable
 from tests.files.hostile import exact, hostile_networks
 

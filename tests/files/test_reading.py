@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fishernet import FileFormatError
-from fishernet.files.reading import read_text
+from fishernet.base.io import read_text
 
 
 def file(folder: Path, data: bytes) -> Path:

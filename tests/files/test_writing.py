@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fishernet import FileFormatError
-from fishernet.files.writing import replacing_text
+from fishernet.base.io import replacing_text
 
 
 class Broken(BaseException):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.graphs import Dag, UndirectedGraph, is_chordal, moral, to_networkx
-from fishernet.graphs.chordal import cardinality_order
+from fishernet.graphs.undirected import cardinality_order
 
 
 def has_chordless_cycle(graph: UndirectedGraph) -> bool:

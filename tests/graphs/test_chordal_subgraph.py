@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.graphs.chordal import chordal_subgraph
+from fishernet.graphs.undirected import chordal_subgraph
 
 graphs = st.builds(
     lambda n, p, seed: nx.gnp_random_graph(n, p, seed=seed),

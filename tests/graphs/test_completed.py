@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.graphs import Cpdag, Dag, cpdag
 
 ASIA = ["asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp"]

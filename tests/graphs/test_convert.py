@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from hypothesis import given
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.graphs import Dag, UndirectedGraph, cpdag, to_networkx
 
 

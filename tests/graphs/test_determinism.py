@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 SCRIPT = """
-from fishernet.errors import CycleError
+from fishernet.base.errors import CycleError
 from fishernet.graphs import Dag, UndirectedGraph, cpdag, moral, shd, to_networkx
 
 names = [f"v{i}" for i in range(40)]

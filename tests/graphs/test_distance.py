@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, cpdag, hamming, shd
 
 NAMES = ["a", "b", "c", "d", "e"]

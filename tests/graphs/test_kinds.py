@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fishernet.errors import SchemaError
-from fishernet.graphs.kinds import require_kind, summary
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import require_kind, summary
 
 
 def test_the_right_kinds_pass() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fishernet.errors import SchemaError
-from fishernet.graphs.names import adjacent, arrangement, joined, listed, numbered, position, positions
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import adjacent, arrangement, joined, listed, numbered, position, positions
 
 WHERE = {"a": 0, "b": 1, "c": 2}
 

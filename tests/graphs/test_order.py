@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 
-from fishernet.errors import CycleError
+from fishernet.base.errors import CycleError
 from fishernet.graphs import Dag
 
 Parents = tuple[tuple[int, ...], ...]

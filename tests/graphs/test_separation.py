@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.graphs import Dag, UndirectedGraph, moral, to_networkx
 
 Separation = tuple[int, int, frozenset[int]]

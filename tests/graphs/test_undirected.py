@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.graphs import UndirectedGraph, to_networkx
 
 HOSTILE = ["", " ", "a b", 'quo"te', "it's", "a,b", "new\nline", "naïve", "变量", "🐟", "->", "None"]

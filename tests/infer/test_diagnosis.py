@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.infer.diagnosis import effective_size, split_r_hat
+from fishernet.infer.gibbs import effective_size, split_r_hat
 
 A, B = fn.Variable("a", ["no", "yes"]), fn.Variable("b", ["no", "yes"])
 

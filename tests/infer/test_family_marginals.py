@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, StateSpaceError, ZeroProbabilityError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import Array, Query, married, queries, varied

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import fishernet as fn
-from fishernet.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.models import FullTable, MergedTable
 from tests.networks import random_network
 from tests.reference import inference as reference

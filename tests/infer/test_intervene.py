@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import SchemaError, UnknownStateError
+from fishernet.base.errors import SchemaError, UnknownStateError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import all_kinds

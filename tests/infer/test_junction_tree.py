@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import Query, all_kinds, married, queries

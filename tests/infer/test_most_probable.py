@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import fishernet as fn
-from fishernet.errors import FishernetError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, StateSpaceError, ZeroProbabilityError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import Query, long_network, queries

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import ConvergenceError, FishernetError, SchemaError, StateSpaceError, UnknownStateError
+from fishernet.base.errors import ConvergenceError, FishernetError, SchemaError, StateSpaceError, UnknownStateError
 from tests.networks import random_network
 from tests.reference.dependency import (
     Array,

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import (
+from fishernet.base.errors import (
     FishernetError,
     MissingValueError,
     SchemaError,

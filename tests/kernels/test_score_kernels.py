@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse
 
 import fishernet as fn
-from fishernet.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
 from fishernet.kernels import CountKernel, FeatureKernel, FisherKernel, Kernel, Normalized, Rbf
 from tests.reference.hidden_markov import random_parts
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import MissingValueError, SchemaError
+from fishernet.base.errors import MissingValueError, SchemaError
 from tests.networks import random_network
 from tests.reference.fisher import (
     WithoutFeatures,

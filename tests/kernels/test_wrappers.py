@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError
+from fishernet.base.errors import FishernetError
 from tests.networks import random_network
 from tests.reference.fisher import AnyKernel, Floats, WithoutFeatures, assert_close, merged_network, scale
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import SchemaError, UnknownStateError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, UnknownStateError, ZeroProbabilityError
 from tests.reference.hidden_markov import random_parts
 
 STRINGS = ["abab", "ababab", "baba", "aabb", "abba", "ba", "bbab"]

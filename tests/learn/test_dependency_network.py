@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import Counts, as_source
-from fishernet.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
-from fishernet.table import Variable
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.data import Counts, Variable, as_source
 from tests.reference.dependency import algorithm_6, conditional_entropy, frequencies
 from tests.reference.scoring import family_score, total_weight
 from tests.tables import random_table, tables

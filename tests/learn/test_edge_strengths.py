@@ -20,12 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, MissingValueError, SchemaError
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
 from fishernet.learn import EdgeStrengths
 from tests.tables import random_table
 
 Floats = npt.NDArray[np.float64]
-MODULE = "fishernet.learn.resampling.bootstrap"
+MODULE = "fishernet.learn.bootstrap"
 TABLE = random_table(2, 200, [2, 3, 2, 2, 3])
 
 
@@ -332,7 +332,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(MissingValueError, match="edge_strengths needs a table without missing cells"):
         fn.learn.edge_strengths(random_table(0, 50, [2, 2], missing=0.2))
     with pytest.raises(SchemaError, match="needs a Table, not TableCounts"):
-        fn.learn.edge_strengths(fn.counts.as_source(TABLE))  # type: ignore[arg-type]
+        fn.learn.edge_strengths(fn.data.as_source(TABLE))  # type: ignore[arg-type]
     for empty in (TABLE[:0], fn.Table(TABLE.variables, TABLE.codes, weights=np.zeros(200, dtype=int))):
         with pytest.raises(SchemaError, match="no rows to draw"):
             fn.learn.edge_strengths(empty)

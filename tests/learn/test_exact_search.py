@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import Counts, CountSource, as_source
-from fishernet.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError
-from fishernet.learn.searches.exact.tables import bytes_needed
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError
+from fishernet.data import Counts, CountSource, as_source
+from fishernet.learn.exact import bytes_needed
 from fishernet.scores import SCORES, Families, LocalScores, named_score
 from tests.reference.exact import Masks, all_dags, best_by_subsets, best_of_all
 from tests.reference.scoring import family_score

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import Scatter
-from fishernet.scores.fractional import FractionalTerms
+from fishernet.data import Scatter
+from fishernet.scores.gaussian import FractionalTerms
 from tests.reference.exact import best_by_subsets, best_of_all
 
 SEARCHES = ["hill-climb", "tabu", "order", "exact"]

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import CycleError, FishernetError, MissingValueError, SchemaError
+from fishernet.base.errors import CycleError, FishernetError, MissingValueError, SchemaError
 from fishernet.learn import Step
 from tests.reference.climbing import Edges, climb
 from tests.reference.scoring import family_score

@@ -56,7 +56,7 @@ def test_equivalent_structures_get_the_same_distribution() -> None:
     np.testing.assert_allclose(one.log_prob(X), markov.log_prob(X), rtol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, dict, fn.counts.Scatter.from_data])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, dict, fn.data.Scatter.from_data])
 def test_frames_and_scatters_are_matched_by_name(kind: Any) -> None:
     X = data(20)
     columns = {"d": X[:, 3], "more": X[:, 0] + 1, "b": X[:, 1], "a": X[:, 0], "c": X[:, 2]}
@@ -94,7 +94,7 @@ def changed(column: int, value: Any) -> Any:
         (data(1), "two rows at least"),
         (data(20)[:, :3], "4 names for 3 columns"),
         ({"a": [1.0], "b": [2.0], "c": [3.0]}, "lacks the column 'd'"),
-        (fn.counts.Scatter.from_data(data(20)), "no column 'a'; there are 'v0', 'v1', 'v2', 'v3'"),
+        (fn.data.Scatter.from_data(data(20)), "no column 'a'; there are 'v0', 'v1', 'v2', 'v3'"),
     ],
 )
 def test_data_that_do_not_fit_are_refused(X: Any, message: str) -> None:
@@ -111,7 +111,7 @@ def test_numbers_are_not_smoothed() -> None:
 def test_structure_and_parameters_in_one_call() -> None:
     a, noise = np.random.default_rng(1).normal(size=(2, 300))
     frame = pd.DataFrame({"a": a, "b": 3 * a + noise})
-    for data in (frame, fn.counts.Scatter.from_data(frame)):
+    for data in (frame, fn.data.Scatter.from_data(frame)):
         net = fn.learn.bayesian_network(data, score="fractional")
         assert isinstance(net, fn.GaussianBayesianNetwork)
         assert net.dag == fn.learn.dag(data, score="fractional")

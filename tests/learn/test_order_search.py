@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import as_source
-from fishernet.learn.constraints import make_constraints
+from fishernet.data import as_source
+from fishernet.learn.order import Orders
+from fishernet.learn.rules import make_constraints
 from fishernet.learn.search import SearchResult, run_search
-from fishernet.learn.searches.order_search import Orders
 from fishernet.scores import LocalScores, named_score
 from tests.learn.scoring import local_score
 from tests.reference.ordering import best_order_score_search, best_score

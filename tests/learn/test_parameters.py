@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError, ZeroProbabilityError
 from tests.reference.counting import joint_counts
 from tests.tables import random_table, tables
 

@@ -16,12 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import as_source
-from fishernet.errors import StateSpaceError
-from fishernet.learn.constraints import Constraints, make_constraints
-from fishernet.learn.searches.exact.parent_sets import ParentSetSearch
-from fishernet.learn.searches.exact.run import Watch
-from fishernet.learn.searches.exact.sparse import SparseRun
+from fishernet.base.errors import StateSpaceError
+from fishernet.data import as_source
+from fishernet.learn.exact_sparse import ParentSetSearch, SparseRun
+from fishernet.learn.rules import Constraints, make_constraints
+from fishernet.learn.search import Watch
 from fishernet.scores import SCORES, Families, LocalScores, named_score
 from tests.reference.exact import useful_parent_sets
 from tests.tables import random_table, tables
@@ -160,7 +159,7 @@ def test_copies_of_a_column_hang_on_the_first() -> None:
 
 
 def test_too_many_reached_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fishernet.learn.searches.exact.parent_sets.BYTES_PER_SET", 0.01)
+    monkeypatch.setattr("fishernet.learn.exact_sparse.BYTES_PER_SET", 0.01)
     table = fn.datasets.load("alarm").sample(1000, seed=1)
     rules = make_constraints(table.names, max_parents=2)
     with pytest.raises(StateSpaceError, match="sets of variables that an exact search over 37 variables") as refused:

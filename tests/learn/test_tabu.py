@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import as_source
-from fishernet.learn.constraints import make_constraints
+from fishernet.data import as_source
+from fishernet.learn.hill_climb import TabuSearch
+from fishernet.learn.rules import make_constraints
 from fishernet.learn.search import run_search
-from fishernet.learn.searches.tabu import TabuSearch
 from fishernet.scores import LocalScores, named_score
 from tests.learn.scoring import local_score
 from tests.reference.climbing import tabu

@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import Counts, CountSource, as_source
-from fishernet.errors import FishernetError, MissingValueError, SchemaError
-from fishernet.learn.trees import mutual_information
-from fishernet.table import Variable
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
+from fishernet.data import Counts, CountSource, Variable, as_source
+from fishernet.learn.classifiers import mutual_information
 from tests.reference.scoring import family_score, total_weight
 from tests.tables import random_table, tables
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 import fishernet as fn
-from fishernet.errors import (
+from fishernet.base.errors import (
     CycleError,
     FishernetError,
     MissingValueError,

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given, settings
 
 import fishernet as fn
-from fishernet.errors import FishernetError, MissingValueError, SchemaError, UnknownStateError, ZeroProbabilityError
+from fishernet.base.errors import (
+    FishernetError,
+    MissingValueError,
+    SchemaError,
+    UnknownStateError,
+    ZeroProbabilityError,
+)
 from fishernet.models import FullTable
 from tests.networks import networks, random_network
 from tests.reference.dependency import (

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import SchemaError, UnknownStateError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, UnknownStateError, ZeroProbabilityError
 from fishernet.models import Alphabet
 from tests.reference.hidden_markov import (
     KINDS,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import fishernet as fn
-from fishernet.errors import SchemaError, StateSpaceError
+from fishernet.base.errors import SchemaError, StateSpaceError
 from tests.reference.hidden_markov import (
     KINDS,
     Parts,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from fishernet import Table, Variable
-from fishernet.errors import SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.models import Conditional, ProductConditional
 
 Factor = tuple[tuple[int, ...], npt.NDArray[np.float64]]

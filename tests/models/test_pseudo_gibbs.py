@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.errors import FishernetError, SchemaError, UnknownStateError
+from fishernet.base.errors import FishernetError, SchemaError, UnknownStateError
 from fishernet.models import ProductConditional
 from tests.networks import random_network
 from tests.reference.dependency import (

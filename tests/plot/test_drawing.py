@@ -13,8 +13,7 @@ from matplotlib.collections import EllipseCollection, LineCollection, PolyCollec
 from matplotlib.figure import Figure
 
 import fishernet as fn
-from fishernet.plot.picture import RADIUS
-from fishernet.plot.ways import HEAD
+from fishernet.plot.picture import HEAD, RADIUS
 
 Floats = npt.NDArray[np.float64]
 NAMES = list("abcdef")

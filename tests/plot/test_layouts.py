@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fishernet.plot.layers import ROW, layered_layout
-from fishernet.plot.packing import by_component
+from fishernet.plot.layout import ROW, STEP, by_component, layered_layout, stress_layout
 from fishernet.plot.shapes import Drawable, Link, Points, components
-from fishernet.plot.stress import STEP, stress_layout
 
 
 def links_of(graph: nx.Graph) -> list[Link]:

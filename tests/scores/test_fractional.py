@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import multigammaln
 
 import fishernet as fn
-from fishernet.counts import Scatter
+from fishernet.data import Scatter
 from fishernet.scores import Fractional
 
 

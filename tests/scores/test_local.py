@@ -15,10 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import Counts, as_source
-from fishernet.errors import FishernetError, MissingValueError, SchemaError
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
+from fishernet.data import Counts, Variable, as_source
 from fishernet.scores import Bic, Families, LocalScores, local_scores, named_score
-from fishernet.table import Variable
 from tests.reference.scoring import OTHERS, PENALIZED, family_score
 from tests.tables import random_table, tables
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError
+from fishernet.base.errors import FishernetError
 from tests.reference.scoring import naive_regret
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, MissingValueError
+from fishernet.base.errors import FishernetError, MissingValueError
 from tests.reference.fisher import on_threads, repeated, weights_of
 from tests.reference.selecting import algorithm_1, chi_square_to, log_survival, lowest_of_swaps
 from tests.tables import random_table

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
 from tests.networks import random_network
 from tests.reference.fisher import Floats, WithoutFeatures, on_threads, repeated, rows_of, theorem_1, weights_of
 from tests.reference.selecting import Found, algorithm_1, lowest_of_swaps, mmd_to

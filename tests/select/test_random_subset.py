@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError
+from fishernet.base.errors import FishernetError
 from tests.tables import random_table
 
 TABLE = random_table(1, 50, [2, 3, 4])

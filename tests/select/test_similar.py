@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
 from tests.networks import networks, random_network
 from tests.reference.fisher import Floats, possible_rows, rows_of, theorem_1
 from tests.tables import random_table

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.counts import CountSource
-from fishernet.sklearn.training_counts import KnownRows, filled, whole_weights
+from fishernet.data import CountSource
+from fishernet.sklearn.columns import KnownRows, filled, whole_weights
 from tests.tables import random_table, tables
 
 Weights = npt.NDArray[np.float64]

@@ -12,8 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import fishernet as fn
-from fishernet.table.number_files import read_numbers
-from fishernet.table.numbers import NamedColumns
+from fishernet.data.numbers import NamedColumns, read_numbers
 
 X = np.random.default_rng(1).normal(size=(300, 3)) * [1e-30, 1.0, 1e30]
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import fishernet as fn
-from fishernet.table.numbers import named_columns
+from fishernet.data.numbers import named_columns
 
 VALUES = {"a": [1.0, 2.0, 4.0], "b": [3, 1, 2]}
 

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import fishernet as fn
-from fishernet.errors import FileFormatError, FishernetError, MissingValueError, SchemaError, UnknownStateError
-from fishernet.table import Table, Variable, read_table
+from fishernet.base.errors import FileFormatError, FishernetError, MissingValueError, SchemaError, UnknownStateError
+from fishernet.data import Table, Variable, read_table
 from tests.table.hostile import labels
 
 Data = dict[str, list[Any]]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import UnknownStateError, Variable
-from fishernet.table.recode import recode
+from fishernet.data.encode import recode
 from tests.table.hostile import texts
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import SchemaError, Variable
-from fishernet.table.variable import check_names, code_dtype, counted, fresh_missing_state, listed, positions
+from fishernet.data.variable import check_names, code_dtype, counted, fresh_missing_state, listed, positions
 from tests.table.hostile import state_lists, texts
 
 

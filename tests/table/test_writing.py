@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.errors import FileFormatError, FishernetWarning, SchemaError
-from fishernet.table import Table, Variable, read_table, write_table
-from fishernet.table.writing import FORMATS, ROWS, replacing
+from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.data import Table, Variable, read_table, write_table
+from fishernet.data.writing import FORMATS, ROWS, replacing
 from tests.table.hostile import exact, hostile_tables, labels
 from tests.tables import random_table
 

@@ -8,18 +8,10 @@ from typing import Any
 
 import click
 
-from fishernet.cli.inputs.models import called, read_model, wrong_kind
-from fishernet.cli.terminal.output import (
-    Facts,
-    aligned,
-    as_json_option,
-    check_folder,
-    output_option,
-    write_facts,
-    write_lines,
-)
-from fishernet.cli.terminal.wording import shown
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
+from fishernet.cli.options import called, read_model, wrong_kind
+from fishernet.cli.output import Facts, aligned, as_json_option, check_folder, output_option, write_facts, write_lines
+from fishernet.cli.terminal import shown
 from fishernet.graphs import Dag, UndirectedGraph, hamming, shd
 from fishernet.models import BayesianNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
 

@@ -7,23 +7,24 @@ from typing import Any
 
 import click
 
-from fishernet.cli.inputs.models import (
+from fishernet.base.errors import FileFormatError
+from fishernet.cli.options import (
     CALLED,
     READERS,
     WRITERS,
     Model,
+    Reading,
     called,
     ending,
     read_model,
+    reading_options,
     write_model,
     wrong_kind,
 )
-from fishernet.cli.inputs.tables import Reading, reading_options
-from fishernet.cli.terminal.output import as_json_option, check_folder, write_facts, write_lines
-from fishernet.errors import FileFormatError
+from fishernet.cli.output import as_json_option, check_folder, write_facts, write_lines
+from fishernet.data import write_table
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, MarkovNetwork
-from fishernet.table import write_table
 
 
 @click.command(short_help="Turn a model or a table into another format.")

@@ -14,7 +14,7 @@ from fishernet.cli.sample import sample
 from fishernet.cli.score import score
 from fishernet.cli.select import select
 from fishernet.cli.similar import similar
-from fishernet.cli.terminal.failures import Commands
+from fishernet.cli.terminal import Commands
 
 
 @click.group(

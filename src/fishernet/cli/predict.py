@@ -11,22 +11,14 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.gaussian import GAUSSIAN, predict_rows, prediction_lines
-from fishernet.cli.inputs.models import read_model, require_bayesian
-from fishernet.cli.inputs.tables import Reading, missing_option, read_columns
-from fishernet.cli.terminal.output import (
-    as_json_option,
-    check_folder,
-    csv_line,
-    output_option,
-    write_facts,
-    write_lines,
-)
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
+from fishernet.cli.options import Reading, missing_option, read_columns, read_model, require_bayesian
+from fishernet.cli.output import as_json_option, check_folder, csv_line, output_option, write_facts, write_lines
+from fishernet.cli.sample import GAUSSIAN, predict_rows, prediction_lines
+from fishernet.data import Variable
+from fishernet.data.encode import as_text
+from fishernet.data.variable import positions
 from fishernet.infer import predict_proba
-from fishernet.table import Variable
-from fishernet.table.encoding.labels import as_text
-from fishernet.table.variable import positions
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]

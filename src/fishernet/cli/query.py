@@ -1,9 +1,13 @@
-"""``fishernet query``: what is probable under a model, given what is known."""
+"""``fishernet query``: what is probable under a model, given what is known.
+
+What `fishernet query` answers by sampling, for a model whose probabilities have no closed form.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +16,9 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.inputs.models import read_directed
-from fishernet.cli.inputs.states import States, known_states
-from fishernet.cli.sampled import refuse_exact, sampled_answers
-from fishernet.cli.terminal.output import (
+from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.cli.options import States, known_states, read_directed, wrong_kind
+from fishernet.cli.output import (
     Facts,
     aligned,
     as_json_option,
@@ -25,12 +28,48 @@ from fishernet.cli.terminal.output import (
     write_facts,
     write_lines,
 )
-from fishernet.cli.terminal.wording import shown
-from fishernet.errors import FishernetError
-from fishernet.infer import family_marginals, intervene, log_evidence, marginal, most_probable
+from fishernet.cli.terminal import shown
+from fishernet.data import State
+from fishernet.data.variable import check_names, code_of, listed, positions
+from fishernet.infer import Estimate, estimate, family_marginals, intervene, log_evidence, marginal, most_probable
 from fishernet.models import BayesianNetwork, DependencyNetwork
-from fishernet.table import State
-from fishernet.table.variable import check_names, code_of, listed, positions
+
+SEED = 0  # equal commands give equal numbers
+
+
+def refuse_exact(path: Path, asked: Mapping[str, object]) -> None:
+    """Raise FishernetError when what is asked for, by option, cannot be sampled."""
+    for option, value in asked.items():
+        if value:
+            raise wrong_kind(
+                path,
+                "a dependency network",
+                f"{option} needs a Bayesian network; for rows given what is known there is fishernet sample --given",
+            )
+
+
+def sampled_answers(net: DependencyNetwork, names: Sequence[str], given: States, *, joint: bool) -> dict[str, Any]:
+    """Return the joint table of some names, or the probabilities of each one's states, with Monte Carlo errors."""
+    of = {name: net.variables[v] for name, v in zip(names, positions(net.names, names), strict=True)}
+    found = _estimates(net, [tuple(names)] if joint else [(name,) for name in names], given)
+    numbers = [
+        {"probabilities": one.probabilities.tolist(), "standard_errors": one.standard_errors.tolist()} for one in found
+    ]
+    facts = {"rows": found[0].n_rows if found else 0, "seed": SEED}
+    if joint:
+        states = [variable.states for variable in of.values()]
+        return facts | {"joint": {"names": names, "states": states, **numbers[0]}}
+    marginals = {name: {"states": of[name].states, **own} for name, own in zip(names, numbers, strict=True)}
+    return facts | {"marginals": marginals}
+
+
+def _estimates(net: DependencyNetwork, asked: Sequence[tuple[str, ...]], given: States) -> list[Estimate]:
+    """Return an estimate of each joint table, all of the same rows; what the library warns of is said once."""
+    found = [estimate(net, names, given=given, seed=SEED) for names in asked[:1]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FishernetWarning)
+        return found + [estimate(net, names, given=given, seed=SEED) for names in asked[1:]]
+
 
 Array = npt.NDArray[np.float64]
 

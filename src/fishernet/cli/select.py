@@ -9,22 +9,19 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.cli.heldout.holdout import count_rows
-from fishernet.cli.inputs.models import ending, read_bayesian
-from fishernet.cli.inputs.tables import missing_option, read_for_model, weights_option
-from fishernet.cli.terminal.output import Facts, as_json_option, check_folder, output_option, stdout, write_facts
-from fishernet.cli.terminal.progress_bar import progress_bar
-from fishernet.cli.terminal.stopwatch import Stopwatch
-from fishernet.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base.progress import Progress
+from fishernet.base.random import fixed_seed
+from fishernet.cli.options import count_rows, ending, missing_option, read_bayesian, read_for_model, weights_option
+from fishernet.cli.output import Facts, as_json_option, check_folder, output_option, stdout, write_facts
+from fishernet.cli.terminal import Stopwatch, progress_bar
+from fishernet.data import Table, Variable, read_table, write_table
+from fishernet.data.variable import code_dtype
+from fishernet.data.writing import FORMATS
 from fishernet.kernels import FisherKernel
 from fishernet.models import BayesianNetwork
-from fishernet.progress import Progress
-from fishernet.random import fixed_seed
 from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
 from fishernet.select.selection import unused_name
-from fishernet.table import Table, Variable, read_table, write_table
-from fishernet.table.variable import code_dtype
-from fishernet.table.writing import FORMATS
 
 CRITERIA = ("mmd", "chi-square", "random")
 MOST_STARTS = 2**31 - 1  # the core's limit

@@ -9,9 +9,9 @@ from typing import Any
 import click
 import numpy as np
 
-from fishernet.cli.inputs.models import read_bayesian
-from fishernet.cli.inputs.tables import missing_option, read_for_model
-from fishernet.cli.terminal.output import (
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.cli.options import missing_option, read_bayesian, read_for_model
+from fishernet.cli.output import (
     Facts,
     aligned,
     as_json_option,
@@ -21,13 +21,11 @@ from fishernet.cli.terminal.output import (
     write_facts,
     write_lines,
 )
-from fishernet.cli.terminal.progress_bar import progress_bar
-from fishernet.cli.terminal.wording import shown
-from fishernet.errors import FishernetError, SchemaError
+from fishernet.cli.terminal import progress_bar, shown
+from fishernet.data import Table
 from fishernet.kernels import FisherKernel
 from fishernet.select import Similar
 from fishernet.select import similar as most_similar
-from fishernet.table import Table
 
 SEED = 0  # of the kernel, which draws where exact probabilities would not fit: equal commands give equal numbers
 

@@ -3,10 +3,10 @@
 Divergences, full-conditional manifolds, the maximum mean discrepancy, and cross-validation.
 """
 
-from fishernet.compare.cross_validation import CrossValidation, cross_validate
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.manifolds import Bound, bound, inconsistency, kl_to_manifold, m_project
-from fishernet.compare.mmd import mmd
+from fishernet.kernels.sets import mmd
+from fishernet.learn.cross_validation import CrossValidation, cross_validate
 
 __all__ = [
     "Bound",

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.compare.distribution import Distribution, checked_array
-from fishernet.compare.divergences import checked_shares, full_conditional_divergence
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
+from fishernet.compare.divergences import Distribution, checked_array, checked_shares, full_conditional_divergence
+from fishernet.data.variable import positions
 from fishernet.infer import stationary
 from fishernet.models import DependencyNetwork
-from fishernet.table.variable import positions
 
 Array = npt.NDArray[np.float64]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from fishernet.errors import FishernetError
+from fishernet.base.errors import FishernetError
+from fishernet.data import Table, read_table
 from fishernet.files import read_bif
 from fishernet.models import BayesianNetwork
-from fishernet.table import Table, read_table
 
 FOLDER = Path(__file__).parent
 TABLES = {"letter": "letter.csv.gz", "nursery": "nursery.csv.gz"}

@@ -1,6 +1,7 @@
 """Files of models and of sequences: the library's own format, exact and versioned, and those of other programs."""
 
-from fishernet.files.bif import read_bif, write_bif
+from fishernet.files.bif_reader import read_bif
+from fishernet.files.bif_writer import write_bif
 from fishernet.files.model_file import load, save
 from fishernet.files.newick import read_newick, read_newicks
 from fishernet.files.sequences import NamedStrings, read_fasta, read_stockholm

@@ -19,23 +19,38 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from fishernet.errors import FileFormatError, SchemaError
+from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.io import read_text, replacing_text
+from fishernet.data.variable import listed
 from fishernet.files.fields import Fields, shown
-from fishernet.files.kinds.gaussian_fields import gaussian_fields, mixture_fields, read_gaussian, read_mixture
-from fishernet.files.kinds.gaussian_network_fields import (
+from fishernet.files.gaussians import (
     directed_fields,
+    gaussian_fields,
+    mixture_fields,
     read_directed,
+    read_gaussian,
+    read_mixture,
     read_undirected,
     undirected_fields,
 )
-from fishernet.files.kinds.graph_fields import graph_fields, read_graph
-from fishernet.files.kinds.hidden_markov_fields import hidden_markov_fields, read_hidden_markov
-from fishernet.files.kinds.hidden_tree_fields import hidden_tree_fields, read_hidden_tree
-from fishernet.files.kinds.markov_chain_fields import markov_chain_fields, read_markov_chain
-from fishernet.files.kinds.markov_fields import markov_fields, read_markov
-from fishernet.files.kinds.network_fields import dependency_fields, network_fields, read_dependency, read_network
-from fishernet.files.reading import read_text
-from fishernet.files.writing import replacing_text
+from fishernet.files.networks import (
+    dependency_fields,
+    graph_fields,
+    markov_fields,
+    network_fields,
+    read_dependency,
+    read_graph,
+    read_markov,
+    read_network,
+)
+from fishernet.files.sequence_models import (
+    hidden_markov_fields,
+    hidden_tree_fields,
+    markov_chain_fields,
+    read_hidden_markov,
+    read_hidden_tree,
+    read_markov_chain,
+)
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import (
     BayesianNetwork,
@@ -49,7 +64,6 @@ from fishernet.models import (
     MarkovChain,
     MarkovNetwork,
 )
-from fishernet.table.variable import listed
 
 FORMAT = "fishernet"
 VERSION = 1

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
-from fishernet.errors import FileFormatError, SchemaError
-from fishernet.files.reading import read_text
+from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.io import read_text
 from fishernet.models import NamedTree
 
 TOKEN = re.compile(r"\s+|(?P<mark>[(),:;])|'(?P<quoted>(?:[^']|'')*)'|(?P<plain>[^\s()\[\]':;,]+)")

@@ -9,12 +9,10 @@ What one graph tells of another: `cpdag` (the class of a DAG), `moral` (its undi
 `hamming` (how far apart two graphs are), `to_networkx`.
 """
 
-from fishernet.graphs.chordal import is_chordal
-from fishernet.graphs.completed import Cpdag, cpdag
-from fishernet.graphs.convert import to_networkx
+from fishernet.graphs.convert import moral, to_networkx
+from fishernet.graphs.cpdag import Cpdag, cpdag
 from fishernet.graphs.dag import Dag
 from fishernet.graphs.distance import hamming, shd
-from fishernet.graphs.moralize import moral
-from fishernet.graphs.undirected import UndirectedGraph
+from fishernet.graphs.undirected import UndirectedGraph, is_chordal
 
 __all__ = ["Cpdag", "Dag", "UndirectedGraph", "cpdag", "hamming", "is_chordal", "moral", "shd", "to_networkx"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from fishernet.graphs.completed import Cpdag, cpdag
+from fishernet.base.names import arrangement, require_kind
+from fishernet.graphs.cpdag import Cpdag, cpdag
 from fishernet.graphs.dag import Dag
 from fishernet.graphs.equivalence import relabelled
-from fishernet.graphs.kinds import require_kind
-from fishernet.graphs.names import arrangement
 from fishernet.graphs.undirected import UndirectedGraph
 
 

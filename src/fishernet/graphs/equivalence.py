@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fishernet.graphs.names import Positions
+from fishernet.base.names import Positions
 
 UNDIRECTED = -1
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from fishernet.errors import SchemaError
-from fishernet.graphs.names import Positions, positions
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import Positions, positions
 
 FROM_CHILD, FROM_PARENT = 0, 1
 

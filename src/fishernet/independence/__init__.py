@@ -8,11 +8,16 @@ also have ``association(i, j, given)``, a cheaper number by which candidates are
 `knn_test`, `fisher_z_test`, `knn_mutual_information` and `entropy` take arrays.
 """
 
-from fishernet.independence.contingency import ChiSquared, GSquared
+from fishernet.independence.contingency import (
+    ChiSquared,
+    ContingencyResult,
+    GSquared,
+    IndependenceTest,
+    PermutationResult,
+    TestResult,
+)
 from fishernet.independence.fisher_z import FisherZ, fisher_z_test
-from fishernet.independence.knn_information import entropy, knn_mutual_information
-from fishernet.independence.knn_test import KnnTest, knn_test
-from fishernet.independence.result import ContingencyResult, IndependenceTest, PermutationResult, TestResult
+from fishernet.independence.knn_test import KnnTest, entropy, knn_mutual_information, knn_test
 
 __all__ = [
     "ChiSquared",

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
+from fishernet.data.numbers import Columns, named_columns, points, require_varying
+from fishernet.data.variable import listed
+from fishernet.independence.contingency import TestResult
 from fishernet.independence.continuous import standardized
-from fishernet.independence.result import TestResult
-from fishernet.table.numbers import Columns, named_columns, points, require_varying
-from fishernet.table.variable import listed
 
 COLLINEAR = 1e-12  # the share of a column's variance that others may leave unexplained and still be called all of it
 

@@ -11,15 +11,19 @@ What is known comes as ``given``, a mapping from names to states, and as ``likel
 number a state (soft evidence: how well each state explains what was seen).
 """
 
-from fishernet.infer.diagnosis import Diagnosis, diagnose
-from fishernet.infer.estimates import Estimate, estimate
-from fishernet.infer.explain import most_probable
-from fishernet.infer.groups import group_probabilities
-from fishernet.infer.interventions import intervene
+from fishernet.infer.gibbs import Diagnosis, Estimate, diagnose, estimate
 from fishernet.infer.junction_tree import JunctionTree
-from fishernet.infer.marginals import family_marginals, log_evidence, log_partition, marginal
-from fishernet.infer.posterior import sample
-from fishernet.infer.predict import predict_proba
+from fishernet.infer.queries import (
+    family_marginals,
+    group_probabilities,
+    intervene,
+    log_evidence,
+    log_partition,
+    marginal,
+    most_probable,
+    predict_proba,
+    sample,
+)
 from fishernet.infer.stationary_distribution import stationary
 
 __all__ = [

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.infer.findings import (
+from fishernet.data.variable import check_names, positions
+from fishernet.infer.evidence import (
     Findings,
     Given,
     Likelihood,
@@ -29,10 +30,9 @@ from fishernet.infer.findings import (
     impossible,
     model_of,
 )
-from fishernet.infer.marginals import check_answer, joint_of_query, log_partition, with_observed_axes
+from fishernet.infer.queries import check_answer, joint_of_query, log_partition, with_observed_axes
 from fishernet.models import MarkovNetwork
 from fishernet.models.factors import MAX_TABLE, check_held
-from fishernet.table.variable import check_names, positions
 
 Array = npt.NDArray[np.float64]
 

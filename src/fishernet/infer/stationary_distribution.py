@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import ConvergenceError, FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import ConvergenceError, FishernetError, SchemaError, StateSpaceError
+from fishernet.base.progress import Progress, Reporter
+from fishernet.data.variable import State
 from fishernet.models import DependencyNetwork
 from fishernet.models.pseudo_gibbs import Scan, Weights
-from fishernet.progress import Progress, Reporter
-from fishernet.table.variable import State
 
 Array = npt.NDArray[np.float64]
 

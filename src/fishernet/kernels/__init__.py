@@ -7,14 +7,13 @@ mean of a whole table, from which `set_kernel` and `squared_mmd` compare tables 
 `Normalized` and `Rbf` wrap any kernel; sums, products and positive multiples of kernels are kernels.
 """
 
-from fishernet.kernels.expected_counts import CountKernel
-from fishernet.kernels.fisher import FisherKernel
-from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
+from fishernet.kernels.fisher import CountKernel, FisherKernel
+from fishernet.kernels.hidden_tree import HiddenTreeKernel, PrunedTreeKernel
+from fishernet.kernels.hmm import HmmKernel, PairHmmKernel
+from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, Normalized, Rbf, has_features
+from fishernet.kernels.marginalization import HiddenBinomialKernel, MarginalizationKernel
 from fishernet.kernels.sets import set_kernel, squared_mmd
 from fishernet.kernels.spectrum import SpectrumKernel
-from fishernet.kernels.strings import HiddenBinomialKernel, HmmKernel, MarginalizationKernel, PairHmmKernel
-from fishernet.kernels.trees import HiddenTreeKernel, PrunedTreeKernel
-from fishernet.kernels.wrappers import Normalized, Rbf
 
 __all__ = [
     "CountKernel",

@@ -14,24 +14,567 @@ carries the distribution (P1, Theorem 4).
 
 That kernel sees a table through the counts of its families alone: two tables with equal counts of every variable with
 its parents are at distance 0, however different their rows.
+
+Marginalised count features: what a model is expected to have done for a string (P3, remark 12.23).
+
+The practical metric: the scores as they are.
+
+The empirical metric: scores whitened by those of reference rows.
+
+The invariant metric: the inverse of the Fisher information.
+
+The metrics on scores as they are: what serves any model that has `fisher_scores`.
+
+What stands between two rows' scores in a Fisher kernel.
+
+Three metrics, one file each for Bayesian networks, and one file for all other models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.errors import SchemaError
+from fishernet import _core
+from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.random import Seed, generator
+from fishernet.data import Table
 from fishernet.infer import group_probabilities as infer_group_probabilities
-from fishernet.kernels.kernel import Algebra, Features, Matrix
-from fishernet.kernels.metrics import METRICS, Metric, ScoredModel, score_metric
+from fishernet.kernels.kernel import (
+    Algebra,
+    Features,
+    Matrix,
+    Metric,
+    check_cells,
+    inner,
+    is_sparse,
+    sparse,
+    total_weight,
+    weighted_mean,
+)
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
-from fishernet.models.continuous.rows import rows_of
-from fishernet.models.incoming import as_model_table
-from fishernet.random import Seed
+from fishernet.models.bayesian_network import zero_probability
+from fishernet.models.conditionals.conditional import describe_group
+from fishernet.models.gaussian_markov_network import rows_of
+from fishernet.models.network import as_model_table
+
+PARTS = ("emission", "transition", "initial", "final")
+
+
+class CountKernel(Algebra):
+    """The inner product of expected counts: how often the hidden trajectories of a string use each parameter.
+
+    Parameters
+    ----------
+    model : HiddenMarkovModel
+        Or any model with `expected_counts`.
+    parts : sequence of str
+        Which counts: some of "emission", "transition", "initial" and "final".
+
+    Notes
+    -----
+    A marginalised kernel: the counts of pairs of symbol and hidden state, or of pairs of states, summed over the hidden
+    states by their posterior probability. Counts grow with the strings; `Normalized` makes them comparable.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> hmm = fn.HiddenMarkovModel([1, 0], [[0.5, 0.5], [0, 1]], [[1, 0], [0.5, 0.5]], alphabet="ab")
+    >>> k = fn.kernels.CountKernel(hmm, parts=["emission"])
+    >>> k.features(["ab", "aab"])
+    array([[1. , 0. , 0. , 1. ],
+           [1.5, 0. , 0.5, 1. ]])
+    """
+
+    def __init__(self, model: Any, *, parts: Any = ("emission", "transition")) -> None:
+        if not hasattr(model, "expected_counts"):
+            raise SchemaError(
+                f"counts need a model with hidden states; a {type(model).__name__} has no expected_counts"
+            )
+        if isinstance(parts, str) or not parts or not set(parts) <= set(PARTS):
+            raise SchemaError(f"parts must be some of {', '.join(map(repr, PARTS))}, in a list; got {parts!r}")
+        self._model = model
+        self._parts = tuple(part for part in PARTS if part in parts)
+
+    @property
+    def model(self) -> Any:
+        """The model."""
+        return self._model
+
+    @property
+    def dimension(self) -> int:
+        """The number of counts."""
+        return int(self.features([]).shape[1])
+
+    def __call__(self, X: Any, Y: Any = None) -> Matrix:
+        """Return the kernel of all pairs of strings, (n, m) float64."""
+        check_cells(len(X) * len(X if Y is None else Y), "the kernel matrix")
+        return inner(self.features(X), None if Y is None else self.features(Y))
+
+    def diag(self, X: Any) -> Matrix:
+        """Return the kernel of each string with itself, (n,) float64."""
+        features = self.features(X)
+        return np.asarray(np.einsum("ij,ij->i", features, features))
+
+    def features(self, X: Any) -> Features:
+        """Return the expected counts of each string, (n, dimension) float64.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a string is impossible.
+        """
+        counts = self._model.expected_counts(X)
+        tables = [getattr(counts, part) for part in self._parts]
+        if any(table is None for table in tables):
+            raise SchemaError("the model has no final state, and so no counts of it")
+        return np.concatenate([table.reshape(len(table), int(np.prod(table.shape[1:]))) for table in tables], axis=1)
+
+    def mean_features(self, X: Any) -> Matrix:
+        """Return their mean, (dimension,)."""
+        return weighted_mean(self.features(X), X)
+
+    def __repr__(self) -> str:
+        return f"CountKernel({self._model!r}, parts={list(self._parts)!r})"
+
+
+class Practical:
+    """No metric: the dot product of the scores."""
+
+    name = "practical"
+
+    def __init__(self, model: BayesianNetwork) -> None:
+        self._model = model
+        self._widths = [c.probabilities.shape[0] * (c.probabilities.shape[1] - 1) for c in model.conditionals]
+
+    @property
+    def dimension(self) -> int:
+        """The number of free parameters."""
+        return self._model.n_parameters
+
+    def gram(self, X: Table, Y: Table) -> Matrix:
+        """Return the kernel of all pairs, (n, m)."""
+        check_cells(X.n_rows * Y.n_rows, "the kernel matrix")
+        return inner(self.features(X), None if Y is X else self.features(Y))
+
+    def diag(self, X: Table) -> Matrix:
+        """Return the kernel of each row with itself, (n,)."""
+        return np.asarray(self.features(X).power(2).sum(axis=1)).ravel()
+
+    def terms(self, X: Table, Y: Table) -> Matrix:
+        """Return what each variable adds, (n_variables, n, m)."""
+        check_cells(len(self._widths) * X.n_rows * Y.n_rows, "the terms of the kernel matrix")
+        x = self.features(X).tocsc()
+        y = x if Y is X else self.features(Y).tocsc()
+        ends = np.cumsum([0, *self._widths])
+        return np.stack([inner(x[:, a:b], None if Y is X else y[:, a:b]) for a, b in pairwise(ends)])
+
+    def features(self, X: Table) -> Features:
+        """Return the scores (P1, Eq. 8), (n, n_parameters)."""
+        values, columns = [], []
+        first = 0
+        for conditional, width in zip(self._model.conditionals, self._widths, strict=True):
+            theta = conditional.probabilities
+            group = conditional.groups(X)
+            state = X.codes[conditional.child].astype(np.int64)
+            of_row = theta[group, state]
+            if (of_row == 0).any():
+                row = int(np.argmax(of_row == 0))
+                raise zero_probability(conditional, int(group[row]), int(state[row]), f"row {row} has")
+            free = np.arange(theta.shape[1] - 1)
+            last = state == theta.shape[1] - 1
+            values.append(((free == state[:, None]).astype(float) - last[:, None]) / of_row[:, None])
+            columns.append(first + group[:, None] * len(free) + free)
+            first += width
+        matrix = sparse(values, columns, X.n_rows, self.dimension)
+        matrix.eliminate_zeros()
+        return matrix
+
+    def mean_features(self, X: Table) -> Matrix:
+        """Return the mean score, (n_parameters,)."""
+        return weighted_mean(self.features(X), X)
+
+
+MOST_WHITENED = 2**27  # cells of the matrix of second moments, 1 GiB
+
+
+class Empirical:
+    """The pseudo-inverse of the scores' second moments over reference rows.
+
+    Eigenvalues below 1e-10 of the largest count as 0.
+    """
+
+    name = "empirical"
+
+    def __init__(self, model: BayesianNetwork, reference: Table) -> None:
+        self._scores = Practical(model)
+        cells = self._scores.dimension**2
+        if cells > MOST_WHITENED:
+            raise StateSpaceError(
+                "the matrix of the scores' second moments",
+                cells=cells,
+                limit=MOST_WHITENED,
+                remedy="use the metric 'invariant', which needs no matrix",
+            )
+        scores = self._scores.features(reference)
+        weights = np.ones(reference.n_rows) if reference.weights is None else reference.weights.astype(np.float64)
+        weighted = scores.multiply((weights / total_weight(reference))[:, None]).tocsr()
+        moments = (scores.T @ weighted).toarray()
+        eigenvalues, vectors = np.linalg.eigh(moments)
+        kept = eigenvalues > 1e-10 * eigenvalues.max(initial=0.0)
+        self._whiten: Matrix = vectors[:, kept] / np.sqrt(eigenvalues[kept])
+
+    @property
+    def dimension(self) -> int:
+        """The rank of the second moments."""
+        return int(self._whiten.shape[1])
+
+    def gram(self, X: Table, Y: Table) -> Matrix:
+        """Return the kernel of all pairs, (n, m)."""
+        check_cells(X.n_rows * Y.n_rows, "the kernel matrix")
+        return inner(self.features(X), None if Y is X else self.features(Y))
+
+    def diag(self, X: Table) -> Matrix:
+        """Return the kernel of each row with itself, (n,)."""
+        return np.asarray((self.features(X) ** 2).sum(axis=1))
+
+    def terms(self, X: Table, Y: Table) -> Matrix:  # noqa: ARG002
+        """Raise: the variables are mixed."""
+        raise FishernetError("under the metric 'empirical' the variables are mixed and have no terms of their own")
+
+    def features(self, X: Table) -> Features:
+        """Return the whitened scores, (n, dimension)."""
+        return np.asarray(self._scores.features(X) @ self._whiten)
+
+    def mean_features(self, X: Table) -> Matrix:
+        """Return their mean, (dimension,)."""
+        return np.asarray(self._scores.mean_features(X) @ self._whiten)
+
+
+class Invariant:
+    """The inverse of the Fisher information: Theorem 1, by look-ups."""
+
+    name = "invariant"
+
+    def __init__(self, model: BayesianNetwork, groups: Sequence[Matrix]) -> None:
+        self._model = model
+        self._theta = [c.probabilities for c in model.conditionals]
+        self._inverse_theta = [_inverse(theta) for theta in self._theta]
+        self._inverse_group = [
+            np.repeat(_inverse(p)[:, None], t.shape[1], axis=1) for p, t in zip(groups, self._theta, strict=True)
+        ]
+        self._same = [
+            (1 - t) * by_theta * by_group
+            for t, by_theta, by_group in zip(self._theta, self._inverse_theta, self._inverse_group, strict=True)
+        ]
+        self._other = [-p for p in self._inverse_group]
+        self._impossible = [
+            ((t == 0) | (p == 0)).astype(np.float64) for t, p in zip(self._theta, self._inverse_group, strict=True)
+        ]
+
+    @property
+    def dimension(self) -> int:
+        """The number of features."""
+        return sum(theta.size for theta in self._theta)
+
+    @property
+    def inverse_theta(self) -> Matrix:
+        """1 / theta of every cell, 0 where theta is 0; variable by variable, (dimension,)."""
+        return _flat(self._inverse_theta)
+
+    @property
+    def inverse_group(self) -> Matrix:
+        """1 / P(group) of every cell, (dimension,)."""
+        return _flat(self._inverse_group)
+
+    def cells(self, X: Table) -> _core.Cells:
+        """Return where each row falls in the conditionals.
+
+        Raises
+        ------
+        ZeroProbabilityError
+            When a row has a state or a configuration of probability zero.
+        """
+        self._require_possible(X)
+        return self._model.flat.cells(X.native)
+
+    def gram(self, X: Table, Y: Table) -> Matrix:
+        """Return the kernel of all pairs, (n, m)."""
+        check_cells(X.n_rows * Y.n_rows, "the kernel matrix")
+        x = self.cells(X)
+        return _core.gram(x, x if Y is X else self.cells(Y), _flat(self._other), _flat(self._same))
+
+    def terms(self, X: Table, Y: Table) -> Matrix:
+        """Return what each variable adds, (n_variables, n, m)."""
+        check_cells(len(self._theta) * X.n_rows * Y.n_rows, "the terms of the kernel matrix")
+        x = self.cells(X)
+        return _core.gram_terms(x, x if Y is X else self.cells(Y), _flat(self._other), _flat(self._same))
+
+    def diag(self, X: Table) -> Matrix:
+        """Return the kernel of each row with itself, (n,)."""
+        self._require_possible(X)
+        return self._model.flat.look_up(X.native, self._same, True)
+
+    def features(self, X: Table) -> Features:
+        """Return phi_ijk of each row, (n, dimension); a state of probability 0 that the row does not have gives 0."""
+        self._require_possible(X)
+        values, columns = [], []
+        first = 0
+        for conditional, theta, by_theta, by_group in zip(
+            self._model.conditionals, self._theta, self._inverse_theta, self._inverse_group, strict=True
+        ):
+            group = conditional.groups(X)
+            state = X.codes[conditional.child].astype(np.int64)
+            entries = -np.sqrt(theta * by_group)[group]
+            entries[np.arange(X.n_rows), state] += np.sqrt(by_theta * by_group)[group, state]
+            values.append(entries)
+            columns.append(first + group[:, None] * theta.shape[1] + np.arange(theta.shape[1]))
+            first += theta.size
+        return sparse(values, columns, X.n_rows, self.dimension)
+
+    def mean_features(self, X: Table) -> Matrix:
+        """Return the mean of phi_ijk, from counts: ``(N_ijk - N_ij theta_ijk) / (N sqrt(P(j) theta_ijk))``."""
+        counts = self.cells(X).counts(X.weights)
+        total = total_weight(X)
+        means = []
+        first = 0
+        for theta, by_theta, by_group in zip(self._theta, self._inverse_theta, self._inverse_group, strict=True):
+            of_cells = counts[first : first + theta.size].reshape(theta.shape) / total
+            excess = of_cells - of_cells.sum(axis=1, keepdims=True) * theta
+            means.append((excess * np.sqrt(by_theta * by_group)).ravel())
+            first += theta.size
+        return np.concatenate(means)
+
+    def _require_possible(self, X: Table) -> None:
+        if not any(marks.any() for marks in self._impossible):
+            return
+        hits = self._model.flat.look_up(X.native, self._impossible, False)
+        if hits.any():
+            row, position = map(int, np.argwhere(hits > 0)[0])
+            raise self._why_impossible(X, row, position)
+
+    def _why_impossible(self, X: Table, row: int, position: int) -> ZeroProbabilityError:
+        conditional = self._model.conditionals[position]
+        group = int(conditional.groups(X[row : row + 1])[0])
+        state = int(X.codes[position][row])
+        if self._theta[position][group, state] == 0:
+            return zero_probability(conditional, group, state, f"row {row} has")
+        configuration = describe_group(conditional, group)
+        given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
+        return ZeroProbabilityError(
+            f"row {row} has {given}, a configuration of the parents of {self._model.names[position]!r} that has "
+            "probability 0; fit the network with smoothing > 0",
+            variable=self._model.names[position],
+            configuration=configuration,
+        )
+
+
+def _inverse(values: npt.NDArray[np.float64]) -> Matrix:
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+
+
+def _flat(tables: Sequence[Matrix]) -> Matrix:
+    return np.concatenate([table.ravel() for table in tables])
+
+
+MOST_INFORMATION = 2**27  # cells of the matrix between the scores, 1 GiB
+N_SAMPLES = 10_000
+CUTOFF = 1e-10
+
+
+@runtime_checkable
+class ScoredModel(Protocol):
+    """A model of rows, strings or numbers with a likelihood and its derivatives."""
+
+    def log_prob(self, data: Any) -> Matrix:
+        """Return the log-probability (or density) of each row, (n,)."""
+        ...
+
+    def fisher_scores(self, data: Any) -> Features:
+        """Return its derivatives by the parameters, (n, n_parameters)."""
+        ...
+
+
+class Scores:
+    """The scores of a model, multiplied by a matrix that whitens them; None leaves them as they are.
+
+    Parameters
+    ----------
+    model : ScoredModel
+    name : str
+        Of the metric.
+    options : dict
+        Further arguments of `fisher_scores`.
+    whiten : (n_parameters, dimension) array, optional
+    """
+
+    def __init__(self, model: ScoredModel, name: str, options: dict[str, Any], whiten: Matrix | None) -> None:
+        self.name = name
+        self._model = model
+        self._options = options
+        self._whiten = whiten
+
+    @property
+    def dimension(self) -> int:
+        """The number of features: of parameters, or the rank of the matrix between the scores."""
+        if self._whiten is not None:
+            return int(self._whiten.shape[1])
+        return int(self.features([]).shape[1])
+
+    def gram(self, X: Any, Y: Any) -> Matrix:
+        """Return the kernel of all pairs, (n, m)."""
+        check_cells(len(X) * len(Y), "the kernel matrix")
+        return inner(self.features(X), None if Y is X else self.features(Y))
+
+    def diag(self, X: Any) -> Matrix:
+        """Return the kernel of each row with itself, (n,)."""
+        features = self.features(X)
+        squares = features.power(2).sum(axis=1) if is_sparse(features) else np.einsum("ij,ij->i", features, features)
+        return np.asarray(squares).ravel()
+
+    def terms(self, X: Any, Y: Any) -> Matrix:  # noqa: ARG002
+        """Raise: only a Bayesian network's kernel is a sum over variables."""
+        raise FishernetError(f"the Fisher kernel of a {type(self._model).__name__} has no terms, one a variable")
+
+    def features(self, X: Any) -> Features:
+        """Return the whitened scores, (n, dimension)."""
+        scores = self._model.fisher_scores(X, **self._options)
+        if self._whiten is None:
+            return scores
+        if is_sparse(scores):
+            return np.asarray(scores @ self._whiten)
+        # row by row the same numbers, whatever the other rows are: K(X, X) and K(X, Y) agree to the last digits
+        return np.asarray(scores, dtype=np.float64) @ self._whiten
+
+    def mean_features(self, X: Any) -> Matrix:
+        """Return their mean, (dimension,)."""
+        return weighted_mean(self.features(X), X)
+
+
+def score_metric(
+    model: ScoredModel,
+    metric: str,
+    *,
+    reference: Any = None,
+    parameters: Any = None,
+    length: Any = None,
+    n_samples: int | None = None,
+    cutoff: float | None = None,
+    seed: Seed = None,
+) -> Scores:
+    """Return the metric of a name on a model's scores.
+
+    Raises
+    ------
+    SchemaError
+        When an option does not fit the metric.
+    """
+    options = {} if parameters is None else {"parameters": parameters}
+    least = CUTOFF if cutoff is None else _checked_cutoff(cutoff)
+    if metric == "practical":
+        return Scores(model, metric, options, None)
+    if metric == "empirical":
+        if reference is None:
+            raise SchemaError("the metric 'empirical' needs reference rows")
+        moments = second_moments(model.fisher_scores(reference, **options))
+    else:
+        moments = _information(model, options, length, N_SAMPLES if n_samples is None else n_samples, seed)
+    return Scores(model, metric, options, whitening(moments, least))
+
+
+def second_moments(scores: Features) -> Matrix:
+    """Return the mean product of scores with themselves, (n_parameters, n_parameters).
+
+    Raises
+    ------
+    SchemaError
+        When there is no row.
+    StateSpaceError
+        When the matrix would not fit.
+    """
+    n, width = scores.shape
+    if n == 0:
+        raise SchemaError("second moments need a row of scores; there is none")
+    if width**2 > MOST_INFORMATION:
+        raise StateSpaceError(
+            "the matrix between the scores",
+            cells=width**2,
+            limit=MOST_INFORMATION,
+            remedy="use the metric 'practical', or fewer kinds of parameters (`parameters`)",
+        )
+    moments = scores.T @ scores / n
+    return np.asarray(moments.toarray() if is_sparse(moments) else moments)
+
+
+def whitening(moments: Matrix, cutoff: float) -> Matrix:
+    """Return W with ``W W'`` a generalized inverse of a positive semidefinite matrix, (n, rank).
+
+    Every parameter is first scaled to variance 1, so that parameters near 0, whose scores are large, do not hide the
+    others; then eigenvalues up to `cutoff` times the largest count as 0. On vectors in the range of the matrix, where
+    scores lie, any generalized inverse gives the same products as the pseudo-inverse.
+    """
+    sizes = np.sqrt(np.diag(moments))
+    scales = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    eigenvalues, vectors = np.linalg.eigh(moments * scales[:, None] * scales)
+    kept = eigenvalues > cutoff * eigenvalues.max(initial=0.0)
+    whiten: Matrix = scales[:, None] * vectors[:, kept] / np.sqrt(eigenvalues[kept])
+    return whiten
+
+
+def _information(model: Any, options: dict[str, Any], length: Any, n_samples: int, seed: Seed) -> Matrix:
+    """Return the Fisher information: exactly where the model can, otherwise from strings that it draws."""
+    how = {} if length is None else {"length": length}
+    random = generator(seed)  # a bad seed is refused, whether it is used or not
+    if hasattr(model, "fisher_information"):
+        try:
+            return np.asarray(model.fisher_information(**how, **options))
+        except StateSpaceError:
+            pass  # too large, or without end: what it draws tells as much as it can
+    if not hasattr(model, "sample"):
+        raise SchemaError(
+            f"the information of a {type(model).__name__} is not known and cannot be simulated; use the metric "
+            "'empirical' with reference rows"
+        )
+    return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))
+
+
+def _checked_cutoff(cutoff: float) -> float:
+    if not 0 <= cutoff < 1:
+        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
+    return float(cutoff)
+
+
+Groups = Callable[[], Sequence[Matrix]]  # the probabilities of the groups, found when they are needed
+
+__all__ = [
+    "METRICS",
+    "Empirical",
+    "Invariant",
+    "Metric",
+    "Practical",
+    "ScoredModel",
+    "Scores",
+    "score_metric",
+    "weighted_mean",
+]
+
+
+def _empirical(model: BayesianNetwork, _groups: Groups, reference: Table | None) -> Metric:
+    if reference is None:
+        raise SchemaError("the metric 'empirical' needs reference rows")
+    return Empirical(model, reference)
+
+
+METRICS: dict[str, Callable[[BayesianNetwork, Groups, Table | None], Metric]] = {
+    "invariant": lambda model, groups, _reference: Invariant(model, groups()),
+    "practical": lambda model, _groups, _reference: Practical(model),
+    "empirical": _empirical,
+}
+
 
 Rows = Any  # a Table or an array of codes for a Bayesian network, otherwise what the model's log_prob takes
 

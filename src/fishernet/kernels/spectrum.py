@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from fishernet.errors import SchemaError, StateSpaceError
-from fishernet.kernels.kernel import Algebra, Features, Matrix
-from fishernet.kernels.metrics import weighted_mean
-from fishernet.kernels.metrics.metric import check_cells, inner
+from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.kernels.kernel import Algebra, Features, Matrix, check_cells, inner, weighted_mean
 from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.sequences.windows import windows
+from fishernet.models.sequences.profile import windows
 
 Strings = Sequence[Sequence[Hashable]]
 

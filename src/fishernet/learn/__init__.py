@@ -7,24 +7,17 @@ chooses the inputs of every variable by itself (`local_structure`), an undirecte
 (`fishernet.learn.markov`).
 """
 
+from fishernet.learn.bootstrap import EdgeStrengths, edge_strengths
+from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
-from fishernet.learn.markov import (
-    BlanketsFound,
-    discrete_markov_graph,
-    gaussian_graph,
-    gaussian_network,
-    markov_blankets,
-    markov_graph,
-)
-from fishernet.learn.parameters import bayesian_network, parameters
-from fishernet.learn.resampling import EdgeStrengths, edge_strengths
+from fishernet.learn.em import EmResult
+from fishernet.learn.fit import bayesian_network, gaussian_network, parameters
+from fishernet.learn.hidden_tree import hidden_tree, hidden_tree_fit
+from fishernet.learn.markov_graph import BlanketsFound, markov_blankets, markov_graph
+from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
 from fishernet.learn.search import Search, SearchResult, Step
-from fishernet.learn.sequences.baum_welch import baum_welch, hidden_markov_model
-from fishernet.learn.sequences.expectation_maximization import EmResult
-from fishernet.learn.sequences.hidden_tree import hidden_tree, hidden_tree_fit
-from fishernet.learn.sequences.markov_chain import markov_chain
+from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_chain
 from fishernet.learn.structure import dag, structure
-from fishernet.learn.trees import chow_liu, kdb, naive_bayes, tan
 
 __all__ = [
     "BlanketsFound",

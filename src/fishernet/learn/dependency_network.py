@@ -1,27 +1,351 @@
-"""Learning dependency networks: every variable by itself (P2, section 4)."""
+"""Learning dependency networks: every variable by itself (P2, section 4).
+
+Choosing the inputs of every variable by itself (P2, section 4.2): greedy (Algorithm 6) or tabu search.
+
+From no inputs, every variable takes the best of all single additions and removals while that raises its score. All
+variables move side by side: the search wants the candidates of all that are not finished in one call. A tie is a
+difference below max(1e-9, 1e-12 |score|) nats; ties go to additions before removals, then to the first candidate in
+the order of the variables.
+
+Growing the decision trees of a dependency network (P2, section 6; Heckerman et al. 2000).
+
+A leaf is split by the variable (and the sets of its states) that raises the score most. The score of a tree is the
+log-likelihood of its leaves less a price for every free parameter, so that every leaf is decided by itself. Where no
+split raises it, the best one is tried all the same and kept if splits below it make up for it; otherwise it is pruned.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.counts import CountSource, as_source
-from fishernet.errors import FishernetError, SchemaError
-from fishernet.learn.input_search import InputSearch
-from fishernet.learn.parameters import cell_weights, check_smoothing, fit_conditionals, normalized
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, generator
+from fishernet.data import CountSource, Table, as_source
+from fishernet.data.variable import listed
+from fishernet.learn.fit import cell_weights, check_smoothing, fit_conditionals, normalized
 from fishernet.learn.search import score_families
-from fishernet.learn.tree_inputs import TreeGrower
 from fishernet.models import DependencyNetwork, TreeConditional
-from fishernet.progress import Progress, Reporter
-from fishernet.random import Seed, generator
-from fishernet.scores import LocalScores, PenalizedLikelihood, Score, named_score
-from fishernet.table import Table
-from fishernet.table.variable import listed
+from fishernet.models.conditionals.tree_conditional import Split
+from fishernet.scores import Families, LocalScores, PenalizedLikelihood, Score, named_score
+
+Array = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class Node:
+    """Where the search of one variable is."""
+
+    variable: int
+    inputs: tuple[int, ...] = ()
+    score: float = float("nan")
+    best_inputs: tuple[int, ...] = ()
+    best_score: float = float("-inf")
+    candidates: Positions = field(default_factory=lambda: np.zeros(0, np.int32))
+    """The variables whose addition or removal was asked for, in the order of the ties."""
+    forbidden_until: dict[int, int] = field(default_factory=dict)
+    """Tabu: the step before which a variable must not be toggled again."""
+    idle: int = 0
+    """Steps since the best score was bettered."""
+    finished: bool = False
+
+
+class InputSearch:
+    """The searches of all variables, which never touch data.
+
+    Parameters
+    ----------
+    n_variables : int
+    max_inputs : int, optional
+        At most this many inputs a variable.
+    patience : int
+        How many steps in a row may fail to better the best inputs: 0 is Algorithm 6, more is tabu search.
+    tenure : int
+        For how many steps a variable that was added or removed stays as it is.
+    last_step : bool
+        End with the whole rest as inputs where that scores higher (P2, 4.3).
+    """
+
+    def __init__(
+        self, n_variables: int, *, max_inputs: int | None, patience: int = 0, tenure: int = 0, last_step: bool = False
+    ) -> None:
+        self._n = n_variables
+        self._most = n_variables - 1 if max_inputs is None else min(max_inputs, n_variables - 1)
+        self._patience, self._tenure = patience, tenure
+        self._nodes = [Node(v) for v in range(n_variables)]
+        self._begun = False
+        self._last_step = last_step and self._most == n_variables - 1
+        self.steps = 0
+        self.n_candidates = 0
+
+    @property
+    def inputs(self) -> tuple[tuple[int, ...], ...]:
+        """The best inputs of every variable so far, ascending."""
+        return tuple(node.best_inputs for node in self._nodes)
+
+    @property
+    def scores(self) -> Array:
+        """Their local scores."""
+        return np.array([node.best_score for node in self._nodes])
+
+    def wanted(self) -> Families:
+        """Return the families whose scores are needed before the next step; empty when the search is finished."""
+        if not self._begun:
+            families = Families.from_pairs((v, ()) for v in range(self._n))
+        elif any(not node.finished for node in self._nodes):
+            families = _joined([self._candidates(node) for node in self._nodes if not node.finished])
+        elif self._last_step:
+            families = Families.from_pairs((v, [u for u in range(self._n) if u != v]) for v in range(self._n))
+        else:
+            return Families.from_pairs(())
+        self.n_candidates += len(families)
+        return families
+
+    def tell(self, scores: Array) -> None:
+        """Take the scores of the wanted families, (n_families,), and move every variable."""
+        if not self._begun:
+            self._begun = True
+            for node, score in zip(self._nodes, scores.tolist(), strict=True):
+                node.score = node.best_score = score
+                node.finished = self._most <= 0
+            return
+        self.steps += 1
+        open_nodes = [node for node in self._nodes if not node.finished]
+        if not open_nodes:
+            self._last_step = False
+            for node, score in zip(self._nodes, scores.tolist(), strict=True):
+                if score > node.best_score + _tie(score, node.best_score):
+                    node.best_score = score
+                    node.best_inputs = tuple(u for u in range(self._n) if u != node.variable)
+            return
+        first = 0
+        for node in open_nodes:
+            last = first + len(node.candidates)
+            self._move(node, scores[first:last])
+            first = last
+
+    def _candidates(self, node: Node) -> Families:
+        """Return the families that toggling one variable makes: additions, then removals."""
+        inputs = np.array(node.inputs, dtype=np.int32)
+        taken = np.zeros(self._n, dtype=bool)
+        taken[inputs] = True
+        taken[node.variable] = True
+        added = np.flatnonzero(~taken).astype(np.int32) if len(inputs) < self._most else np.zeros(0, np.int32)
+        node.candidates = np.concatenate([added, inputs])
+        longer = np.sort(np.column_stack([np.tile(inputs, (len(added), 1)), added]), axis=1)
+        shorter = [np.delete(inputs, i) for i in range(len(inputs))]
+        sizes = np.concatenate([np.full(len(added), len(inputs) + 1), np.full(len(inputs), len(inputs) - 1)])
+        return Families(
+            np.full(len(node.candidates), node.variable, dtype=np.int32),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            np.concatenate([longer.ravel(), *shorter]).astype(np.int32),
+        )
+
+    def _move(self, node: Node, scores: Array) -> None:
+        allowed = scores
+        if node.forbidden_until:
+            barred = np.array([node.forbidden_until.get(int(c), 0) > self.steps for c in node.candidates])
+            barred &= scores <= node.best_score + _tie(0.0, node.best_score)  # what is better than ever is free
+            allowed = np.where(barred, -np.inf, scores)
+        if not len(allowed) or np.isneginf(top := float(allowed.max())):
+            node.finished = True
+            return
+        best = int(np.argmax(allowed >= top - _tie(top, node.score)))  # the first of those that tie
+        score = float(scores[best])
+        improves = score > node.score + _tie(score, node.score)
+        if not improves and not self._patience:
+            node.finished = True
+            return
+        toggled = int(node.candidates[best])
+        node.inputs = tuple(sorted(set(node.inputs) ^ {toggled}))
+        node.score = score
+        node.forbidden_until[toggled] = self.steps + 1 + self._tenure
+        if score > node.best_score + _tie(score, node.best_score):
+            node.best_inputs, node.best_score, node.idle = node.inputs, score, 0
+        else:
+            node.idle += 1
+        node.finished = self._patience > 0 and node.idle >= self._patience
+
+
+def _tie(a: float, b: float) -> float:
+    return max(1e-9, 1e-12 * max(abs(a), abs(b)))
+
+
+def _joined(parts: list[Families]) -> Families:
+    """Return lists of families one after the other."""
+    ends = np.cumsum([0, *(len(part.parents) for part in parts)])
+    offsets = [part.offsets[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    return Families(
+        np.concatenate([part.children for part in parts]),
+        np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
+        np.concatenate([part.parents for part in parts]),
+    )
+
+
+Rows = npt.NDArray[np.int64]
+
+SPLITS = ("binary", "multiway")
+LOOK_AHEAD = 1  # splits in a row that need not raise the score at once
+
+
+@dataclass(frozen=True, slots=True)
+class GrownTree:
+    """A tree with the counts of its leaves."""
+
+    tree: Split | int
+    """The root."""
+    counts: Array
+    """(leaves, r) weighted counts of the child's states."""
+    score: float
+    """In nats."""
+    n_candidates: int
+    """How many splits were looked at."""
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The positions of the variables that the tree asks, ascending."""
+        return tuple(sorted(set(_asked(self.tree))))
+
+
+@dataclass(slots=True)
+class _Part:
+    """A subtree: its root with leaves numbered from 0, their counts and its score."""
+
+    tree: Split | int
+    counts: list[Array]
+    score: float
+
+
+class TreeGrower:
+    """Grows the tree of one variable after the other on one table.
+
+    Parameters
+    ----------
+    table : Table
+        Without missing cells.
+    price : float
+        Of a free parameter, in nats.
+    splits : {"binary", "multiway"}
+        "binary": a set of states against the rest. "multiway": every state a branch of its own.
+    max_inputs : int, optional
+        At most this many variables a tree.
+    """
+
+    def __init__(self, table: Table, price: float, *, splits: str = "binary", max_inputs: int | None = None) -> None:
+        if splits not in SPLITS:
+            raise FishernetError(f"unknown splits {splits!r}; there are {', '.join(map(repr, SPLITS))}")
+        self._codes = [codes.astype(np.int64) for codes in table.codes]
+        self._sizes = table.cardinalities
+        self._weights = None if table.weights is None else table.weights.astype(np.float64)
+        self._price, self._splits, self._most = price, splits, max_inputs
+        self._n_rows = table.n_rows
+
+    def grow(self, child: int) -> GrownTree:
+        """Return the tree of one variable."""
+        self._child, self._r = child, self._sizes[child]
+        self._n_candidates = 0
+        part = self._grow(np.arange(self._n_rows), (), LOOK_AHEAD)
+        return GrownTree(part.tree, np.array(part.counts), part.score, self._n_candidates)
+
+    def _grow(self, rows: Rows, asked: tuple[int, ...], patience: int) -> _Part:
+        leaf = self._counts(self._codes[self._child][rows], self._r, rows)
+        alone = _Part(0, [leaf], self._leaf_score(leaf))
+        if np.count_nonzero(leaf) < 2:  # nothing is left to tell
+            return alone
+        best = max(self._candidates(rows, asked), key=lambda c: c[0], default=None)
+        if best is None:
+            return alone
+        score, variable, branches = best
+        gains = score > alone.score + _tie_of_leaves(score)
+        if not gains and not patience:
+            return alone
+        below = LOOK_AHEAD if gains else patience - 1
+        now = (*asked, variable)
+        taken = branches[self._codes[variable][rows]]
+        parts = [self._grow(rows[taken == b], now, below) for b in range(int(branches.max()) + 1)]
+        total = sum(part.score for part in parts)
+        if not total > alone.score + _tie_of_leaves(total):
+            return alone
+        return _joined_in_tree(variable, branches, parts, total)
+
+    def _candidates(self, rows: Rows, asked: tuple[int, ...]) -> Iterator[tuple[float, int, npt.NDArray[np.int64]]]:
+        """Yield the score of every split of a leaf, its variable, and the branch of each state."""
+        full = self._most is not None and len(set(asked)) >= self._most
+        states = self._codes[self._child][rows]
+        for variable, size in enumerate(self._sizes):
+            if variable == self._child or size < 2 or (full and variable not in asked):
+                continue
+            joint = self._counts(self._codes[variable][rows] * self._r + states, size * self._r, rows)
+            joint = joint.reshape(size, self._r)
+            occurs = joint.sum(axis=1) > 0
+            if occurs.sum() < 2:
+                continue
+            for branches in self._divisions(joint, occurs):
+                self._n_candidates += 1
+                sums = np.zeros((int(branches.max()) + 1, self._r))
+                np.add.at(sums, branches, joint)
+                yield sum(map(self._leaf_score, sums)), variable, branches
+
+    def _divisions(self, joint: Array, occurs: npt.NDArray[np.bool_]) -> Iterator[npt.NDArray[np.int64]]:
+        """Yield, for each division of a variable's states, the branch of each state."""
+        if self._splits == "multiway":
+            yield np.arange(len(joint))
+            return
+        seen = np.flatnonzero(occurs)
+        sets = {frozenset([int(k)]) for k in seen}
+        shares = joint[seen] / joint[seen].sum(axis=1, keepdims=True)
+        order = seen[np.argsort(shares[:, int(joint.sum(axis=0).argmax())], kind="stable")]
+        sets |= {frozenset(map(int, order[:cut])) for cut in range(1, len(order))}
+        for chosen in sorted(sets, key=lambda s: (len(s), sorted(s))):
+            branches = np.ones(len(joint), dtype=np.int64)
+            branches[sorted(chosen)] = 0
+            yield branches
+
+    def _counts(self, values: Rows, n: int, rows: Rows) -> Array:
+        weights = None if self._weights is None else self._weights[rows]
+        return np.bincount(values, weights=weights, minlength=n).astype(np.float64)
+
+    def _leaf_score(self, counts: Array) -> float:
+        """Return the log-likelihood of a leaf less the price of its free parameters."""
+        positive = counts[counts > 0]
+        likelihood = float(positive @ np.log(positive / positive.sum())) if len(positive) else 0.0
+        return likelihood - self._price * (self._r - 1)
+
+
+def _joined_in_tree(variable: int, branches: npt.NDArray[np.int64], parts: list[_Part], score: float) -> _Part:
+    """Put subtrees under a split; their leaves are numbered one part after the other."""
+    counts: list[Array] = []
+    children: list[Split | int] = []
+    for part in parts:
+        children.append(_shifted(part.tree, len(counts)))
+        counts += part.counts
+    return _Part(Split(variable, tuple(branches.tolist()), tuple(children)), counts, score)
+
+
+def _shifted(tree: Split | int, by: int) -> Split | int:
+    if isinstance(tree, int):
+        return tree + by
+    return Split(tree.variable, tree.branches, tuple(_shifted(child, by) for child in tree.children))
+
+
+def _asked(tree: Split | int) -> Iterator[int]:
+    if not isinstance(tree, int):
+        yield tree.variable
+        for child in tree.children:
+            yield from _asked(child)
+
+
+def _tie_of_leaves(score: float) -> float:
+    return max(1e-9, 1e-12 * abs(score))
+
 
 SEARCHES: dict[str, dict[str, int]] = {"greedy": {}, "tabu": {"patience": 10, "tenure": 5}}
 

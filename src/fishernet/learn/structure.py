@@ -9,24 +9,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fishernet.counts import CountSource, Scatter
-from fishernet.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.progress import Progress
+from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.data import CountSource, Scatter, Table
+from fishernet.data.variable import listed
 from fishernet.graphs import Dag
-from fishernet.learn.constraints import Constraints, Edge, make_constraints
+from fishernet.learn.exact import exact_search
+from fishernet.learn.hill_climb import CandidateSearch, HillClimb, TabuSearch, check_number
+from fishernet.learn.order import OrderSearch
+from fishernet.learn.rules import Constraints, Edge, make_constraints
 from fishernet.learn.search import Search, SearchResult, run_search
-from fishernet.learn.searches.arc_search import check_number
-from fishernet.learn.searches.candidates import CandidateSearch
-from fishernet.learn.searches.exact import exact_search
-from fishernet.learn.searches.hill_climb import HillClimb
-from fishernet.learn.searches.order_search import OrderSearch
-from fishernet.learn.searches.tabu import TabuSearch
-from fishernet.progress import Progress
-from fishernet.random import Seed, fixed_seed, stream_key
 from fishernet.scores import LocalScores, Score, named_score
-from fishernet.scores.fractional import most_parents
+from fishernet.scores.gaussian import most_parents
 from fishernet.scores.local import Numbers, source_for
-from fishernet.table import Table
-from fishernet.table.variable import listed
 
 # Each is made from the constraints and from the options that are its keyword arguments; one that draws takes a `key`.
 SEARCHES: dict[str, Callable[..., Search]] = {

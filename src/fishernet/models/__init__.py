@@ -13,23 +13,20 @@ from fishernet.models.conditionals import (
     Split,
     TreeConditional,
 )
-from fishernet.models.continuous.g_wishart import g_wishart
-from fishernet.models.continuous.gaussian import Gaussian
-from fishernet.models.continuous.gaussian_bayesian_network import GaussianBayesianNetwork
-from fishernet.models.continuous.gaussian_markov_network import GaussianMarkovNetwork
-from fishernet.models.continuous.gaussian_mixture import GaussianMixture
+from fishernet.models.conditionals.linear_gaussian import GaussianBayesianNetwork
 from fishernet.models.dependency_network import DependencyNetwork
+from fishernet.models.g_wishart import g_wishart
+from fishernet.models.gaussian import Gaussian, GaussianMixture
+from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork
 from fishernet.models.markov_network import MarkovNetwork
-from fishernet.models.sequences.alignment import Alignment
 from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.sequences.hidden.expected_counts import ExpectedCounts
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
+from fishernet.models.sequences.hmm_counts import ExpectedCounts
 from fishernet.models.sequences.markov_chain import MarkovChain
-from fishernet.models.sequences.profile import profile_hmm
-from fishernet.models.sequences.ready import pair_hmm_dna, pair_hmm_from_substitutions, pair_hmm_protein
-from fishernet.models.trees.birth_death import birth_death_tree
+from fishernet.models.sequences.pair_hmm import pair_hmm_dna, pair_hmm_from_substitutions, pair_hmm_protein
+from fishernet.models.sequences.profile import Alignment, profile_hmm
 from fishernet.models.trees.hidden_tree import HiddenTree
-from fishernet.models.trees.named_tree import NamedTree
+from fishernet.models.trees.named_tree import NamedTree, birth_death_tree
 
 __all__ = [
     "Alignment",

@@ -9,17 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.random import Seed, checked_count
+from fishernet.data import Table, Variable
+from fishernet.data.variable import State
 from fishernet.models.bayesian_network import BayesianNetwork
 from fishernet.models.conditionals.conditional import Conditional, describe_group
 from fishernet.models.conditionals.product_conditional import Factor, ProductConditional, full_conditionals
-from fishernet.models.incoming import as_model_table
 from fishernet.models.markov_network import MarkovNetwork
-from fishernet.models.network import Network, conditionals_from_tables
+from fishernet.models.network import Network, as_model_table, conditionals_from_tables
 from fishernet.models.pseudo_gibbs import Start, Weights, draw_rows, native_sampler
-from fishernet.random import Seed, checked_count
-from fishernet.table import Table, Variable
-from fishernet.table.variable import State
 
 
 class DependencyNetwork(Network):

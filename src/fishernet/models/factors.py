@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fishernet import _core
-from fishernet.errors import StateSpaceError
+from fishernet.base.errors import StateSpaceError
+from fishernet.data import Variable
 from fishernet.models.conditionals.conditional import Conditional, Probabilities
-from fishernet.table import Variable
 
 MAX_TABLE = 2**26  # cells: half a gigabyte
 

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import SchemaError, StateSpaceError
+from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base.random import Seed, checked_count, stream_key
+from fishernet.data import Table, Variable
+from fishernet.data.variable import check_names, positions
 from fishernet.models.conditionals.product_conditional import Factor, full_conditionals
 from fishernet.models.factors import MAX_TABLE, check_held
-from fishernet.models.incoming import as_model_table
+from fishernet.models.network import as_model_table
 from fishernet.models.pseudo_gibbs import draw_rows
-from fishernet.random import Seed, checked_count, stream_key
-from fishernet.table import Table, Variable
-from fishernet.table.variable import check_names, positions
 
 
 class MarkovNetwork:

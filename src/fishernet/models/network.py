@@ -1,4 +1,9 @@
-"""What Bayesian and dependency networks have in common: variables, and one conditional each."""
+"""What Bayesian and dependency networks have in common: variables, and one conditional each.
+
+A network in words.
+
+How data comes to a model: columns matched by name, labels looked up in the model's states.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +15,64 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
+from fishernet.data import Table, Variable
+from fishernet.data.variable import check_names, code_dtype, listed, positions
 from fishernet.models.conditionals.conditional import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.conditionals.product_conditional import ProductConditional
 from fishernet.models.conditionals.tree_conditional import TreeConditional
-from fishernet.models.describe import describe_network
-from fishernet.table import Variable
-from fishernet.table.variable import check_names, listed, positions
+
+MOST_LINES = 60
+
+
+def describe_network(title: str, variables: Sequence[Variable], conditionals: Sequence[Conditional]) -> str:
+    """Return a title and one line a variable: its name, its number of states, its parents."""
+    width = max((len(variable.name) for variable in variables), default=0)
+    lines = [title]
+    for variable, conditional in list(zip(variables, conditionals, strict=True))[:MOST_LINES]:
+        parents = ", ".join(variables[p].name for p in conditional.parents)
+        states = f"{variable.cardinality} state" + ("" if variable.cardinality == 1 else "s")
+        lines.append(f"  {variable.name:<{width}}  {states:>10}" + (f"  <- {parents}" if parents else ""))
+    if len(variables) > MOST_LINES:
+        lines.append(f"  ... and {len(variables) - MOST_LINES} more variables")
+    return "\n".join(lines)
+
+
+def as_model_table(table: Table | npt.ArrayLike, variables: Sequence[Variable], *, complete_for: str) -> Table:
+    """Return data as a table of a model's variables without missing cells.
+
+    Parameters
+    ----------
+    table : Table or (n_rows, n_variables) array
+        An array holds codes of the model's variables in the model's order.
+    variables : sequence of Variable
+        The model's.
+    complete_for : str
+        What needs complete rows, for the message.
+    """
+    rows = table.conform(variables) if isinstance(table, Table) else Table.from_codes(table, variables)
+    rows.require_complete(complete_for)
+    return rows
+
+
+def without_target(table: Table | npt.ArrayLike, variables: Sequence[Variable], target: int) -> Table:
+    """Return data as a table of a model's variables in which the target's column means nothing.
+
+    Other cells may be missing.
+    """
+    if isinstance(table, Table):
+        others = [variable for position, variable in enumerate(variables) if position != target]
+        rows = table.conform(others)
+    else:
+        codes = np.array(table)
+        if codes.ndim == 2 and codes.shape[1] == len(variables):
+            codes[:, target] = 0
+        whole = Table.from_codes(codes, variables)
+        rows = whole.select([variable.name for position, variable in enumerate(variables) if position != target])
+    columns = list(rows.codes)
+    columns.insert(target, np.zeros(rows.n_rows, dtype=code_dtype(variables[target].cardinality)))
+    return Table(variables, columns, n_rows=rows.n_rows)
 
 
 class Network:

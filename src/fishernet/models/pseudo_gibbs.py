@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.random import Seed, checked_count, generator, stream_key
+from fishernet.data import Table, Variable
+from fishernet.data.variable import State, code_of, positions
 from fishernet.models.conditionals.conditional import Conditional
 from fishernet.models.conditionals.product_conditional import ProductConditional
 from fishernet.models.conditionals.tree_conditional import TreeConditional
-from fishernet.random import Seed, checked_count, generator, stream_key
-from fishernet.table import Table, Variable
-from fishernet.table.variable import State, code_of, positions
 
 SCANS = ("random", "ordered")
 MOST_TABULATED = 2**14  # cells of a product of factors that is fired by a table

@@ -1,14 +1,95 @@
-"""A graph drawn with matplotlib."""
+"""A graph drawn with matplotlib.
+
+What can be drawn: graphs, and the models that have one.
+
+Drawings in files.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from fishernet.plot.drawable import Graph, drawable
+from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.data.writing import replacing
+from fishernet.graphs import Cpdag, Dag, UndirectedGraph
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
 from fishernet.plot.picture import Picture, require_matplotlib
+from fishernet.plot.shapes import Drawable, Link
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+MOST_NODES = 2000
+
+Graph = (
+    Dag
+    | UndirectedGraph
+    | Cpdag
+    | BayesianNetwork
+    | DependencyNetwork
+    | GaussianBayesianNetwork
+    | GaussianMarkovNetwork
+)
+
+
+def drawable(graph: object) -> Drawable:
+    """Return names and links of a graph, or of a model's graph.
+
+    Raises
+    ------
+    SchemaError
+        When it is neither, or has no variables.
+    FishernetError
+        When it has more than `MOST_NODES` variables.
+    """
+    found = _drawable(graph)
+    if not found.names:
+        raise SchemaError("the graph has no variables, so there is nothing to draw")
+    if len(found.names) > MOST_NODES:
+        raise FishernetError(
+            f"a drawing of {len(found.names):,} variables cannot be read; at most {MOST_NODES:,} are drawn, so draw a "
+            "part of the graph"
+        )
+    return found
+
+
+def _drawable(graph: object) -> Drawable:
+    match graph:
+        case BayesianNetwork() | GaussianBayesianNetwork():
+            return _drawable(graph.dag)
+        case GaussianMarkovNetwork():
+            return _drawable(graph.graph)
+        case Dag():
+            return _of_arcs(graph.names, _arcs(graph.parents), layered=True)
+        case UndirectedGraph():
+            links = [(u, v) for u, others in enumerate(graph.adjacency) for v in others if u < v]
+            return Drawable(graph.names, links, [(False, False)] * len(links), layered=False)
+        case Cpdag():
+            where = {name: position for position, name in enumerate(graph.names)}
+            directed = [(where[a], where[b]) for a, b in graph.directed]
+            undirected = [(where[a], where[b]) for a, b in graph.undirected]
+            heads = [(False, True)] * len(directed) + [(False, False)] * len(undirected)
+            return Drawable(graph.names, [*directed, *undirected], heads, layered=False)
+        case DependencyNetwork():
+            return _of_arcs(graph.names, _arcs(conditional.parents for conditional in graph.conditionals))
+    raise SchemaError(
+        f"a {type(graph).__name__} has no graph to draw; take a Dag, a Cpdag, an UndirectedGraph, or a network with one"
+    )
+
+
+def _arcs(parents: Iterable[Iterable[int]]) -> list[Link]:
+    return [(parent, child) for child, of in enumerate(parents) for parent in sorted(of)]
+
+
+def _of_arcs(names: tuple[str, ...], arcs: list[Link], *, layered: bool = False) -> Drawable:
+    """Return arcs as links; two that run both ways between the same nodes are one link with two heads."""
+    known = set(arcs)
+    links = [(u, v) for u, v in arcs if u < v or (v, u) not in known]
+    return Drawable(names, links, [((v, u) in known, True) for u, v in links], layered=layered)
 
 
 def graph(graph: Graph, *, ax: Axes | None = None, labels: bool | None = None, font_size: float = 9.0) -> Axes:
@@ -60,3 +141,73 @@ def graph(graph: Graph, *, ax: Axes | None = None, labels: bool | None = None, f
         ax = pyplot.figure(figsize=picture.inches).add_axes((0.0, 0.0, 1.0, 1.0))
     picture.draw(ax)
     return ax
+
+
+FORMATS: dict[str, dict[str, Any]] = {  # what would differ from run to run is left out
+    ".png": {"metadata": {"Software": None}},
+    ".svg": {"metadata": {"Date": None, "Creator": None}},
+    ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
+}
+DOTS = 150  # an inch of a .png
+LOOK: Any = {"svg.hashsalt": "fishernet", "svg.fonttype": "path", "pdf.fonttype": 42}
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Raise early when a drawing could not be written to a path.
+
+    Raises
+    ------
+    FileFormatError
+        When the ending is none of .png, .svg and .pdf.
+    FishernetError
+        When matplotlib is missing.
+    """
+    if Path(path).suffix.lower() not in FORMATS:
+        raise FileFormatError(path, f"a drawing is written to a file ending in {', '.join(FORMATS)}")
+    require_matplotlib()
+
+
+def write_graph(
+    graph: Graph, path: str | os.PathLike[str], *, labels: bool | None = None, font_size: float = 9.0
+) -> None:
+    """Draw a graph, or the graph of a model, to a file.
+
+    The same graph gives the same bytes with the same matplotlib.
+
+    Parameters
+    ----------
+    graph, labels, font_size
+        As for `fishernet.plot.graph`.
+    path : path
+        Ends in ``.png``, ``.svg`` or ``.pdf``. The file is written beside and renamed.
+
+    Raises
+    ------
+    FileFormatError
+        When the ending is another one, or the file cannot be written.
+    FishernetError
+        When matplotlib is missing, or there are too many variables.
+    SchemaError
+        When there is no graph to draw.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import fishernet as fn
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "asia.svg")
+    ...     fn.plot.write_graph(fn.datasets.load("asia"), path)
+    ...     path.stat().st_size > 0
+    True
+    """
+    check_output(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(LOOK):
+        picture = Picture(drawable(graph), labels=labels, font_size=font_size)
+        figure = Figure(figsize=picture.inches)
+        picture.draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
+        suffix = Path(path).suffix.lower()
+        with replacing(Path(path)) as file:
+            figure.savefig(file, format=suffix[1:], dpi=DOTS, **FORMATS[suffix])

@@ -1,24 +1,142 @@
-"""A picture: a layout with names, marks and arrow heads, all in inches, and how matplotlib draws it at any size."""
+"""A picture: a layout with names, marks and arrow heads, all in inches, and how matplotlib draws it at any size.
+
+Where names stand: beside their nodes, where they cover neither nodes nor each other, and few edges.
+
+The ways of links: where they end, how they bend, and their arrow heads.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fishernet.errors import FishernetError
-from fishernet.plot.labels import placed_labels
-from fishernet.plot.layers import layered_layout
-from fishernet.plot.packing import by_component
+from fishernet.base.errors import FishernetError
+from fishernet.plot.layout import by_component, layered_layout, stress_layout
 from fishernet.plot.shapes import Drawable, Layout, Points
-from fishernet.plot.stress import stress_layout
-from fishernet.plot.ways import cut_short, heads, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
+
+
+SIDES = np.array(  # to the right of the node, to the left, above, below, and between
+    [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)], dtype=np.float64
+)
+RINGS = (1.0, 1.8, 2.8)  # how far from the node a name may go
+COVERS_NODE, COVERS_NAME, ON_EDGE = 100.0, 60.0, 3.0
+LATER_SIDE, FARTHER = 0.2, 8.0
+
+
+def placed_labels(places: Points, radius: float, sizes: Points, ways: Sequence[Points]) -> Points:
+    """Return the centre of each node's name, (n, 2).
+
+    Parameters
+    ----------
+    places : (n, 2) array
+        Of the nodes.
+    radius : float
+        Of a node with some room around it.
+    sizes : (n, 2) array
+        Width and height of each name.
+    ways : sequence of (m, 2) arrays
+        The corners of the edges.
+
+    Notes
+    -----
+    One after the other, each takes the best of what is left; all that is compared lies in boxes with sides along the
+    axes, an edge in the boxes of its pieces.
+    """
+    samples = _samples(ways, float(sizes[:, 1].min()) / 2 if len(sizes) else 1.0)
+    centres = np.zeros_like(places)
+    for node, (place, size) in enumerate(zip(places, sizes, strict=True)):
+        tries = np.concatenate([place + SIDES * (size / 2 + ring * radius) for ring in RINGS])
+        half = size / 2
+        cost = np.repeat(np.arange(len(RINGS)) * FARTHER, len(SIDES)) + np.tile(np.arange(len(SIDES)), 3) * LATER_SIDE
+        cost += COVERS_NODE * _covered(tries, half + radius * 0.8, np.delete(places, node, axis=0))
+        cost += COVERS_NAME * _covered(tries, half + sizes[:node] / 2, centres[:node])
+        cost += ON_EDGE * np.minimum(_covered(tries, half, samples), 4)
+        centres[node] = tries[int(np.argmin(cost.round(9)))]
+    return centres
+
+
+def _covered(tries: Points, half: Points, others: Points) -> Points:
+    """Return how many points lie within half a box of each try, (n_tries,)."""
+    if not len(others):
+        return np.zeros(len(tries))
+    apart = np.abs(tries[:, None] - others[None])
+    counted: Points = (apart < half).all(axis=2).sum(axis=1).astype(np.float64)
+    return counted
+
+
+def _samples(ways: Sequence[Points], step: float) -> Points:
+    """Return points along the edges, at most a step apart, (n, 2)."""
+    found = [np.zeros((0, 2))]
+    for way in ways:
+        for start, stop in pairwise(way):
+            n = max(2, int(np.hypot(*(stop - start)) / step) + 1)
+            found.append(start + np.linspace(0, 1, n)[:, None] * (stop - start))
+    return np.concatenate(found)
+
+
+HEAD = (0.1, 0.035)  # inches: length, and half the width
+PIECES = 12  # straight ones that a bend is made of
+
+
+def cut_short(way: Points, by: float) -> Points:
+    """Return a straight way with both ends taken off, as far as there is something between them."""
+    span = way[-1] - way[0]
+    length = max(float(np.hypot(*span)), 1e-9)
+    off = span / length * min(by, 0.4 * length)
+    return np.array([way[0] + off, way[-1] - off])
+
+
+def rounded(way: Points, half: float) -> Points:
+    """Return the way of an arc in layers: straight down through the layers that it passes, and bent between them.
+
+    Parameters
+    ----------
+    way : (m, 2) array
+        A corner in each layer.
+    half : float
+        Half the height of a layer's nodes.
+    """
+    down = np.array([0.0, half])
+    pieces = []
+    for start, stop in zip(way[:-1] - down, way[1:] + down, strict=True):
+        t = np.linspace(0, 1, PIECES + 1 if len(way) > 2 else 2)[:, None]
+        if len(way) > 2:
+            across = t**2 * (3 - 2 * t)
+            pieces.append(
+                np.concatenate([start[0] + across * (stop - start)[0], start[1] + t * (stop - start)[1]], axis=1)
+            )
+        else:
+            pieces.append(start + t * (stop - start))
+    return np.concatenate(pieces)
+
+
+def heads(ways: Sequence[Points], wanted: Sequence[tuple[bool, bool]]) -> Points:
+    """Return the corners of the arrow heads, (n, 3, 2), whose tips are at the ends where they are wanted."""
+    found = []
+    for way, (at_start, at_end) in zip(ways, wanted, strict=True):
+        if at_start:
+            found.append(_head(way[0], way[1]))
+        if at_end:
+            found.append(_head(way[-1], way[-2]))
+    return np.array(found).reshape(-1, 3, 2)
+
+
+def _head(tip: Points, before: Points) -> Points:
+    along = tip - before
+    along = along / max(float(np.hypot(*along)), 1e-9)
+    across = np.array([-along[1], along[0]])
+    base = tip - HEAD[0] * along
+    return np.array([tip, base + HEAD[1] * across, base - HEAD[1] * across])
+
 
 MOST_LABELS = 150  # variables whose names are drawn when nothing is said
 LONGEST_LABEL = 32  # characters

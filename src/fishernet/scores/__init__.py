@@ -5,17 +5,12 @@ A score is any object with ``joint`` and ``marginal`` (`Score`), in a file of it
 """
 
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
-from fishernet.scores.families import Families
-from fishernet.scores.fractional import Fractional, fmpl
+from fishernet.scores.gaussian import Fractional, fmpl
+from fishernet.scores.likelihood import Aic, Bic, Hqc, LogLikelihood
 from fishernet.scores.local import LocalScores, local_scores
 from fishernet.scores.named import SCORES, SCORES_OF_NUMBERS, local_score, named_score, score
-from fishernet.scores.nml import Fnml, Qnml
-from fishernet.scores.penalized.aic import Aic
-from fishernet.scores.penalized.bic import Bic
-from fishernet.scores.penalized.hqc import Hqc
-from fishernet.scores.penalized.loglik import LogLikelihood
-from fishernet.scores.regret import regret
-from fishernet.scores.score import BuiltIn, PenalizedLikelihood, Score
+from fishernet.scores.nml import Fnml, Qnml, regret
+from fishernet.scores.score import BuiltIn, Families, PenalizedLikelihood, Score
 
 __all__ = [
     "K2",

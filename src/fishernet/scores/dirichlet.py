@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.counts import Counts
-from fishernet.errors import FishernetError
+from fishernet.base.errors import FishernetError
+from fishernet.data import Counts
 from fishernet.scores.score import BuiltIn, Rule, cell_counts, log_cells
 
 

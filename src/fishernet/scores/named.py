@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from fishernet.counts import CountSource
-from fishernet.errors import FishernetError
+from fishernet.base.errors import FishernetError
+from fishernet.data import CountSource, Table
+from fishernet.data.variable import check_names, listed, positions
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
-from fishernet.scores.families import Families
-from fishernet.scores.fractional import Fractional
+from fishernet.scores.gaussian import Fractional
+from fishernet.scores.likelihood import Aic, Bic, Hqc, LogLikelihood
 from fishernet.scores.local import Numbers, local_scores, source_for, total_score
 from fishernet.scores.nml import Fnml, Qnml
-from fishernet.scores.penalized.aic import Aic
-from fishernet.scores.penalized.bic import Bic
-from fishernet.scores.penalized.hqc import Hqc
-from fishernet.scores.penalized.loglik import LogLikelihood
-from fishernet.scores.score import Score
-from fishernet.table import Table
-from fishernet.table.variable import check_names, listed, positions
+from fishernet.scores.score import Families, Score
 
 SCORES: dict[str, Callable[..., Score]] = {
     "loglik": LogLikelihood,

@@ -5,10 +5,8 @@
 both. `similar` finds the rows most like a given one, with the variables that make them so.
 """
 
-from fishernet.select.chi_square import chi_square_criterion
-from fishernet.select.greedy import greedy_chi_square, greedy_mmd
-from fishernet.select.random_subset import random_subset
-from fishernet.select.selection import Selection
+from fishernet.select.greedy import chi_square_criterion, greedy_chi_square, greedy_mmd
+from fishernet.select.selection import Selection, random_subset
 from fishernet.select.similar import Similar, similar
 
 __all__ = [

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.data import Table
 from fishernet.kernels import FisherKernel
 from fishernet.select.selection import unused_name
-from fishernet.table import Table
 
 BLOCK = 4096
 

@@ -10,8 +10,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fishernet.counts import CountSource
-from fishernet.errors import FishernetError
+from fishernet.base.errors import FishernetError
+from fishernet.data import CountSource, Table, Variable
+from fishernet.data.options import Bins
+from fishernet.data.variable import code_dtype, listed
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
@@ -21,15 +23,14 @@ from fishernet.scores import Score
 from fishernet.sklearn.columns import (
     Array,
     Columns,
+    KnownRows,
     columns_like_training,
+    filled,
     positive_weights,
     rows_of,
     training_columns,
+    whole_weights,
 )
-from fishernet.sklearn.training_counts import KnownRows, filled, whole_weights
-from fishernet.table import Table, Variable
-from fishernet.table.encoding.options import Bins
-from fishernet.table.variable import code_dtype, listed
 
 STRUCTURES: dict[str, Callable[[CountSource | Table, str, int], Dag]] = {
     "nb": lambda source, target, k: naive_bayes(source, target),  # noqa: ARG005
@@ -55,7 +56,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     structure_score : str or Score
         What a search maximizes.
     smoothing : float, "snml" or "zeros"
-        What is added to counts; see `fishernet.learn.parameters`. With 0 rows may become impossible, which raises.
+        What is added to counts; see `fishernet.learn.fit`. With 0 rows may become impossible, which raises.
     bins : int, mapping from column to int or cut points, or None
         Numeric columns are cut into at most so many bins, and columns with no more distinct numbers keep them as
         states; None takes all numbers for states. The columns of an array are called x0, x1, ...

@@ -2,21 +2,34 @@
 
 Arrays go through scikit-learn's own validation. Frames do not, as that would turn labels into numbers or refuse them;
 only the names and the number of their columns are checked there.
+
+What scikit-learn's users pass as X where strings are meant.
+
+Counts of a training table whose cells may be missing, and whose rows may weigh fractions.
+
+Parameters are fitted to the cells that are known. Structures cannot be compared in that way: each would be scored on
+other rows, and which rows these are tells more than an arc does. So for the structure missing cells are filled with
+labels drawn given the class alone, which makes no dependence between features that was not there.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
+from fishernet.base.random import generator
+from fishernet.data import Counts, Table, TableCounts, Variable
 
 Columns = list[Any]  # one array, or one series of a data frame, a feature
 Array = npt.NDArray[Any]
@@ -127,3 +140,128 @@ def _is_missing(cell: Any) -> bool:
     if isinstance(cell, float):
         return math.isnan(cell)
     return cell is None or type(cell).__name__ in ("NAType", "NaTType")
+
+
+Strings = list[Any]  # each a str or a sequence of symbols
+
+
+class OfStrings(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer whose X is a list of strings."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        return tags
+
+
+def listed_strings(X: Any) -> Strings:
+    """Return the strings of a list, an array or a column of a data frame.
+
+    Raises
+    ------
+    SchemaError
+        When X is one string, no list, a table with several columns, or empty.
+    """
+    if isinstance(X, str | bytes):
+        raise SchemaError("a list of strings is needed, not one string; write [string]")
+    if hasattr(X, "columns"):
+        raise SchemaError("a list of strings or one column of a frame is needed, not a frame; write frame[name]")
+    try:
+        strings = list(X)
+    except TypeError:
+        raise SchemaError(f"a list of strings is needed, not {type(X).__name__}") from None
+    if not strings:
+        raise SchemaError("at least one string is needed")
+    for number, string in enumerate(strings):
+        if not isinstance(string, str | list | tuple | np.ndarray):
+            raise SchemaError(f"string {number} is {string!r}, neither a text nor a list of symbols")
+    return [str(string) if isinstance(string, str) else string for string in strings]
+
+
+WEIGHT_BITS = 52  # a sum of weights has so many bits at most; the core counts in integers, and doubles hold them all
+SEED = 0  # the same table is filled in the same way each time
+
+
+def whole_weights(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], float]:
+    """Return weights as integers, and what one of them stands for: 1 where all weights are whole numbers.
+
+    Parameters
+    ----------
+    weights : (n_rows,) float64
+        Not negative, and not all zero.
+
+    Returns
+    -------
+    ((n_rows,) int64, float)
+        Their product is the weights, to 2^-50 of their sum. Where all weights are multiples of the smallest positive
+        one it is exactly as if they had been counts.
+    """
+    total = float(weights.sum())
+    if np.array_equal(weights, np.rint(weights)) and total < 2.0**WEIGHT_BITS:
+        return weights.astype(np.int64), 1.0
+    smallest = float(weights[weights > 0].min())
+    if total / smallest < 2.0**WEIGHT_BITS:
+        multiples = weights / smallest
+        if np.allclose(multiples, np.rint(multiples), rtol=2.0**-WEIGHT_BITS, atol=0):
+            return np.rint(multiples).astype(np.int64), smallest
+    _, exponent = np.frexp(total)  # total < 2^exponent
+    unit = max(float(np.ldexp(1.0, int(exponent) - WEIGHT_BITS)), float(np.nextafter(0, 1)))
+    return np.rint(weights / unit).astype(np.int64), unit
+
+
+def filled(table: Table, target: int) -> Table:
+    """Return a table whose missing cells are drawn from the labels that their column has in rows of the same class.
+
+    Parameters
+    ----------
+    table : Table
+        Every column has a known cell, and the class is known everywhere.
+    target : int
+        The position of the class.
+    """
+    if not table.has_missing:
+        return table
+    classes = table.codes[target].astype(np.int64)
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
+    rng = generator(SEED)
+    columns = []
+    for variable, column in zip(table.variables, table.codes, strict=True):
+        codes = column.astype(np.int64)
+        missing = codes == variable.cardinality
+        counts = np.zeros((table.variables[target].cardinality, variable.cardinality))
+        known = weights[~missing] if weights[~missing].any() else np.ones((~missing).sum())  # weights may all be 0
+        np.add.at(counts, (classes[~missing], codes[~missing]), known)
+        overall = counts.sum(axis=0)
+        shares = counts + known.mean() * overall / overall.sum()  # a class may have no known cell
+        steps = shares.cumsum(axis=1)[classes[missing]]
+        drawn = rng.random(len(steps)) * steps[:, -1]
+        codes[missing] = (steps[:, :-1] <= drawn[:, None]).sum(axis=1)
+        columns.append(codes.astype(column.dtype))
+    return Table(table.variables, columns, weights=table.weights, n_rows=table.n_rows)
+
+
+class KnownRows:
+    """A source of counts that leaves rows with a missing cell in a set out of it, without a word.
+
+    Parameters
+    ----------
+    table : Table
+        Its weights are integers.
+    unit : float
+        What a weight of 1 stands for.
+    """
+
+    def __init__(self, table: Table, unit: float = 1.0) -> None:
+        self._counts = TableCounts(table)
+        self._unit = unit
+        self.variables: tuple[Variable, ...] = table.variables
+        self.n_rows = max(1, round(self._counts.n_rows * unit))
+        # decides which tables hold every cell; a small unit must not make it all of them
+        self._counts.n_rows = table.n_rows
+
+    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
+        """Return the joint counts of sets of variables, float64, in that order."""
+        found = self._counts.counts(sets)
+        return [replace(counts, values=counts.values.astype(np.float64) * self._unit, left_out=0) for counts in found]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fishernet.kernels import FisherKernel
 from fishernet.learn import hidden_markov_model, markov_chain
-from fishernet.sklearn.strings import OfStrings, Strings, listed_strings
+from fishernet.sklearn.columns import OfStrings, Strings, listed_strings
 
 
 class Scored(OfStrings, ABC):

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.kernels import Kernel, Normalized
-from fishernet.sklearn.strings import OfStrings, listed_strings
+from fishernet.sklearn.columns import OfStrings, listed_strings
 
 
 class KernelTransformer(OfStrings):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import fishernet as fn
-from fishernet.cli.inputs.rules import arc, read_tiers
+from fishernet.cli.options import arc, read_tiers
 
 
 @pytest.mark.parametrize(

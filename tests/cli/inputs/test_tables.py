@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import fishernet as fn
-from fishernet.cli.inputs.tables import parse_bins, read_for_model, refuse_empty
+from fishernet.cli.options import parse_bins, read_for_model, refuse_empty
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import fishernet as fn
-from fishernet.cli.terminal.failures import Commands, outcome
+from fishernet.cli.terminal import Commands, outcome
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 

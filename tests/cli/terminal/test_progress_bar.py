@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from fishernet.cli.terminal.progress_bar import progress_bar
+from fishernet.cli.terminal import progress_bar
 
 
 class Terminal(io.StringIO):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from fishernet.cli.terminal.stopwatch import Stopwatch
+from fishernet.cli.terminal import Stopwatch
 
 
 def test_parts_are_measured_in_their_order() -> None:

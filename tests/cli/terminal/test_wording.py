@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.cli.terminal.wording import on_one_line, option_words, shown
+from fishernet.cli.terminal import on_one_line, option_words, shown
 
 A, B = fn.Variable("a", ["x"]), fn.Variable("b", ["x", "y"])
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fishernet import FileFormatError
-from fishernet.files.bif.text import Block, Source, Statement, blocks, source_of
+from fishernet.files.bif_reader import Block, Source, Statement, blocks, source_of
 
 
 def divided(text: str) -> list[tuple[str, str, list[str]]]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.kernels import HiddenBinomialKernel, HmmKernel, Normalized
 from fishernet.models import HiddenMarkovModel
 from tests.strings import random_strings, rows

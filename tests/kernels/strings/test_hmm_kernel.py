@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.kernels import HmmKernel, Normalized, PairHmmKernel
 from tests.reference.strings import exact_hmm_kernel, path_sum
 from tests.strings import models, random_hmm, random_strings

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.kernels import MarginalizationKernel, Normalized
 from tests.strings import rows
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.errors import FishernetError, SchemaError, UnknownStateError
+from fishernet.base.errors import FishernetError, SchemaError, UnknownStateError
 from fishernet.kernels import HmmKernel, Kernel, Normalized, PairHmmKernel, Rbf
 from tests.reference.strings import exact_pair_kernel, pair_kernel, path_sum
 from tests.strings import models, random_hmm, random_strings

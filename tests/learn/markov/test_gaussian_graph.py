@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy.special import betaln
 
 import fishernet as fn
-from fishernet.counts import Scatter
+from fishernet.data import Scatter
 
 Blankets = list[list[int]]
 

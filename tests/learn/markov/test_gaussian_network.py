@@ -75,7 +75,7 @@ def test_the_graphical_lasso_is_reached_from_its_own_graph_and_shrunk_covariance
     graph = fn.UndirectedGraph(NAMES, [[j for j in range(4) if j != i and K[i, j] != 0] for i in range(4)])
     assert 0 < graph.n_edges < 6
     S = np.cov(X.T, bias=True) + alpha * np.sign(K) * (1 - np.eye(4))
-    found = fn.learn.gaussian_network(fn.counts.Scatter(400, np.zeros(4), 400 * S, NAMES), graph)
+    found = fn.learn.gaussian_network(fn.data.Scatter(400, np.zeros(4), 400 * S, NAMES), graph)
     np.testing.assert_allclose(found.precision, K, atol=1e-4)
 
 
@@ -90,7 +90,7 @@ def test_frames_are_matched_by_name(kind: Any) -> None:
 
 def test_a_scatter_is_enough_and_adds_up() -> None:
     X = data(30)
-    scatter = fn.counts.Scatter.from_data(X[:12], NAMES) + fn.counts.Scatter.from_data(X[12:], NAMES)
+    scatter = fn.data.Scatter.from_data(X[:12], NAMES) + fn.data.Scatter.from_data(X[12:], NAMES)
     found, expected = fn.learn.gaussian_network(scatter, RING), fn.learn.gaussian_network(X, RING)
     np.testing.assert_allclose(found.precision, expected.precision, rtol=1e-8, atol=1e-10)
     turned = scatter.marginal([3, 1, 0, 2])
@@ -125,7 +125,7 @@ def wrong(column: Any) -> Any:
         (data(0), "two rows at least; there are 0"),
         (data(2), "2 variables 'a', 'b' are all joined with one another, and their covariance is singular"),
         (pd.DataFrame(data(20), columns=list("abce")), "the data lack 'd'; the graph lacks 'e'"),
-        (fn.counts.Scatter.from_data(data(20)), "the data lack 'a', 'b', 'c', 'd'; the graph lacks 'v0'"),
+        (fn.data.Scatter.from_data(data(20)), "the data lack 'a', 'b', 'c', 'd'; the graph lacks 'v0'"),
         (fn.Table.from_codes([[0, 1, 0, 1]]), "a Table holds states, not numbers"),
         (pd.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [1, 2], "d": [1, 2]}), "'a' is not of numbers"),
     ],

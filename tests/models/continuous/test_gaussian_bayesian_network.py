@@ -12,7 +12,7 @@ from hypothesis import given
 from scipy import stats
 
 import fishernet as fn
-from fishernet.models.continuous import gaussian_bayesian_network
+from fishernet.models.conditionals import linear_gaussian as gaussian_bayesian_network
 from tests.reference.gaussians import bayesian_networks
 
 DAG = fn.Dag.from_edges(["c", "a", "b"], [("a", "b"), ("a", "c"), ("b", "c")])

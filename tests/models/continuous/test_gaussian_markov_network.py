@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fishernet as fn
-from fishernet.models.continuous import gaussian_markov_network
+from fishernet.models import gaussian_markov_network
 from tests.reference.gaussians import markov_networks, random_markov_network
 
 CHAIN = fn.GaussianMarkovNetwork(["a", "b", "c"], [0, 1, -1], [[2, -1, 0], [-1, 2, 1], [0, 1, 3]])

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 import fishernet as fn
-from fishernet.models.continuous import zero_pattern
-from fishernet.models.continuous.entries import Curvature, Entries
-from fishernet.models.continuous.zero_pattern import cliques, completed_precision
+from fishernet.models import zero_pattern
+from fishernet.models.gaussian_markov_network import Curvature, Entries
+from fishernet.models.zero_pattern import cliques, completed_precision
 from tests.reference.gaussians import pattern, random_covariance, random_graph
 
 shares = st.sampled_from([0.1, 0.3, 0.6, 1.0])

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 import fishernet as fn
-from fishernet.errors import SchemaError, UnknownStateError
-from fishernet.models.sequences.ready.blosum import AMINO_ACIDS, BLOSUM62, FREQUENCIES, blosum_joint
+from fishernet.base.errors import SchemaError, UnknownStateError
+from fishernet.models.sequences.pair_hmm import AMINO_ACIDS, BLOSUM62, FREQUENCIES, blosum_joint
 
 Numbers = npt.NDArray[np.float64]
 

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.table.encoding.cells import Block, Cells
-from fishernet.table.encoding.labels import label_array
+from fishernet.data.encode import Block, Cells, label_array
 
 LABELS = ["a", "b", "c", "d"]
 

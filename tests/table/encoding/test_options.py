@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fishernet import SchemaError, Table, Variable
-from fishernet.table.encoding.options import NA_VALUES, Options
+from fishernet.data.options import NA_VALUES, Options
 
 COLUMNS = {"x": [1, 2], "y": ["a", "b"], "n": [3, 4]}
 DEFAULTS: dict[str, Any] = {

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import SchemaError, Table, Variable
-from fishernet.table.sources.arrow import VARIABLE
+from fishernet.data.arrow import VARIABLE
 from tests.table.hostile import exact, hostile_tables, labels
 
 

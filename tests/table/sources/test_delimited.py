@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fishernet import FileFormatError, SchemaError, Table, Variable, read_table
-from fishernet.table.sources import delimited
+from fishernet.data import csv as delimited
 from tests.table.hostile import labels, texts
 
 slow_fixture = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)

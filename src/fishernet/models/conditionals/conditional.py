@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.errors import SchemaError, StateSpaceError
-from fishernet.table import Table, Variable
+from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.data import Table, Variable
 
 MOST_CELLS = 2**28
 ROUNDING = 1e-9  # how far a row of probabilities may be from 1

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.data import Table, Variable
 from fishernet.models.conditionals.conditional import Probabilities, check_cells, conditional_frame
-from fishernet.table import Table, Variable
 
 Factor = tuple[tuple[int, ...], Probabilities]  # positions of its axes, the child's among them, and its values
 

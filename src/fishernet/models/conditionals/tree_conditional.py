@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
+from fishernet.data import Table, Variable
+from fishernet.data.variable import listed
 from fishernet.models.conditionals.conditional import (
     Probabilities,
     check_cells,
     checked_probabilities,
     conditional_frame,
 )
-from fishernet.table import Table, Variable
-from fishernet.table.variable import listed
 
 MOST_MAPPED = 2**24  # configurations of the parents that are enumerated
 

@@ -10,20 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import SchemaError
-from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.sequences.checks import Numbers, checked_numbers, checked_rows
-from fishernet.models.sequences.hidden.decoding import best_states
-from fishernet.models.sequences.hidden.drawing import draw
-from fishernet.models.sequences.hidden.enumeration import enumerated_information
-from fishernet.models.sequences.hidden.expected_counts import (
+from fishernet.base.errors import SchemaError
+from fishernet.base.random import Seed, generator
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_numbers, checked_rows
+from fishernet.models.sequences.hmm_counts import (
     ExpectedCounts,
+    best_states,
     counts_of_each,
+    draw,
+    enumerated_information,
     parameters_of,
     require_possible,
     scores,
 )
-from fishernet.random import Seed, generator
 
 Strings = Iterable[Sequence[Hashable]]
 

@@ -20,15 +20,17 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.random import Seed, stream_key
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
 from fishernet.models.sequences.alphabet import Strings as Encoded
-from fishernet.models.sequences.chain.draws import draw_codes
-from fishernet.models.sequences.chain.information import information_of_length, information_until_end
-from fishernet.models.sequences.chain.visits import reached_contexts
-from fishernet.models.sequences.checks import Numbers, checked_rows
-from fishernet.models.sequences.windows import Integers, windows, with_end
-from fishernet.random import Seed, stream_key
+from fishernet.models.sequences.chain_information import (
+    draw_codes,
+    information_of_length,
+    information_until_end,
+    reached_contexts,
+)
+from fishernet.models.sequences.profile import Integers, windows, with_end
 
 Strings = Iterable[Sequence[Hashable]]
 

@@ -6,21 +6,97 @@ and a delete state, which emits none; between them stand insert states, which em
     M_k, I_k or D_k  ->  M_k+1, I_k or D_k+1        (k = 0: the start, k + 1 past the last: the end)
 
 Every row is one path through them, so the probabilities are smoothed shares of counts; no search is needed.
+
+Sequences written under one another, so that a column holds what belongs together.
+
+All substrings of one length as numbers: what Markov chains and spectrum kernels count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.errors import FishernetError, SchemaError
-from fishernet.models.sequences.alignment import GAPS, Alignment
-from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.sequences.checks import Numbers, checked_numbers, checked_rows
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, Strings, checked_numbers, checked_rows
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
+
+GAPS = "-._~"
+
+_NO_GAPS = str.maketrans("", "", GAPS)
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A multiple alignment.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One a row.
+    rows : tuple of str
+        Symbols and gaps (``-``, ``.``, ``_`` or ``~``), all of one width.
+    columns : mapping from str to str
+        Marks of the columns, each as wide as a row: of a Stockholm file the #=GC lines, as "RF" or "SS_cons".
+    residues : mapping from str to mapping
+        Marks of single rows, ``residues[tag][name]``: of a Stockholm file the #=GR lines.
+
+    Raises
+    ------
+    SchemaError
+        When there is no row, or rows or marks are of several widths.
+
+    Examples
+    --------
+    >>> from fishernet.models import Alignment
+    >>> alignment = Alignment(["one", "two"], ["AC-T", "A-GT"])
+    >>> alignment.strings
+    ('ACT', 'AGT')
+    """
+
+    names: Sequence[str]
+    rows: Sequence[str]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    residues: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "rows", tuple(self.rows))
+        if not self.rows:
+            raise SchemaError("an alignment needs a row")
+        if len(self.names) != len(self.rows):
+            raise SchemaError(f"{len(self.names)} names for {len(self.rows)} rows")
+        marks = [(f"the line of marks {tag!r}", text) for tag, text in self.columns.items()]
+        marks += [
+            (f"the line of marks {tag!r} of {n!r}", text) for tag, of in self.residues.items() for n, text in of.items()
+        ]
+        for what, text in [*((f"the row {n!r}", r) for n, r in zip(self.names, self.rows, strict=True)), *marks]:
+            if len(text) != self.width:
+                raise SchemaError(
+                    f"{what} has {len(text)} columns and the first row has {self.width}; a row may be cut off, or a "
+                    "name may stand there twice"
+                )
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.rows[0])
+
+    @property
+    def strings(self) -> tuple[str, ...]:
+        """The rows without their gaps."""
+        return tuple(row.translate(_NO_GAPS) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Alignment({len(self)} rows, {self.width} columns)"
+
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 
@@ -205,3 +281,41 @@ def _allowed(n: int) -> Numbers:
             allowed[state, insert] = 1
             allowed[state, [k, 2 * n + 1 + k] if k < n else [-1]] = 1
     return allowed
+
+
+Integers = npt.NDArray[np.int64]
+
+
+def windows(strings: Strings, bases: Sequence[int]) -> tuple[Integers, Integers]:
+    """Return every substring of a length, as the string that it is in and as a number.
+
+    Parameters
+    ----------
+    strings : Strings
+    bases : sequence of int
+        As long as the substrings; how many codes there can be at each of their positions. Their product fits int64.
+
+    Returns
+    -------
+    owners : (n_windows,) int64
+        Which string a substring is in; ascending.
+    numbers : (n_windows,) int64
+        The position of the substring's codes in an array of that shape, in C order.
+    """
+    width = len(bases)
+    n_places = len(strings.codes) - width + 1
+    if n_places <= 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    numbers = np.zeros(n_places, np.int64)
+    for place, base in enumerate(bases):
+        numbers *= base
+        numbers += strings.codes[place : place + n_places]
+    owners = np.repeat(np.arange(len(strings)), strings.lengths)
+    inside = owners[:n_places] == owners[width - 1 :]
+    return owners[:n_places][inside], numbers[inside]
+
+
+def with_end(strings: Strings, code: int) -> Strings:
+    """Return the strings, each with one more code at its end."""
+    codes = np.insert(strings.codes, strings.offsets[1:], code)
+    return Strings(codes, strings.offsets + np.arange(len(strings.offsets)))

@@ -1,22 +1,201 @@
-"""A hidden tree model: states at the inner nodes of a fixed tree, symbols at its leaves (P3, 12.1.6)."""
+"""A hidden tree model: states at the inner nodes of a fixed tree, symbols at its leaves (P3, 12.1.6).
+
+Checks of what a hidden tree is made of.
+
+Expected numbers of events in a hidden tree.
+
+Drawing strings from a hidden tree, all at once, node by node.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.errors import FishernetError, SchemaError
-from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.sequences.checks import Numbers, checked_rows
-from fishernet.models.trees.checks import checked_arity, checked_branches, checked_tables
-from fishernet.models.trees.counts import TreeCounts, check_possible, times
-from fishernet.models.trees.drawing import draw_symbols
+from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.random import Seed, stream_key
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_numbers, checked_rows
 from fishernet.models.trees.shape import Nested, TreeShape
-from fishernet.random import Seed, stream_key
+
+
+def checked_tables(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]) -> Numbers:
+    """Return a table, or several along a first axis; rows sum to 1."""
+    if np.ndim(values) == 3:
+        shape = (None, *shape)
+    return checked_rows(values, what, shape)
+
+
+def checked_arity(arity: Sequence[int] | npt.NDArray[np.integer] | None, n_states: int) -> npt.NDArray[np.int64] | None:
+    """Return the number of children in each state, or None."""
+    if arity is None:
+        return None
+    numbers = checked_numbers(arity, "arity", (n_states,))
+    if (numbers != np.floor(numbers)).any() or (numbers > 2**31).any():
+        raise SchemaError(f"arity must hold numbers of children, got {list(arity)!r}")
+    whole: npt.NDArray[np.int64] = numbers.astype(np.int64)
+    whole.flags.writeable = False
+    return whole
+
+
+def checked_branches(
+    tables: Sequence[int] | npt.NDArray[np.integer] | None, shape: TreeShape, transition: Numbers, emission: Numbers
+) -> npt.NDArray[np.int32]:
+    """Return the table of every branch."""
+    sizes = {part.shape[0] for part in (transition, emission) if part.ndim == 3}
+    if len(sizes) > 1:
+        raise SchemaError(f"transition has {transition.shape[0]} tables and emission {emission.shape[0]}")
+    if not sizes:
+        if tables is not None:
+            raise SchemaError("branch_tables needs transition or emission with a first axis of tables")
+        return np.zeros(shape.n_branches, np.int32)
+    (n_tables,) = sizes
+    if tables is None:
+        most = int(shape.n_children.max())
+        if most > n_tables:
+            raise SchemaError(f"a node has {most} children, and there are tables for {n_tables} positions")
+        return shape.positions
+    numbers = checked_numbers(tables, "branch_tables", (shape.n_branches,))
+    if (numbers != np.floor(numbers)).any() or (numbers >= n_tables).any():
+        raise SchemaError(f"branch_tables must hold numbers of tables from 0 to {n_tables - 1}")
+    whole: npt.NDArray[np.int32] = numbers.astype(np.int32)
+    whole.flags.writeable = False
+    return whole
+
+
+@dataclass(frozen=True, eq=False)
+class TreeCounts:
+    """Expected numbers of events, given strings.
+
+    Attributes
+    ----------
+    root : (n_states,) float64
+        How often the root was in each state.
+    transition : float64, of the shape of the model's
+        How often a child was in state b below a node in state a.
+    emission : float64, of the shape of the model's
+        How often a leaf had the symbol s below a node in state a; missing symbols do not count.
+    log_likelihood : float
+        The sum of the strings' log-probabilities, in nats.
+    """
+
+    root: Numbers
+    transition: Numbers
+    emission: Numbers
+    log_likelihood: float
+
+
+def times(quotients: Numbers, theta: Numbers) -> Numbers:
+    """Return expected counts; a parameter that is 0 counts nothing, however large its derivative."""
+    counts: Numbers = np.where(theta > 0, np.where(theta > 0, quotients, 0.0) * theta, 0.0)
+    return counts
+
+
+def check_possible(impossible: npt.NDArray[np.bool_]) -> None:
+    """Raise ZeroProbabilityError when a string is impossible."""
+    if impossible.any():
+        number = int(np.argmax(impossible))
+        raise ZeroProbabilityError(
+            f"string {number} is impossible under the model (its probability is 0); leave it out, or use a model "
+            "without zeros",
+            variable=f"string {number}",
+            configuration={},
+        )
+
+
+Whole = npt.NDArray[np.float64]
+
+
+class Drawable(Protocol):
+    """What of a hidden tree is needed."""
+
+    @property
+    def shape(self) -> TreeShape:
+        """The tree."""
+        ...
+
+    @property
+    def root(self) -> Whole:
+        """(n_states,) P(state of the root)."""
+        ...
+
+    @property
+    def transition(self) -> Whole:
+        """P(b | a) in row a, column b; with or without a first axis of tables."""
+        ...
+
+    @property
+    def emission(self) -> Whole:
+        """P(symbol | a) in row a; with or without a first axis of tables."""
+        ...
+
+    @property
+    def arity(self) -> npt.NDArray[np.int64] | None:
+        """(n_states,) the number of children of a node in each state, or None."""
+        ...
+
+    @property
+    def branch_tables(self) -> npt.NDArray[np.int32]:
+        """(n_branches,) which table each branch has."""
+        ...
+
+
+def draw_symbols(model: Drawable, n: int, draws: np.random.Generator) -> npt.NDArray[np.int32]:
+    """Return the codes of n strings, (n, n_leaves); given that the arities are met, where there are some."""
+    shape = model.shape
+    mass = met_mass(model)
+    states: dict[int, npt.NDArray[np.intp]] = {0: _drawn(np.tile(model.root * mass[0], (n, 1)), draws)}
+    codes = np.empty((n, shape.n_leaves), np.int32)
+    for node in range(shape.n_nodes):
+        above = states.pop(node)
+        for branch, child in shape.children(node):
+            if child < 0:
+                codes[:, ~child] = _drawn(table_of(model.emission, model, branch)[above], draws)
+            else:
+                states[child] = _drawn((table_of(model.transition, model, branch) * mass[child])[above], draws)
+    return codes
+
+
+def met_mass(model: Drawable) -> Whole:
+    """Return how probable it is that everything from a node on has its arity, given its state; up to a factor a node.
+
+    Returns
+    -------
+    (n_nodes, n_states) float64
+    """
+    shape = model.shape
+    mass = np.ones((shape.n_nodes, len(model.root)))
+    if model.arity is None:
+        return mass
+    for node in range(shape.n_nodes - 1, -1, -1):
+        for branch, child in shape.children(node):
+            if child >= 0:
+                mass[node] *= table_of(model.transition, model, branch) @ mass[child]
+                mass[node] /= max(mass[node].max(), np.finfo(float).tiny)  # so that depth does not underflow
+        mass[node] *= model.arity == shape.n_children[node]
+    return mass
+
+
+def table_of(tables: Whole, model: Drawable, branch: int) -> Whole:
+    """Return the table of a branch."""
+    table: Numbers = tables if tables.ndim == 2 else tables[model.branch_tables[branch]]
+    return table
+
+
+def _drawn(weights: Whole, draws: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return a column for each row of weights."""
+    sums = np.cumsum(weights, axis=1)
+    points = draws.random(len(weights)) * sums[:, -1]
+    columns: npt.NDArray[np.intp] = np.sum(points[:, None] >= sums, axis=1)
+    last = weights.shape[1] - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)  # rounding must not give what cannot be
+    possible: npt.NDArray[np.intp] = np.minimum(columns, last)
+    return possible
+
 
 Strings = Iterable[Sequence[Hashable]]
 Codes = npt.NDArray[np.int32]

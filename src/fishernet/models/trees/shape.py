@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.errors import SchemaError
+from fishernet.base.errors import SchemaError
 
 Nested = Any  # a list of nested lists and of integers
 

@@ -1,0 +1,1 @@
+"""What everything may use: errors, names, random streams, threads, progress, atomic files."""

@@ -1,0 +1,103 @@
+"""Writing a text file whole or not at all, compressed or not.
+
+What is written goes to a new file in the same folder, which takes the place of the old one when it is complete
+(`fishernet.data.writing.replacing`). Whatever comes before (an error, a full disk, Ctrl-C) removes the new file and
+leaves the old one alone.
+
+Reading a text file, compressed or not.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TextIO
+
+from fishernet.base.errors import FileFormatError
+from fishernet.data.writing import replacing
+
+GZIP = b"\x1f\x8b"
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file; what begins as gzip data is unpacked, whatever the file is called.
+
+    Raises
+    ------
+    FileFormatError
+        When there is no such file, it cannot be read, its gzip data is damaged or ends early, or it is not UTF-8 text.
+    """
+    if not Path(path).exists():
+        raise FileFormatError(path, "there is no such file")
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise FileFormatError(path, f"the file cannot be read ({error.strerror})") from error
+    if data.startswith(GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileFormatError(path, f"the gzip data is damaged or ends early ({error})") from error
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileFormatError(path, "the file is not text in UTF-8", line=line) from error
+    if "\0" in text:
+        raise FileFormatError(path, "the file is not text (it has zero bytes)", line=_line(text, text.index("\0")))
+    return text
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+@contextmanager
+def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    r"""Open a text file that takes the place of another one when all is written.
+
+    Parameters
+    ----------
+    path : path
+        The file to write; a name that ends in ``.gz`` is compressed (without a time stamp: equal texts give equal
+        files). A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe,
+        a device) is written directly.
+
+    Yields
+    ------
+    text file
+        UTF-8 with ``\n`` line ends.
+
+    Raises
+    ------
+    FileFormatError
+        When the file cannot be written; it names the path that was given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fishernet.base.io import replacing_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing_text(Path(folder, "note.txt")) as file:
+    ...         _ = file.write("whole")
+    ...     Path(folder, "note.txt").read_text()
+    'whole'
+    """
+    target = Path(path)
+    with replacing(target) as raw:
+        if target.suffix.lower() == ".gz":
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed, _text(packed) as text:
+                yield text
+        else:
+            with _text(raw) as text:
+                yield text
+
+
+def _text(raw: IO[bytes] | gzip.GzipFile) -> io.TextIOWrapper:
+    return io.TextIOWrapper(raw, encoding="utf-8", newline="\n")

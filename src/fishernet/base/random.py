@@ -1,0 +1,103 @@
+"""Random streams: one key a call, counters inside.
+
+A public function that draws takes ``seed``: None (fresh entropy), an int, or a `numpy.random.Generator`. It draws one
+64-bit *key* from it; everything random inside the call comes from Philox 4x32-10 [1]_ with that key and a counter
+made of (task, block, position). Work is cut into blocks by the problem alone, so a result depends on the seed and never
+on the number of threads. No global random state is read or touched.
+
+References
+----------
+.. [1] J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import FishernetError, SchemaError
+
+Seed = SupportsIndex | np.random.Generator | None
+
+
+def generator(seed: Seed) -> np.random.Generator:
+    """Return the generator that a seed stands for.
+
+    Parameters
+    ----------
+    seed : None, int or numpy.random.Generator
+        A generator is returned as it is, and moves on when it is drawn from.
+
+    Raises
+    ------
+    FishernetError
+        When the seed is neither, or a negative number.
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if seed is None:
+        return np.random.default_rng()
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        raise FishernetError(
+            f"seed must be None, an int or a numpy.random.Generator, not {type(seed).__name__}"
+        ) from None
+    if number < 0:
+        raise FishernetError(f"seed must not be negative, got {number}")
+    return np.random.default_rng(number)
+
+
+def fixed_seed(seed: Seed) -> int:
+    """Return an int that repeats what a seed gives: itself, or one drawn from fresh entropy or from the generator.
+
+    Results that depend on chance keep it.
+    """
+    if seed is None or isinstance(seed, np.random.Generator):
+        return int(generator(seed).integers(0, 2**63))
+    generator(seed)  # refuses what is none
+    return operator.index(seed)
+
+
+def stream_key(seed: Seed) -> int:
+    """Draw the 64-bit key from which all randomness of one call comes."""
+    return int(generator(seed).integers(0, 2**64, dtype=np.uint64))
+
+
+def drawn_share(n: int, fraction: float, seed: Seed) -> npt.NDArray[np.bool_]:
+    """Mark a share of n things at random, (n,) bool.
+
+    Parameters
+    ----------
+    n : int
+    fraction : float
+        The share, from 0 to 1, rounded to whole things.
+    seed : None, int or numpy.random.Generator
+
+    Raises
+    ------
+    SchemaError
+        When the share is out of range.
+    """
+    if not 0 <= fraction <= 1:
+        raise SchemaError(f"fraction must be from 0 to 1, got {fraction}")
+    chosen = np.zeros(n, dtype=bool)
+    chosen[generator(seed).permutation(n)[: math.floor(fraction * n + 0.5)]] = True
+    return chosen
+
+
+def checked_count(value: object, what: str, least: int, most: int = 2**40) -> int:
+    """Return how many rows, chains or firings there shall be: an integer within limits.
+
+    Raises
+    ------
+    FishernetError
+        When it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise FishernetError(f"{what} must be an integer from {least} to {most:,}, got {value!r}")
+    return int(value)

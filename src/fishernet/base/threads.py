@@ -1,0 +1,93 @@
+"""How many threads the core works with.
+
+There is one pool, made at its first use and remade after a fork. Its size is the number of processors this process may
+use: its affinity, cut down to the quota of its control group, or ``FISHERNET_THREADS`` where that is set. Threads
+without work sleep; the calling thread works too and takes over what others have not begun, so another busy process
+slows a call down by no more than the time it takes.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from pathlib import Path
+
+from fishernet import _core
+from fishernet.base.errors import FishernetError, FishernetWarning
+
+VARIABLE = "FISHERNET_THREADS"
+
+
+def _quota(path: Path) -> float:
+    """Processors that a cgroup v2 ``cpu.max`` file allows; infinity where it says nothing."""
+    try:
+        quota, period = path.read_text().split()
+        return float(quota) / float(period)
+    except (OSError, ValueError):
+        return math.inf
+
+
+def _cgroup_quota() -> float:
+    """Return the tightest quota from this process's control group up to the root."""
+    root = Path("/sys/fs/cgroup")
+    try:
+        line = next(line for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
+    except (OSError, StopIteration):
+        return math.inf
+    group = root / line.removeprefix("0::").lstrip("/")
+    folders = [group, *group.parents]
+    return min((_quota(folder / "cpu.max") for folder in folders if folder.is_relative_to(root)), default=math.inf)
+
+
+def available_threads() -> int:
+    """Return the number of processors this process may use, at least 1."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    quota = _cgroup_quota()
+    return processors if quota >= processors else max(1, math.ceil(quota))
+
+
+def _initial() -> int:
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
+        return available_threads()
+    if text.isdecimal() and 1 <= int(text) <= _core.MAX_THREADS:
+        return int(text)
+    known = available_threads()
+    warnings.warn(
+        f"{VARIABLE} must be a number from 1 to {_core.MAX_THREADS}, got {text!r}; using {known}",
+        FishernetWarning,
+        stacklevel=2,
+    )
+    return known
+
+
+def set_threads(n: int | None = None) -> int:
+    """Set the number of threads of the core.
+
+    Parameters
+    ----------
+    n : int or None
+        From 1 to 256; None means what the machine allows (``FISHERNET_THREADS`` first).
+
+    Returns
+    -------
+    int
+        The number that was in force before.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> before = fn.set_threads(1)
+    >>> fn.set_threads(before)
+    1
+    """
+    wanted = _initial() if n is None else n
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= _core.MAX_THREADS:
+        raise FishernetError(f"the number of threads must be from 1 to {_core.MAX_THREADS}, got {wanted!r}")
+    before = _core.get_threads()
+    _core.set_threads(wanted)
+    return before
+
+
+set_threads()

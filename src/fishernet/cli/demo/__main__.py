@@ -1,5 +1,0 @@
-"""``python -m fishernet.cli.demo``."""
-
-from fishernet.cli.demo import demo
-
-demo()

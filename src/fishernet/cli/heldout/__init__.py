@@ -1,1 +1,0 @@
-"""Rows that are kept aside to judge what was learned from the others."""

@@ -1,1 +1,0 @@
-"""What commands share towards their input: tables, models, and rules for a search."""

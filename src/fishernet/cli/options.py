@@ -1,0 +1,586 @@
+"""Table files on the command line: the options that say how one is read, and reading one for a model.
+
+Rows kept aside, and how well a model predicts rows.
+
+Model files, by their endings.
+
+Rules for a search on the command line: arcs that must or must not be there, and tiers.
+
+How a search for the arcs of a Bayesian network goes about it, on the command line.
+
+What is known of variables, on the command line: NAME=STATE.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base.io import read_text
+from fishernet.base.random import generator
+from fishernet.cli.output import check_folder
+from fishernet.data import State, Table, Variable, read_table
+from fishernet.data.encode import UNKNOWN, Cells, label_array, looked_up
+from fishernet.data.numbers import NamedColumns, read_numbers
+from fishernet.data.variable import code_of, listed
+from fishernet.files import load, read_bif, save, write_bif
+from fishernet.graphs import UndirectedGraph
+from fishernet.models import (
+    BayesianNetwork,
+    DependencyNetwork,
+    GaussianBayesianNetwork,
+    GaussianMarkovNetwork,
+    MarkovNetwork,
+)
+
+Bins = int | dict[str, int | tuple[float, ...]]
+
+weights_option = click.option("--weights", metavar="COLUMN", help="The column that says how often each row counts.")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table without a model is read; the keywords of `fishernet.read_table`."""
+
+    bins: Bins | None
+    binning: str
+    missing: str
+    weights: str | None
+    columns: list[str] | None = None
+
+    def read(self, path: Path) -> Table:
+        """Read a table and find the states of its variables."""
+        return read_table(
+            path,
+            bins=self.bins,
+            binning=self.binning,
+            missing=self.missing,
+            weights=self.weights,
+            columns=self.columns,
+        )
+
+    def read_numbers(self, path: Path, what: str) -> NamedColumns:
+        """Read columns of numbers.
+
+        Parameters
+        ----------
+        path : Path
+        what : str
+            What takes numbers, for messages.
+
+        Raises
+        ------
+        FishernetError
+            When an option was given that only tables of states have.
+        """
+        if self.bins is not None:
+            raise FishernetError(f"--bins makes states of numbers; {what} takes them as they are")
+        if self.weights is not None:
+            raise FishernetError(f"--weights is for tables of states; for {what} every row counts once")
+        if self.missing not in ("error", "drop"):
+            raise FishernetError(f"--missing {self.missing} is for tables of states; {what} takes --missing drop")
+        return read_numbers(path, columns=self.columns, missing=self.missing)
+
+
+columns_option = click.option(
+    "--columns", metavar="A,B,...", help="Read these columns only. A name with a comma stands in double quotes."
+)
+
+
+def reading_options(*missing: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the options that say how a table is read; it gets them as one keyword ``reading``.
+
+    Parameters
+    ----------
+    *missing : str
+        The words that ``--missing`` knows, the first of them the default.
+    """
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option(
+            "--bins",
+            multiple=True,
+            metavar="N|COLUMN=N|COLUMN=CUT,...",
+            help="Cut numeric columns into at most N bins, or at the given points. May be repeated for columns.",
+        )
+        @click.option(
+            "--binning",
+            default="quantile",
+            show_default=True,
+            metavar="quantile|equal-width",
+            help="How N bins are cut.",
+        )
+        @missing_option(*missing)
+        @weights_option
+        @wraps(command)
+        def with_reading(
+            *args: Any, bins: tuple[str, ...], binning: str, missing: str, weights: str | None, **rest: Any
+        ) -> Any:
+            reading = Reading(parse_bins(bins), binning, missing, weights)
+            return command(*args, reading=reading, **rest)
+
+        return with_reading
+
+    return add
+
+
+def missing_option(*words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option ``--missing`` with these words, the first of them the default."""
+    explained = {
+        "error": "refuse them",
+        "drop": "leave their rows out",
+        "state": "make them a state of their own",
+        "keep": "keep them",
+    }
+    return click.option(
+        "--missing",
+        type=click.Choice(words),
+        default=words[0],
+        show_default=True,
+        help=f"Missing cells (empty, NA or ?): {', '.join(f'{explained[word]} ({word})' for word in words)}.",
+    )
+
+
+def parse_bins(texts: Sequence[str]) -> Bins | None:
+    """Return what ``--bins`` says: None, a number of bins, or numbers and cut points by column.
+
+    Raises
+    ------
+    FishernetError
+        When one is no number, or a number for all columns comes with others.
+    """
+    if not texts:
+        return None
+    if len(texts) == 1 and "=" not in texts[0]:
+        return _n_bins(texts[0], texts[0])
+    bins: dict[str, int | tuple[float, ...]] = {}
+    for text in texts:
+        column, equals, value = text.rpartition("=")
+        if not equals or column in bins:
+            wrong = f"names the column {column!r} twice" if equals else "gives one number for all columns and others"
+            raise FishernetError(f"--bins {wrong}; it takes N once, or COLUMN=N for different columns")
+        bins[column] = _cuts(value, text) if "," in value or "." in value else _n_bins(value, text)
+    return bins
+
+
+def _n_bins(value: str, text: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise _no_bins(text) from None
+
+
+def _cuts(value: str, text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(cut) for cut in value.split(",") if cut.strip())
+    except ValueError:
+        raise _no_bins(text) from None
+
+
+def _no_bins(text: str) -> FishernetError:
+    return FishernetError(f"--bins takes N, COLUMN=N or COLUMN=CUT,CUT,... (as in 4, age=4 or age=18,65), not {text!r}")
+
+
+def read_for_model(
+    path: Path, model: BayesianNetwork | DependencyNetwork, *, missing: str = "error", weights: str | None = None
+) -> Table:
+    """Read a table whose labels are looked up in a model's states; columns that it does not know are ignored."""
+    return refuse_empty(path, read_table(path, schema=model.variables, missing=missing, weights=weights))
+
+
+def read_columns(path: Path, variables: Sequence[Variable], missing: str, unknown: str = "error") -> Table:
+    """Read some columns of a table, in their order, and every row."""
+    return refuse_empty(path, read_table(path, schema=variables, missing=missing, unknown=unknown))
+
+
+Rows = TypeVar("Rows", Table, NamedColumns)
+
+
+def refuse_empty(path: Path, table: Rows) -> Rows:
+    """Return the table, or the columns; raise SchemaError when there are no rows."""
+    if not table.n_rows:
+        raise SchemaError(f"{path}: there are no rows")
+    return table
+
+
+MOST_WEIGHED = 10**9  # NumPy's hypergeometric draws go no further
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The log-likelihood of a table under a model.
+
+    Attributes
+    ----------
+    total : float
+        In nats; -inf when a row is impossible.
+    n_rows : int
+        How many rows there are, each as often as its weight says.
+    impossible : int
+        How many of them the model gives probability 0.
+    """
+
+    total: float
+    n_rows: int
+    impossible: int
+
+    @property
+    def per_row(self) -> float:
+        """The total divided by the number of rows; NaN when there are none."""
+        return self.total / self.n_rows if self.n_rows else math.nan
+
+    @classmethod
+    def of(cls, model: BayesianNetwork, table: Table) -> Likelihood:
+        """Return the log-likelihood of a table; rows of weight 0 count for nothing."""
+        return cls.of_rows(model.log_prob(table), table.weights)
+
+    @classmethod
+    def of_rows(cls, logs: npt.NDArray[np.float64], weights: npt.NDArray[np.int64] | None) -> Likelihood:
+        """Return the log-likelihood of rows whose log-probabilities are known, (n_rows,)."""
+        if weights is None:
+            return cls(float(logs.sum()), len(logs), int(np.isneginf(logs).sum()))
+        logs, weights = logs[weights > 0], weights[weights > 0]
+        return cls(float((logs * weights).sum()), int(weights.sum()), int(weights[np.isneginf(logs)].sum()))
+
+
+def count_rows(table: Table | NamedColumns) -> int:
+    """Return the number of rows, each as often as its weight says."""
+    if isinstance(table, NamedColumns):
+        return table.n_rows
+    return table.n_rows if table.weights is None else int(table.weights.sum())
+
+
+def hold_out(table: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Divide a table at random in rows to learn from and rows held out.
+
+    Parameters
+    ----------
+    table : Table or NamedColumns
+        With weights, a row that counts n times is n rows, of which some may be held out.
+    share : float
+        The share of the rows held out, from 0 to below 1, rounded to whole rows.
+    seed : int
+
+    Returns
+    -------
+    two of the same kind
+        Rows to learn from, rows held out.
+
+    Raises
+    ------
+    FishernetError
+        When the share is out of range or leaves no row to learn from.
+    """
+    if not 0 <= share < 1:
+        raise FishernetError(f"--holdout must be from 0 to below 1, not {share}")
+    training, held_out = _divided(table, share, seed)
+    if not count_rows(training):
+        raise FishernetError(f"there are no rows to learn from: {count_rows(table)} in all, --holdout {share}")
+    return training, held_out
+
+
+def _divided(table: Any, share: float, seed: int) -> tuple[Any, Any]:
+    if isinstance(table, Table) and table.weights is not None:
+        return _hold_out_counts(table, table.weights, share, seed)
+    held_out, training = table.split(share, seed)
+    return training, held_out
+
+
+def _hold_out_counts(table: Table, weights: npt.NDArray[np.int64], share: float, seed: int) -> tuple[Table, Table]:
+    total = int(weights.sum())
+    size = math.floor(share * total + 0.5)
+    if not size:
+        return table, table[:0]
+    if total > MOST_WEIGHED:
+        raise FishernetError(f"the weights add up to {total:,} rows, too many to hold some out; use --holdout 0")
+    taken = generator(seed).multivariate_hypergeometric(weights, size, method="marginals")
+    return _weighted(table, weights - taken), _weighted(table, taken)
+
+
+def _weighted(table: Table, weights: npt.NDArray[np.int64]) -> Table:
+    return Table(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
+
+
+Categorical = BayesianNetwork | DependencyNetwork | MarkovNetwork
+Learned = BayesianNetwork | DependencyNetwork | GaussianBayesianNetwork | GaussianMarkovNetwork | UndirectedGraph
+Model = Learned | MarkovNetwork
+
+READERS: dict[str, Callable[[Path], Any]] = {".json": load, ".bif": read_bif}
+WRITERS: dict[str, Callable[[Any, Path], None]] = {".json": save, ".bif": write_bif}
+CALLED = {
+    BayesianNetwork: "a Bayesian network",
+    DependencyNetwork: "a dependency network",
+    MarkovNetwork: "a Markov network",
+    GaussianBayesianNetwork: "a Gaussian Bayesian network",
+    GaussianMarkovNetwork: "a Gaussian Markov network",
+    UndirectedGraph: "an undirected graph",
+}
+
+
+def ending(path: Path) -> str:
+    """Return a path's ending in lower case, without the ``.gz`` behind it."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def called(model: object) -> str:
+    """Return what kind of model something is, in words."""
+    return CALLED.get(type(model), f"a {type(model).__name__}")
+
+
+def read_model(path: Path) -> Any:
+    """Read a model of any kind from ``.json`` or ``.bif``, compressed or not."""
+    _check_ending(path, READERS, "read from")
+    return READERS[ending(path)](path)
+
+
+def read_bayesian(path: Path, command: str) -> BayesianNetwork:
+    """Read a Bayesian network; as `require_bayesian`."""
+    return require_bayesian(read_model(path), path, command)
+
+
+def require_bayesian(model: object, path: Path, command: str) -> BayesianNetwork:
+    """Return a model that is a Bayesian network.
+
+    Parameters
+    ----------
+    model : object
+    path : Path
+        Where it was read from.
+    command : str
+        What needs it, for messages.
+
+    Raises
+    ------
+    SchemaError
+        When it is another kind of model.
+    """
+    if not isinstance(model, BayesianNetwork):
+        needed = f"{command} needs a Bayesian network of states, as fishernet learn makes without --model dn"
+        raise wrong_kind(path, called(model), needed)
+    return model
+
+
+def read_directed(path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
+    """Read a Bayesian network or a dependency network; as `require_directed`."""
+    return require_directed(read_model(path), path, command)
+
+
+def require_directed(model: object, path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
+    """Return a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
+    if not isinstance(model, BayesianNetwork | DependencyNetwork):
+        raise wrong_kind(path, called(model), f"{command} needs a Bayesian network or a dependency network")
+    return model
+
+
+def require_categorical(model: object, path: Path, command: str) -> Categorical:
+    """Return a model of variables with states; raise SchemaError when it is another kind of model."""
+    if not isinstance(model, BayesianNetwork | DependencyNetwork | MarkovNetwork):
+        raise wrong_kind(path, called(model), f"{command} needs a network of variables with states")
+    return model
+
+
+def wrong_kind(path: Path, called: str, needed: str) -> SchemaError:
+    """Return the error for a model of a kind that a command cannot do with."""
+    return SchemaError(f"{path}: this is {called}; {needed}")
+
+
+def write_model(model: Model, path: Path) -> None:
+    """Write a model to ``.json`` or, a Bayesian network, to ``.bif``; compressed when ``.gz`` follows."""
+    check_model_output(path)
+    WRITERS[ending(path)](model, path)
+
+
+def check_model_output(path: Path, known: Sequence[str] = tuple(WRITERS)) -> None:
+    """Raise early when a model could not be written to a path.
+
+    Parameters
+    ----------
+    path : Path
+    known : sequence of str
+        The endings to which this kind of model can be written.
+
+    Raises
+    ------
+    FileFormatError
+        When the ending is unknown, or there is no folder to write in.
+    """
+    _check_ending(path, WRITERS, "written to")
+    if ending(path) not in known:
+        raise FileFormatError(path, f"only a Bayesian network is written to {ending(path)}; use {' or '.join(known)}")
+    check_folder(path)
+
+
+def _check_ending(path: Path, known: Iterable[str], what: str) -> None:
+    if ending(path) not in known:
+        raise FileFormatError(path, f"a model is {what} a file ending in {' or '.join(known)} (.gz may follow)")
+
+
+class Rules(TypedDict):
+    """The rules, by the names that `fishernet.learn.structure` gives them."""
+
+    required: list[tuple[str, str]]
+    forbidden: list[tuple[str, str]]
+    tiers: list[list[str]] | None
+
+
+def rule_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--require``, ``--forbid`` and ``--tiers``; it gets them as one keyword ``rules``."""
+
+    @click.option("--require", multiple=True, metavar="A,B", help="The arc A -> B must be there. May be repeated.")
+    @click.option("--forbid", multiple=True, metavar="A,B", help="The arc A -> B must not be there. May be repeated.")
+    @click.option(
+        "--tiers",
+        metavar='FILE|"A,B;C,D"',
+        help="No arc runs from a later tier to an earlier one. In a file, a line is a tier.",
+    )
+    @wraps(command)
+    def with_rules(
+        *args: Any, require: tuple[str, ...], forbid: tuple[str, ...], tiers: str | None, **rest: Any
+    ) -> Any:
+        rules = Rules(
+            required=[arc(text, "--require") for text in require],
+            forbidden=[arc(text, "--forbid") for text in forbid],
+            tiers=None if tiers is None else read_tiers(tiers),
+        )
+        return command(*args, rules=rules, **rest)
+
+    return with_rules
+
+
+def arc(text: str, option: str) -> tuple[str, str]:
+    """Return the arc that ``A,B`` means; a name with a comma in it stands in double quotes, as in a CSV file."""
+    names = names_of(text, option)
+    if len(names) != 2:
+        raise FishernetError(
+            f"{option} takes an arc as PARENT,CHILD, not {text!r}; a name with a comma stands in quotes: '\"a,b\",c'"
+        )
+    return names[0], names[1]
+
+
+def names_of(text: str, option: str) -> list[str]:
+    """Return the names of ``a,b,c``; one with a comma in it stands in double quotes."""
+    return [name for line in _split_rule([text], option) for name in line]
+
+
+def read_tiers(text: str) -> list[list[str]]:
+    """Return the tiers of ``a,b;c,d``, or those of a file that has one a line.
+
+    Names that hold commas stand in double quotes; one that holds a semicolon needs a file.
+
+    Raises
+    ------
+    FishernetError
+        When the text names no file and has no semicolon either.
+    """
+    path = Path(text)
+    if path.is_file():
+        return list(_split_rule(read_text(path).splitlines(), path))
+    if ";" not in text:
+        raise FishernetError(f'--tiers takes a file, or tiers as "a,b;c,d"; {text!r} is neither')
+    return list(_split_rule(text.split(";"), "--tiers"))
+
+
+def _split_rule(lines: Iterable[str], where: object) -> Iterable[list[str]]:
+    """Yield the names of each line that has some."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            rows = list(csv.reader([line], skipinitialspace=True, strict=True))
+        except csv.Error as error:
+            raise FileFormatError(where, f"the names {line!r} cannot be told apart ({error})", line=number) from None
+        if rows and any(rows[0]):
+            yield rows[0]
+
+
+GB = 1e9
+TUNING = {  # option -> (type, what stands for its value, what it says)
+    "candidates": (int, "N", "arcs only to the N variables that depend most."),
+    "restarts": (int, "N", "go on from the best graph N times, changed at random."),
+    "perturb": (int, "N", "how many random changes a restart makes."),
+    "tenure": (int, "N", "tabu; an arc that was changed stays as it is for N steps."),
+    "patience": (int, "N", "tabu; end after N steps that better nothing."),
+    "max_memory": (float, "GB", "exact; take so many GB at most.  [default: 8.6]"),
+}
+
+
+def tuning_options(begin: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the options that tune a search; it gets them as one keyword ``tuning``, a dict.
+
+    Parameters
+    ----------
+    begin : str
+        How the help of each begins: what it is for.
+    """
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_tuning(*args: Any, **options: Any) -> Any:
+            tuning = {name: options.pop(name) for name in TUNING}
+            if tuning["max_memory"] is not None:
+                tuning["max_memory"] = _bytes(tuning["max_memory"])
+            return command(*args, tuning=tuning, **options)
+
+        for name, (kind, metavar, says) in reversed(TUNING.items()):
+            option = f"--{name.replace('_', '-')}"
+            with_tuning = click.option(option, type=kind, metavar=metavar, help=f"{begin}: {says}")(with_tuning)
+        return with_tuning
+
+    return add
+
+
+def _bytes(size: float) -> float:
+    if not size > 0:
+        raise FishernetError(f"--max-memory must be a positive number of GB, not {size:g}")
+    return size * GB
+
+
+States = dict[str, State]
+
+
+def known_states(texts: Sequence[str], option: str, variables: Sequence[Variable]) -> States:
+    """Return what NAME=STATE, said once or more often, says of the variables.
+
+    Raises
+    ------
+    SchemaError
+        When a text begins with no variable's name and an equals sign.
+    UnknownStateError
+        When a state is not one of its variable's.
+    FishernetError
+        When a variable is said to have two states.
+    """
+    by_name = {variable.name: variable for variable in variables}
+    found: States = {}
+    for text in texts:
+        variable, label = _split(text, option, by_name)
+        state = state_of(variable, label)
+        before = found.setdefault(variable.name, state)
+        if before != state:
+            raise FishernetError(f"{option} names {variable.name!r} twice, with the states {before!r} and {state!r}")
+    return found
+
+
+def state_of(variable: Variable, label: str) -> State:
+    """Return the state that a label means, looked up as a cell of a text file is."""
+    code = int(looked_up(Cells(variable.name, label_array([label]), [], text=True), variable)[0])
+    return variable.states[code_of(variable, label) if code == UNKNOWN else code]  # the former raises
+
+
+def _split(text: str, option: str, by_name: Mapping[str, Variable]) -> tuple[Variable, str]:
+    """Divide a text at the first equals sign that has a variable's name before it; names may hold some."""
+    for place, character in enumerate(text):
+        if character == "=" and text[:place] in by_name:
+            return by_name[text[:place]], text[place + 1 :]
+    name, equals, _ = text.partition("=")
+    if not equals:
+        raise SchemaError(f"{option} takes NAME=STATE, not {text!r}")
+    raise SchemaError(f"{option}: no variable {name!r}; there are {listed(by_name)}")

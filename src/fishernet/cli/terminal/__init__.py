@@ -1,1 +1,0 @@
-"""What commands share towards the terminal: results, progress, times, failures."""

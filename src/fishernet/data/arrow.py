@@ -1,0 +1,488 @@
+"""Tables as Arrow holds them: every column dictionary-encoded, its states the dictionary.
+
+Arrow dictionaries have one type, Parquet keeps them for text only, and neither knows cuts. So each field of a frame
+that we make also carries its variable as JSON, under `VARIABLE`; where a field has it, it is what the column means.
+Through other libraries (pandas, polars) it is lost, and the dictionary alone speaks.
+
+Parquet and Arrow files.
+
+Where such a file was written by `write_table`, its fields carry their variables, and the table comes back as it was.
+In others, dictionary-encoded columns declare their states, and the rest are labels as they are.
+
+Data frames as cells: pandas, polars and pyarrow frames, and mappings from names to columns.
+
+Frames come through narwhals, so none of these libraries is needed to be installed. Every column is brought to Arrow;
+what Arrow has no type for (a column of both text and numbers) is read value by value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.data.encode import Block, Cells, Columns, as_text, label_array
+from fishernet.data.options import Options
+from fishernet.data.variable import State, Variable, check_names, listed
+
+VARIABLE = b"fishernet.variable"
+WEIGHTS = b"fishernet.weights"
+
+# ----------------------------------------------------------------------------------------------- Arrow to cells
+
+
+def chosen_names(schema: pa.Schema, options: Options) -> list[str]:
+    """Return which columns are needed: those that the options ask for, and one that is marked as the weights.
+
+    Columns that hold the index of a pandas frame are left out.
+    """
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    hidden = {name for name in index if isinstance(name, str)}
+    chosen = set(options.choose([name for name in schema.names if name not in hidden]))
+    return [field.name for field in schema if field.name in chosen or _is_weights(field, options)]
+
+
+def _is_weights(field: pa.Field, options: Options) -> bool:
+    return WEIGHTS in (field.metadata or {}) and options.takes_marked_weights(field.name)
+
+
+def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = frozenset()) -> Columns:
+    """Return the columns of an Arrow table that the options ask for.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    options : Options
+    undeclared : frozenset of str
+        Columns whose dictionaries declare no states.
+
+    Raises
+    ------
+    SchemaError
+        When a column is missing or of a type that has no labels (dates, lists), or its metadata do not fit it.
+    """
+    cells = []
+    for name in chosen_names(table.schema, options):
+        field = table.schema.field(name)
+        column = cells_of(name, table.column(name), options.na_values, declared=False if name in undeclared else None)
+        if _is_weights(field, options):
+            cells.append(replace(column, is_weights=True))
+        else:
+            cells.append(_with_variable(column, field.metadata or {}))
+    return Columns(cells, table.num_rows)
+
+
+def cells_of(
+    name: str, column: pa.ChunkedArray, na_values: frozenset[str], *, declared: bool | None = None, text: bool = False
+) -> Cells:
+    """Return an Arrow column as cells.
+
+    Parameters
+    ----------
+    name : str
+    column : pyarrow.ChunkedArray
+        Of truth values, numbers or text, or a dictionary of them.
+    na_values : frozenset of str
+        Text that means a missing cell, unless it is a declared state.
+    declared : bool, optional
+        Whether the dictionary holds declared states; without it, whether there is one and it is no plain text.
+    text : bool
+        Whether the labels are text whose type is not known yet.
+    """
+    is_dictionary = pa.types.is_dictionary(column.type)
+    kind = column.type.value_type if is_dictionary else column.type
+    if not is_dictionary:
+        column = _encodable(name, column, kind).dictionary_encode()
+        kind = column.type.value_type
+    dictionaries = [_encodable(name, chunk.dictionary, kind) for chunk in column.chunks]
+    known = pa.chunked_array(dictionaries, type=_encodable(name, pa.array([], kind), kind).type).unique().drop_null()
+    blocks = [_block(chunk.indices, values, known) for chunk, values in zip(column.chunks, dictionaries, strict=True)]
+    is_declared = (is_dictionary and not text) if declared is None else declared
+    cells = Cells(name, _labels(known), blocks, declared=is_declared, text=text)
+    absent = _absent(cells.labels, frozenset() if is_declared else na_values)
+    return cells.without(absent) if absent.any() else cells
+
+
+def _encodable(name: str, values: Any, kind: pa.DataType) -> Any:
+    """Return values in one of the types whose labels we take."""
+    types = pa.types
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
+        return values
+    if types.is_floating(kind):
+        return values.cast(pa.float64())
+    if types.is_decimal(kind):
+        return values.cast(pa.float64())
+    if types.is_null(kind) or types.is_string_view(kind):
+        return values.cast(pa.large_string())
+    raise SchemaError(
+        f"column {name!r} is of type {kind}; labels are text, numbers or truth values, so turn it into one of these"
+    )
+
+
+def _block(indices: pa.Array, dictionary: pa.Array, known: pa.Array) -> Block:
+    size = len(dictionary)
+    has_nulls = indices.null_count > 0
+    if has_nulls:
+        indices = pc.fill_null(indices.cast(pa.int64()), size)
+    found = pc.fill_null(pc.index_in(dictionary, value_set=known), len(known))
+    positions = np.append(found.to_numpy(zero_copy_only=False).astype(np.int64), len(known))
+    return Block(indices.to_numpy(zero_copy_only=False), positions, has_nulls)
+
+
+def _labels(values: pa.Array) -> npt.NDArray[Any]:
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_boolean(values.type):
+        labels: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
+        return labels
+    array = np.empty(len(values), dtype=object)
+    array[:] = values.to_pylist()
+    return array
+
+
+def _absent(labels: npt.NDArray[Any], na_values: frozenset[str]) -> npt.NDArray[np.bool_]:
+    if labels.dtype.kind == "f":
+        absent: npt.NDArray[np.bool_] = np.isnan(labels)
+        return absent
+    if labels.dtype.kind == "O" and na_values:
+        return np.array([label in na_values for label in labels], dtype=bool)
+    return np.zeros(len(labels), dtype=bool)
+
+
+def _with_variable(cells: Cells, metadata: dict[bytes, bytes]) -> Cells:
+    """Return the cells as the variable says that the field carries, if it does."""
+    if VARIABLE not in metadata:
+        return cells
+    variable = _parsed(cells.name, metadata[VARIABLE])
+    codes = {value: code for code, value in enumerate(_dictionary(variable))}
+    n_states = variable.cardinality
+    found = [codes.get(label) for label in cells.labels.tolist()]
+    strange = np.array([code is None for code in found], dtype=bool)
+    if strange.any() and cells.marked(strange).any():
+        label = cells.labels.tolist()[int(cells.positions()[int(np.argmax(cells.marked(strange)))])]
+        raise SchemaError(
+            f"column {cells.name!r} holds {label!r}, and its metadata declare the states {listed(variable.states)}; "
+            "if the column was changed, remove the field's metadata"
+        )
+    numbering = np.array([n_states if code is None else code for code in found] + [n_states], dtype=np.int64)
+    blocks = [Block(block.indices, numbering[block.positions], block.has_nulls) for block in cells.blocks]
+    return Cells(cells.name, label_array(variable.states), blocks, declared=True, cuts=variable.cuts)
+
+
+def _parsed(name: str, text: bytes) -> Variable:
+    """Return the variable that JSON metadata describe."""
+    try:
+        content = json.loads(text)
+        states, cuts = content["states"], content.get("cuts")
+        if not isinstance(states, list) or not isinstance(cuts, list | None):
+            raise TypeError
+        return Variable(name, states, cuts)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        why = f" ({error})" if isinstance(error, SchemaError) else ""
+        raise SchemaError(f"column {name!r}: its metadata {VARIABLE.decode()!r} describe no variable{why}") from None
+
+
+# ----------------------------------------------------------------------------------------------- codes to Arrow
+
+
+def table_of(
+    variables: Sequence[Variable],
+    codes: Sequence[npt.NDArray[np.unsignedinteger[Any]]],
+    n_rows: int,
+    weights: npt.NDArray[np.int64] | None,
+    weights_name: str,
+) -> pa.Table:
+    """Return codes as an Arrow table of dictionary-encoded columns.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+    codes : sequence of (n_rows,) unsigned arrays
+    n_rows : int
+    weights : (n_rows,) int64, or None
+        Written as a last column.
+    weights_name : str
+        Its name.
+
+    Raises
+    ------
+    SchemaError
+        When two states of a variable would look the same, or the weights' name is taken.
+    """
+    fields, arrays = [], []
+    for variable, column in zip(variables, codes, strict=True):
+        array = dictionary_array(variable, column)
+        content = {"states": variable.states} | ({} if variable.cuts is None else {"cuts": variable.cuts})
+        metadata = {VARIABLE: json.dumps(content).encode()}
+        fields.append(pa.field(variable.name, array.type, metadata=metadata))
+        arrays.append(array)
+    if weights is not None:
+        if any(variable.name == weights_name for variable in variables):
+            raise SchemaError(f"there is a variable {weights_name!r}; give the weights another name")
+        fields.append(pa.field(weights_name, pa.int64(), nullable=False, metadata={WEIGHTS: b"true"}))
+        arrays.append(pa.array(weights))
+    if not fields:
+        return pa.table({"row": pa.nulls(n_rows)}).select([])  # keeps the number of rows
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def dictionary_array(variable: Variable, column: npt.NDArray[np.unsignedinteger[Any]]) -> pa.DictionaryArray:
+    """Return one column of codes as an Arrow dictionary array; missing cells are null."""
+    mask = column == variable.cardinality
+    kind = np.min_scalar_type(-variable.cardinality - 1)
+    indices = pa.array(column.astype(kind), mask=mask if mask.any() else None)
+    try:
+        dictionary = pa.array(_dictionary(variable))
+    except UnicodeEncodeError:
+        raise SchemaError(f"variable {variable.name!r} has a state that is no valid Unicode text") from None
+    return pa.DictionaryArray.from_arrays(indices, dictionary)
+
+
+def _dictionary(variable: Variable) -> Sequence[State]:
+    """Return the states in one type: as they are, as floats where they mix with integers, else as text."""
+    states = variable.states
+    kinds = {type(state) for state in states}
+    if kinds in ({str}, {bool}, {float}) or (kinds == {int} and max(map(abs, states)) < 2**63):  # type: ignore[arg-type]
+        return states
+    if kinds == {int, float} and all(abs(state) <= 2**53 for state in states):  # type: ignore[arg-type]
+        return [float(state) for state in states]
+    texts = [as_text(state) for state in states]
+    codes = {text: code for code, text in enumerate(texts)}
+    for code, text in enumerate(texts):
+        if codes[text] != code:
+            raise SchemaError(
+                f"variable {variable.name!r}: the states {states[code]!r} and {states[codes[text]]!r} look the "
+                "same as text, and a column has one type; rename one"
+            )
+    return texts
+
+
+ARROW_MAGIC = b"ARROW1"
+
+
+def parquet_columns(path: Path, options: Options) -> Columns:
+    """Read the columns of a Parquet file that the options ask for.
+
+    Raises
+    ------
+    FileFormatError
+        When the file is no Parquet file, or is broken.
+    SchemaError
+        When columns are missing, doubled, have no name, or are of a type without labels.
+    """
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+        names = chosen_names(schema, options)
+        texts = [name for name in names if _is_text(schema.field(name).type)]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:  # dictionaries are read faster than text
+            table = file.read(columns=names)
+        return _checked(table, options, frozenset(texts))
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(path, "Parquet", error) from None
+
+
+def arrow_columns(path: Path, options: Options) -> Columns:
+    """Read the columns of an Arrow IPC file or stream that the options ask for; raises as `parquet_columns`."""
+    try:
+        with pa.OSFile(str(path)) as file:
+            is_file = file.read(len(ARROW_MAGIC)) == ARROW_MAGIC
+            file.seek(0)
+            reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+            table = reader.read_all()
+        return _checked(table, options)
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(path, "Arrow", error) from None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _checked(table: pa.Table, options: Options, undeclared: frozenset[str] = frozenset()) -> Columns:
+    table.validate(full=True)
+    return columns_of(table, options, undeclared)
+
+
+def _broken(path: Path, kind: str, error: Exception) -> FileFormatError:
+    return FileFormatError(path, f"is no {kind} file, or a broken one ({str(error).partition(chr(10))[0]})")
+
+
+NO_ARROW_TYPE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError)
+
+
+def frame_columns(frame: Any, options: Options) -> Columns:
+    """Return the columns of a data frame that the options ask for.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow frame, or mapping from names to columns
+    options : Options
+
+    Raises
+    ------
+    SchemaError
+        When it is none of these, a column is missing, doubled or has no name, or holds what cannot be a label.
+    """
+    if isinstance(frame, pa.RecordBatch):
+        return columns_of(pa.Table.from_batches([frame]), options)
+    if isinstance(frame, pa.Table):
+        return columns_of(frame, options)
+    if isinstance(frame, Mapping):
+        return _mapping_columns(frame, options)
+    return _narwhals_columns(frame, options)
+
+
+# ------------------------------------------------------------------------------------------- pandas, polars, ...
+
+
+def _narwhals_columns(frame: Any, options: Options) -> Columns:
+    import narwhals.stable.v2 as nw
+
+    try:
+        eager = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        name = type(frame).__name__
+        remedy = "collect it first" if "Lazy" in name or "Relation" in name else "codes go through Table.from_codes"
+        raise SchemaError(
+            f"a frame must be a pandas, polars or pyarrow frame or a mapping of columns, not {name}; {remedy}"
+        ) from None
+    except nw.exceptions.DuplicateError:
+        check_names([str(name) for name in frame.columns])
+        raise
+    chosen = options.choose(eager.columns)
+    return Columns([_series_cells(name, eager[name], options) for name in chosen], eager.shape[0])
+
+
+def _series_cells(name: str, series: Any, options: Options) -> Cells:
+    """Return a narwhals series as cells."""
+    import narwhals.stable.v2 as nw
+
+    is_categorical = series.dtype in (nw.Categorical, nw.Enum)
+    # a polars Categorical declares no states: which ones it knows depends on the other frames of the process
+    declared = is_categorical and (series.dtype == nw.Enum or not series.implementation.is_polars())
+    if series.dtype != nw.Object:
+        try:
+            array = series.to_arrow()
+            column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+            return cells_of(name, column, options.na_values, declared=declared)
+        except NO_ARROW_TYPE:
+            pass
+    categories = series.cat.get_categories().to_list() if declared else None
+    return object_cells(name, series.to_list(), options.na_values, categories)
+
+
+# -------------------------------------------------------------------------------------------- mappings of columns
+
+
+def _mapping_columns(frame: Mapping[str, Any], options: Options) -> Columns:
+    chosen = options.choose(list(frame))
+    cells = [_column_cells(name, frame[name], options) for name in chosen]
+    lengths = {column.name: sum(len(block.indices) for block in column.blocks) for column in cells}
+    n_rows = next(iter(lengths.values()), 0)
+    for name, length in lengths.items():
+        if length != n_rows:
+            raise SchemaError(f"column {name!r} has {length} rows, and column {chosen[0]!r} has {n_rows}")
+    return Columns(cells, n_rows)
+
+
+def _column_cells(name: str, values: Any, options: Options) -> Cells:
+    if isinstance(values, pa.ChunkedArray | pa.Array):
+        column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
+        return cells_of(name, column, options.na_values)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise SchemaError(f"column {name!r} must have one axis, got shape {values.shape}")
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise SchemaError(f"column {name!r} must be a list or an array of labels, not {type(values).__name__}")
+    if isinstance(values, list | tuple | range | np.ndarray):
+        return _sequence_cells(name, values, options)
+    import narwhals.stable.v2 as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return _series_cells(name, series, options)
+    categories = getattr(values, "categories", None)  # of a pandas Categorical outside a frame
+    if categories is not None:
+        return object_cells(name, list(values), options.na_values, list(categories))
+    return _sequence_cells(name, list(values), options)
+
+
+def _sequence_cells(name: str, values: Any, options: Options) -> Cells:
+    if not _mixes_truth(values):
+        try:
+            return cells_of(name, pa.chunked_array([pa.array(values, from_pandas=True)]), options.na_values)
+        except NO_ARROW_TYPE:
+            pass
+    return object_cells(name, list(values), options.na_values)
+
+
+def _mixes_truth(values: Any) -> bool:
+    """Whether a list holds truth values beside others, which Arrow would make numbers."""
+    if not isinstance(values, list | tuple):
+        return False
+    kinds = set(map(type, values)) - {type(None)}
+    return bool in kinds and len(kinds) > 1
+
+
+# ----------------------------------------------------------------------------------------------- value by value
+
+
+def object_cells(
+    name: str, values: Sequence[Any], na_values: frozenset[str], categories: Sequence[Any] | None = None
+) -> Cells:
+    """Return a column of values of any types as cells.
+
+    Parameters
+    ----------
+    name : str
+    values : sequence
+        None, NaN and their like are missing cells.
+    na_values : frozenset of str
+        Text that means a missing cell.
+    categories : sequence, optional
+        The declared states, in their order.
+
+    Raises
+    ------
+    SchemaError
+        When a value is no str, int, float or bool, naming its row, or equal values differ in type.
+    """
+    known: dict[tuple[bool, State], int] = {}
+    for category in categories or ():
+        value = _plain(name, -1, category)
+        known.setdefault((isinstance(value, bool), value), len(known))
+    indices = np.empty(len(values), dtype=np.int64)
+    absent = frozenset() if categories is not None else na_values
+    for row, cell in enumerate(values):
+        value = _plain(name, row, cell)
+        missing = value is None or (isinstance(value, str) and value in absent)
+        indices[row] = -1 if missing else known.setdefault((isinstance(value, bool), value), len(known))
+    n_labels = len(known)
+    has_nulls = bool((indices < 0).any())
+    indices[indices < 0] = n_labels
+    labels = label_array([value for _, value in known])
+    return Cells(name, labels, [Block(indices, np.arange(n_labels + 1), has_nulls)], declared=categories is not None)
+
+
+def _plain(name: str, row: int, cell: Any) -> Any:
+    """Return a cell as a str, int, float or bool; None for a missing one."""
+    value = cell.item() if isinstance(cell, np.generic) else cell
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if not isinstance(value, str | int | float):
+        where = f"row {row}" if row >= 0 else "among its categories"
+        raise SchemaError(
+            f"column {name!r}, {where}: a label must be a str, int, float or bool, not {type(value).__name__}"
+        )
+    return value

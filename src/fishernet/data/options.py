@@ -1,0 +1,273 @@
+"""What a caller may ask of encoding: the keywords that `read_table` and `Table.from_frame` share, checked once.
+
+Cutting numbers into bins.
+
+Bins are closed on the right: with cuts ``c_1 < ... < c_m`` bin k holds ``c_k < x <= c_(k+1)``, the first one all that
+is at most ``c_1``, the last one all above ``c_m``. So equal numbers never part.
+
+*Quantile* cuts for k bins are the 1/k, ..., (k-1)/k quantiles of the data: the smallest value that at least that share
+of the (weighted) rows does not exceed; where that is the largest value of all, the one before it. Cuts that coincide
+are merged. So no bin is empty, and with k > 1 there are at least two.
+
+*Equal-width* cuts divide the range from the smallest to the largest number; bins between may be empty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError
+from fishernet.data.variable import Variable, check_names, listed, require_str
+
+Numbers = npt.NDArray[np.float64]
+
+
+def quantile_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:
+    """Return the cuts that put about equally many rows into each bin.
+
+    Parameters
+    ----------
+    values : (n_values,) ascending distinct float64
+    counts : (n_values,) positive int64
+        The rows (or the sum of their weights) at each value.
+    n_bins : int
+        At most so many bins; at least 1, and fewer than there are values.
+
+    Returns
+    -------
+    list of float
+        At most ``n_bins - 1`` of the values, ascending.
+    """
+    below = np.cumsum(counts)
+    total = int(below[-1])
+    shares = [-(-j * total // n_bins) for j in range(1, n_bins)]  # j / n_bins of the rows, rounded up
+    found = np.searchsorted(below, np.array(shares, dtype=np.int64), side="left")
+    cuts: list[float] = values[np.unique(np.minimum(found, len(values) - 2))].tolist()
+    return cuts
+
+
+def equal_width_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:  # noqa: ARG001
+    """Return the cuts that divide the range of the values into bins of equal width.
+
+    Parameters
+    ----------
+    values : (n_values,) ascending distinct float64
+    counts : (n_values,) int64
+        Not looked at: a width does not depend on how often a value occurs.
+    n_bins : int
+
+    Returns
+    -------
+    list of float
+        ``n_bins - 1`` cuts; fewer where the range is so narrow that they coincide.
+    """
+    lowest, highest = float(values[0]), float(values[-1])
+    shares = np.arange(1, n_bins) / n_bins
+    cuts = np.unique(lowest * (1 - shares) + highest * shares)
+    kept: list[float] = cuts[(cuts >= lowest) & (cuts < highest)].tolist()
+    return kept
+
+
+BINNINGS = {"quantile": quantile_cuts, "equal-width": equal_width_cuts}
+
+
+def interval_labels(cuts: Sequence[float]) -> list[str]:
+    """Return one readable label a bin, with digits enough to tell the cuts apart.
+
+    Examples
+    --------
+    >>> interval_labels([2.5, 4.0, 7.0])
+    ['<= 2.5', '(2.5, 4]', '(4, 7]', '> 7']
+    """
+    if not cuts:
+        return ["any"]
+    texts = _distinct_texts(cuts)
+    inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
+    return [f"<= {texts[0]}", *inner, f"> {texts[-1]}"]
+
+
+def _distinct_texts(cuts: Sequence[float]) -> list[str]:
+    """Write ascending numbers with six digits, or as many more as keep them ascending."""
+    for digits in range(6, 17):
+        texts = [_text(cut, digits) for cut in cuts]
+        read = [float(text) for text in texts]
+        if all(low < high for low, high in pairwise(read)):
+            return texts
+    return [_text(cut, 17) for cut in cuts]
+
+
+def _text(cut: float, digits: int) -> str:
+    return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else f"{cut:.{digits}g}"
+
+
+Cut = int | Sequence[float]
+Bins = int | Mapping[str, Cut]
+
+MISSING_POLICIES = ("error", "drop", "state", "keep")
+UNKNOWN_POLICIES = ("error", "missing")
+NA_VALUES = ("", "NA", "?")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The keywords of `read_table` and `Table.from_frame`; they are described there.
+
+    Raises
+    ------
+    SchemaError
+        When a word is unknown (the known ones are listed), or a value has another type or does not go with the others.
+    """
+
+    schema: tuple[Variable, ...] | None
+    bins: int | dict[str, int | tuple[float, ...]] | None
+    binning: str
+    missing: str
+    unknown: str
+    weights: str | None
+    na_values: frozenset[str]
+    columns: tuple[str, ...] | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        schema: Iterable[Variable] | None,
+        bins: Bins | None,
+        binning: str,
+        missing: str,
+        unknown: str,
+        weights: str | None,
+        na_values: Iterable[str],
+        columns: Iterable[str] | None = None,
+    ) -> Options:
+        """Check the keywords as a caller gave them."""
+        _check_word("binning", binning, tuple(BINNINGS))
+        _check_word("missing", missing, MISSING_POLICIES)
+        _check_word("unknown", unknown, UNKNOWN_POLICIES)
+        if schema is not None and bins is not None:
+            raise SchemaError("give schema or bins, not both; the variables of a schema hold their own cuts")
+        if weights is not None and not isinstance(weights, str):
+            raise SchemaError(f"weights must be the name of a column, not {type(weights).__name__}")
+        wanted = None if columns is None else _checked_columns(columns, schema)
+        variables = None if schema is None else _checked_schema(schema)
+        if variables is not None and weights in {variable.name for variable in variables}:
+            raise SchemaError(f"the column {weights!r} cannot be both the weights and a variable of the schema")
+        words = _checked_na_values(na_values)
+        return cls(variables, _checked_bins(bins), binning, missing, unknown, weights, words, wanted)
+
+    def choose(self, names: Sequence[Any]) -> list[str]:
+        """Return which of a source's columns are needed, in its order.
+
+        Raises
+        ------
+        SchemaError
+            When a name is empty, no text or appears twice, or a column that was asked for is missing.
+        """
+        require_str(names)
+        for position, name in enumerate(names):
+            if not name:
+                raise SchemaError(
+                    f"column {position + 1} has no name (the index of a data frame?); name it or leave it"
+                )
+        check_names(names)
+        self._require(names, [] if self.weights is None else [self.weights], "weights")
+        if self.columns is not None:
+            self._require(names, self.columns, "columns")
+            chosen = {*self.columns, self.weights}
+            names = [name for name in names if name in chosen]
+        if isinstance(self.bins, dict):
+            self._require(names, self.bins, "bins")
+            if self.weights in self.bins:
+                raise SchemaError(f"the column {self.weights!r} holds the weights; it cannot be cut into bins")
+        if self.schema is None:
+            return list(names)
+        wanted = {variable.name for variable in self.schema}
+        self._require(names, [variable.name for variable in self.schema], "schema")
+        return [name for name in names if name in wanted or name == self.weights]
+
+    def takes_marked_weights(self, name: str) -> bool:
+        """Return whether a column that its source marks as weights is to be taken as such."""
+        return self.weights is None and name not in {variable.name for variable in self.schema or ()}
+
+    @staticmethod
+    def _require(names: Sequence[str], wanted: Iterable[str], keyword: str) -> None:
+        known = set(names)
+        absent = [name for name in wanted if name not in known]
+        if absent:
+            raise SchemaError(f"there is no column {listed(absent)}, as {keyword} asks; there are {listed(names)}")
+
+
+def _check_word(keyword: str, word: object, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise SchemaError(f"{keyword} must be one of {', '.join(map(repr, known))}, not {word!r}")
+
+
+def _checked_schema(schema: Iterable[Variable]) -> tuple[Variable, ...]:
+    if hasattr(schema, "variables"):
+        raise SchemaError(f"schema must be a sequence of Variable; pass the variables of the {type(schema).__name__}")
+    variables = tuple(schema)
+    for variable in variables:
+        if not isinstance(variable, Variable):
+            raise SchemaError(
+                f"schema must be a sequence of Variable (schema=table.variables); it holds {type(variable).__name__}"
+            )
+    check_names([variable.name for variable in variables])
+    return variables
+
+
+def _checked_columns(columns: Iterable[str], schema: object) -> tuple[str, ...]:
+    if schema is not None:
+        raise SchemaError("give schema or columns, not both; a schema says which columns are read")
+    if isinstance(columns, str):
+        raise SchemaError(f"columns must be a sequence of str, not the str {columns!r}")
+    names = tuple(columns)
+    require_str(names)
+    check_names(names)
+    if not names:
+        raise SchemaError("columns names no column")
+    return names
+
+
+def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
+    words = [na_values] if isinstance(na_values, str) else list(na_values)
+    if isinstance(na_values, str) or not all(isinstance(word, str) for word in words):
+        raise SchemaError(f'na_values must be a sequence of str, as in ("", "NA"), not {na_values!r}')
+    return frozenset(words)
+
+
+def _checked_bins(bins: Bins | None) -> int | dict[str, int | tuple[float, ...]] | None:
+    if bins is None:
+        return None
+    if isinstance(bins, Mapping):
+        return {name: _checked_cut(f"bins[{name!r}]", cut) for name, cut in bins.items()}
+    checked = _checked_cut("bins", bins)
+    if isinstance(checked, int):
+        return checked
+    raise SchemaError(
+        "bins must be an int, or a mapping from columns to an int or cut points; cut points need a column"
+    )
+
+
+def _checked_cut(where: str, cut: Any) -> int | tuple[float, ...]:
+    if isinstance(cut, str) or not (hasattr(cut, "__index__") or hasattr(cut, "__iter__")) or isinstance(cut, bool):
+        raise SchemaError(f"{where} must be a number of bins or a sequence of cut points, not {cut!r}")
+    if not hasattr(cut, "__iter__"):
+        n_bins = int(cut.__index__())
+        if n_bins < 1:
+            raise SchemaError(f"{where} must be at least 1, not {n_bins}")
+        return n_bins
+    try:
+        cuts = tuple(float(point) for point in cut)
+    except (TypeError, ValueError):
+        raise SchemaError(f"{where} must hold numbers, not {list(cut)!r}") from None
+    ascending = all(low < high for low, high in pairwise(cuts))
+    if not ascending or not all(map(math.isfinite, cuts)):
+        raise SchemaError(f"{where} must be finite and ascending, not {list(cuts)}")
+    return cuts

@@ -1,0 +1,117 @@
+"""Reading a table from a file."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from fishernet.base.errors import FileFormatError
+from fishernet.data.arff import arff_columns
+from fishernet.data.arrow import arrow_columns, parquet_columns
+from fishernet.data.csv import TextFile, delimited_columns
+from fishernet.data.encode import Columns, encode
+from fishernet.data.options import NA_VALUES, Bins, Options
+from fishernet.data.table import Table
+from fishernet.data.variable import Variable
+
+TEXT_FORMATS: dict[str, Callable[[TextFile, Options], Columns]] = {
+    ".csv": partial(delimited_columns, delimiter=","),
+    ".tsv": partial(delimited_columns, delimiter="\t"),
+    ".arff": arff_columns,
+}
+BINARY_FORMATS: dict[str, Callable[[Path, Options], Columns]] = {
+    ".parquet": parquet_columns,
+    ".arrow": arrow_columns,
+    ".feather": arrow_columns,
+}
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    schema: Iterable[Variable] | None = None,
+    bins: Bins | None = None,
+    binning: str = "quantile",
+    missing: str = "error",
+    unknown: str = "error",
+    weights: str | None = None,
+    na_values: Iterable[str] = NA_VALUES,
+    columns: Iterable[str] | None = None,
+) -> Table:
+    r"""Read a table from a file.
+
+    Parameters
+    ----------
+    path : path
+        A ``.csv``, ``.tsv`` or ``.arff`` file (each also with ``.gz``), or a ``.parquet``, ``.arrow`` or ``.feather``
+        one. Text is UTF-8, with a header; a quoted cell is a label, even ``"NA"``.
+    schema, bins, binning, missing, unknown, weights, na_values
+        As in `Table.from_frame`. In a text file the labels of a column are integers if all of them are (``007`` is
+        not), else floats, else truth values (``true``, ``False``), else text; so the table depends neither on the
+        order of the rows nor on the number of threads. With a schema, ``1`` and ``1.0`` are the same number.
+    columns : sequence of str, optional
+        Only these columns, in the order of the file; all without it.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    FileFormatError
+        When the file does not exist, is of no known format or is broken; with the line where one can be told.
+    SchemaError
+        When columns are missing, doubled, without a name or of a type without labels, or no states can be found.
+    MissingValueError
+        When cells are missing that must not be.
+    UnknownStateError
+        When a label is not among the states of the schema.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import fishernet as fn
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "patients.csv"
+    ...     _ = path.write_text("smoke,cough,age\nyes,yes,61\nno,yes,35\nno,no,48\n")
+    ...     table = fn.read_table(path, bins={"age": 2})
+    >>> [variable.states for variable in table.variables]
+    [('no', 'yes'), ('no', 'yes'), ('<= 48', '> 48')]
+    """
+    options = Options.checked(
+        schema=schema,
+        bins=bins,
+        binning=binning,
+        missing=missing,
+        unknown=unknown,
+        weights=weights,
+        na_values=na_values,
+        columns=columns,
+    )
+    encoded = encode(columns_of(Path(path), options), options)
+    return Table(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
+
+
+def columns_of(path: Path, options: Options) -> Columns:
+    """Return the columns of a file that the options ask for; raises as `read_table`."""
+    name = path.name.lower()
+    gzipped = name.endswith(".gz")
+    suffix = Path(name.removesuffix(".gz")).suffix
+    if not path.is_file():
+        raise FileFormatError(path, "is a directory, not a file" if path.is_dir() else "there is no such file")
+    if suffix not in TEXT_FORMATS and (gzipped or suffix not in BINARY_FORMATS):
+        known = [*TEXT_FORMATS, *(f"{text}.gz" for text in TEXT_FORMATS), *BINARY_FORMATS]
+        raise FileFormatError(path, f"the format of a table is told by its ending, one of {', '.join(known)}")
+    if not path.stat().st_size:
+        raise FileFormatError(path, "is empty")
+    try:
+        if suffix in BINARY_FORMATS:
+            return BINARY_FORMATS[suffix](path, options)
+        return TEXT_FORMATS[suffix](TextFile(path, gzipped), options)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileFormatError(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from None
+    except UnicodeEncodeError:  # Arrow takes no such paths
+        raise FileFormatError(path, "the file's name is no valid Unicode; rename the file") from None

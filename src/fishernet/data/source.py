@@ -1,0 +1,121 @@
+"""What a learner knows of the data: a source of counts.
+
+A table in memory is one; a stream of batches, a pool of processes or a cluster can be others. Everything that learns a
+structure or fits parameters asks a source and never sees a row.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from fishernet import _core
+from fishernet.base.errors import SchemaError
+from fishernet.data.counts import Counts, most_dense_cells
+from fishernet.data.table import Table
+from fishernet.data.variable import Variable
+
+
+@runtime_checkable
+class CountSource(Protocol):
+    """Where counts come from.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+        The columns; sets of variables are given by positions among them.
+    n_rows : int
+        The number of rows, each as often as its weight says.
+    """
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The columns."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        ...
+
+    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
+        """Return the joint counts of sets of variables, in that order.
+
+        Parameters
+        ----------
+        sets : sequence of tuples of int
+            Ascending positions. Asking for many at once may save passes over the data.
+
+        Returns
+        -------
+        list of Counts
+            Dense while a table has at most 8 n_rows cells, otherwise the cells that occur. Rows with a missing cell
+            in a set are left out of it, and their number said. The answers of two sources add.
+        """
+        ...
+
+
+class TableCounts:
+    """The counts of a table in memory, by the core.
+
+    Parameters
+    ----------
+    table : Table
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.variables = table.variables
+        self.n_rows = table.native.total
+
+    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
+        """Return the joint counts of sets of ascending positions, in that order."""
+        for chosen in sets:
+            check_set(chosen, len(self.variables))
+        offsets, members = flat_sets(sets)
+        answers = _core.count(self.table.native, offsets, members, most_dense_cells(self.n_rows))
+        cardinalities = self.table.cardinalities
+        found = []
+        for chosen, (values, states, left_out) in zip(sets, answers, strict=True):
+            shape = tuple([cardinalities[v] for v in chosen])
+            found.append(Counts(chosen, shape, values.reshape(shape) if states is None else values, states, left_out))
+        return found
+
+
+def check_set(chosen: tuple[int, ...], n_variables: int) -> None:
+    """Raise SchemaError unless the positions are ascending and in range."""
+    if any(a >= b for a, b in itertools.pairwise(chosen)) or (
+        chosen and not (chosen[0] >= 0 and chosen[-1] < n_variables)
+    ):
+        raise SchemaError(f"a set must hold ascending positions from 0 to {n_variables - 1}, got {chosen}")
+
+
+def flat_sets(sets: Iterable[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return sets as the core takes them: offsets (n + 1,) int64 and members int32, one set after the other."""
+    lengths = [0]
+    members: list[int] = []
+    for chosen in sets:
+        members.extend(chosen)
+        lengths.append(len(members))
+    return np.array(lengths, dtype=np.int64), np.array(members, dtype=np.int32)
+
+
+def as_source(data: Table | CountSource) -> CountSource:
+    """Return a source of counts: a table's own, or the source itself.
+
+    Raises
+    ------
+    SchemaError
+        When it is neither.
+    """
+    if isinstance(data, Table):
+        return TableCounts(data)
+    if isinstance(data, CountSource):
+        return data
+    raise SchemaError(
+        f"a Table or a source of counts is needed, not {type(data).__name__}; "
+        "fn.read_table reads a file, fn.Table.from_frame takes a data frame"
+    )

@@ -1,0 +1,251 @@
+"""Writing a table to a file."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, Protocol, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.data.csv import DELIMITERS
+from fishernet.data.encode import Cells, as_text, label_array, looked_up, typed
+from fishernet.data.options import NA_VALUES
+from fishernet.data.table import Table
+from fishernet.data.variable import State, Variable, listed
+
+ROWS = 1 << 16  # rows that are put together at a time
+
+
+class Sink(Protocol):
+    """What bytes are written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write some."""
+
+
+def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "weights") -> None:
+    """Write a table's labels to a file.
+
+    The file is written beside and renamed, so that a failure or Ctrl-C leaves what was there. Missing cells are empty
+    (``NA`` in a text file of one column, where an empty line would be no row).
+
+    A Parquet or Arrow file carries the variables, and `read_table` gives the same table again. A text file carries
+    labels only: ``read_table(path, schema=table.variables)`` gives the same table again, provided that no text in
+    `na_values` was added to the default ones; without the schema, states are found anew, and a warning says which
+    labels would have another type. Text that could be taken for a number, a truth value or a missing cell is quoted.
+
+    Parameters
+    ----------
+    table : Table
+    path : path
+        Ends in ``.csv``, ``.tsv`` (each also with ``.gz``), ``.parquet``, ``.arrow`` or ``.feather``.
+    weights : str
+        The name of the column that the weights go to, where the table has some.
+
+    Raises
+    ------
+    SchemaError
+        When the file could not be read back: states that look the same as text, names that are empty or taken.
+    FileFormatError
+        When the path has another ending or cannot be written to.
+
+    Warns
+    -----
+    FishernetWarning
+        When labels in a text file would be read with another type without a schema.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import fishernet as fn
+    >>> from fishernet.data import write_table
+    >>> table = fn.Table.from_frame({"dose": [1, 2, None], "cough": ["no", "yes, dry", "no"]}, missing="keep")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "patients.csv"
+    ...     write_table(table, path)
+    ...     print(path.read_text())
+    ...     fn.read_table(path, schema=table.variables, missing="keep") == table
+    dose,cough
+    1,no
+    2,"yes, dry"
+    ,no
+    <BLANKLINE>
+    True
+    """
+    target = Path(path)
+    write = FORMATS[format_of(target)]
+    if not table.variables:
+        raise SchemaError("a table without columns cannot be written")
+    with replacing(target) as file, opened(target, file) as sink:
+        write(table, sink, weights)
+
+
+def format_of(path: Path) -> str:
+    """Return the ending that says how rows are written, without the ``.gz`` behind it.
+
+    Raises
+    ------
+    FileFormatError
+        When it is another.
+    """
+    name = path.name.lower()
+    suffix = Path(name.removesuffix(".gz")).suffix
+    if suffix not in FORMATS or (name.endswith(".gz") and suffix not in (".csv", ".tsv")):
+        raise FileFormatError(
+            path, f"a table is written to {', '.join(FORMATS)}, .csv.gz or .tsv.gz, by the path's ending"
+        )
+    return suffix
+
+
+@contextmanager
+def opened(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Hand out what to write to: the file itself, or what compresses into it, by the path's ending."""
+    if not path.name.lower().endswith(".gz"):
+        yield file
+        return
+    with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+        yield cast(IO[bytes], packed)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file beside the path that takes its place when all went well, and vanishes when not.
+
+    A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe, a device) is
+    written directly.
+
+    Raises
+    ------
+    FileFormatError
+        When the file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
+                yield file
+            return
+        with _beside(target) as file:
+            yield file
+    except OSError as error:
+        raise FileFormatError(path, f"cannot be written ({error.strerror or error})") from error
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[IO[bytes]]:
+    new = target.with_name(f".fishernet-{secrets.token_hex(6)}")
+    try:
+        with new.open("xb") as file:
+            if target.exists():
+                shutil.copymode(target, new)
+            yield file
+        new.replace(target)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+# ------------------------------------------------------------------------------------------- Parquet and Arrow
+
+
+def _write_parquet(table: Table, file: Sink, weights: str) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table.to_frame(weights=weights), file)
+
+
+def _write_arrow(table: Table, file: Sink, weights: str) -> None:
+    frame = table.to_frame(weights=weights)
+    with pa.ipc.new_file(file, frame.schema) as writer:
+        writer.write_table(frame)
+
+
+# --------------------------------------------------------------------------------------------------------- text
+
+
+def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> None:
+    for variable in table.variables:
+        _refuse_ambiguous(variable)
+    names = list(table.names) + ([] if table.weights is None else [weights])
+    if "" in names or len(set(names)) < len(names):
+        raise SchemaError(f"a text file needs a different name for each column, and none empty; got {listed(names)}")
+    _warn_of_types(table)
+    header = delimiter.join(_cell(name) for name in names)
+    file.write(f"{header}\n".encode())
+    gap = "NA" if len(names) == 1 else ""
+    texts = [pa.array([*(_cell(state) for state in v.states), gap]) for v in table.variables]
+    for start in range(0, table.n_rows, ROWS):
+        rows = slice(start, start + ROWS)
+        columns = [text.take(pa.array(codes[rows])) for text, codes in zip(texts, table.codes, strict=True)]
+        if table.weights is not None:
+            columns.append(pa.array(table.weights[rows]).cast(pa.string()))
+        columns[-1] = pc.binary_join_element_wise(columns[-1], "\n", "")
+        lines = pc.binary_join_element_wise(*columns, delimiter).cast(pa.large_string())
+        _, offsets, text = lines.buffers()  # Arrow holds the lines one after the other: this is the text
+        end = np.frombuffer(offsets, dtype=np.int64)[len(lines)]
+        file.write(text.slice(0, int(end)))
+
+
+def _cell(state: State) -> str:
+    """Return a state as a cell; text is quoted where it could be taken for something else."""
+    text = as_text(state)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise SchemaError(f"{text!r} is no valid Unicode text and cannot be written") from None
+    cut = any(other in text for other in DELIMITERS)
+    special = cut or '"' in text or "\ufeff" in text or text != text.strip() or len(text.splitlines()) > 1
+    if special or (isinstance(state, str) and (text in NA_VALUES or typed([text]).tolist() != [text])):
+        doubled = text.replace('"', '""')
+        return f'"{doubled}"'
+    return text
+
+
+def _refuse_ambiguous(variable: Variable) -> None:
+    """Raise when a state would not be found again by its text."""
+    texts = label_array([as_text(state) for state in variable.states])
+    codes = looked_up(Cells(variable.name, texts, [], text=True), variable)
+    wrong = np.flatnonzero(codes != np.arange(variable.cardinality))
+    if wrong.size:
+        state = variable.states[wrong[0]]
+        raise SchemaError(
+            f"variable {variable.name!r}: the state {state!r} could not be told from others in a text file; "
+            "write .parquet or .arrow"
+        )
+
+
+def _warn_of_types(table: Table) -> None:
+    """Warn of labels that `read_table` would give another type without a schema."""
+    changed = []
+    for variable, codes in zip(table.variables, table.codes, strict=True):
+        occurs = np.bincount(codes, minlength=variable.cardinality)[: variable.cardinality] > 0
+        states = [state for state, there in zip(variable.states, occurs.tolist(), strict=True) if there]
+        if typed([as_text(state) for state in states]).tolist() != states:
+            changed.append(variable.name)
+    if changed:
+        warnings.warn(
+            f"read without schema=table.variables, the labels of column {listed(changed)} will have another type; "
+            "a .parquet or .arrow file keeps it",
+            FishernetWarning,
+            stacklevel=4,
+        )
+
+
+FORMATS: dict[str, Callable[[Table, Sink, str], None]] = {
+    ".csv": partial(_write_delimited, delimiter=","),
+    ".tsv": partial(_write_delimited, delimiter="\t"),
+    ".parquet": _write_parquet,
+    ".arrow": _write_arrow,
+    ".feather": _write_arrow,
+}

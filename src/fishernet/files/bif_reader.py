@@ -1,0 +1,644 @@
+r"""Reading a Bayesian network in the Interchange Format.
+
+How names and states stand in an Interchange Format file.
+
+The format knows words only. A label of letters, digits and ``_ . + < > = / -`` is written as it is; any other one is
+put in double quotes with the escapes of JSON (``\"``, ``\\``, ``\n``, ``\u0007``), which other programs may not undo.
+
+States are words there too, so a variable that has a state of another type than str says the states once more, with
+their types, in a property that other programs skip::
+
+    type discrete [ 3 ] { 1, 2.5, none };
+    property fishernet_states = int 1, float 2.5, str "none";
+
+The text of an Interchange Format file: comments taken out, and divided in blocks and statements.
+
+::
+
+    file       network, then variable and probability blocks in any order
+    block      keyword, head, "{", statements, "}"
+    statement  anything up to ";" (quotes and the braces of a list of states hold together)
+
+The format allows arbitrary text between blocks; here it must stand in comments, so that a damaged block is not taken
+for such text. A property ends at the first ``;`` even when its quotes do not close.
+
+The variable blocks of an Interchange Format file.
+
+The probability blocks of an Interchange Format file.
+
+::
+
+    probability ( child | parent 1, ..., parent m ) {
+      (state of parent 1, ..., state of parent m) p1, ..., pr;      one configuration, in any order
+      default p1, ..., pr;                                          all configurations that have no row
+      table p1, ..., p(q r);                                        everything at once, instead of rows
+    }
+
+A ``table`` runs through the states of the child, parent 1, ..., parent m with the last one fastest: all configurations
+for the child's first state, then all for its second, and so on (BIF 0.15). Without a bar, the first name is the child.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, StateSpaceError
+from fishernet.base.io import read_text
+from fishernet.data import State, Variable
+from fishernet.data.variable import listed
+from fishernet.files.fields import is_text
+from fishernet.models import BayesianNetwork, FullTable
+from fishernet.models.conditionals.conditional import Probabilities, check_cells
+
+QUOTED = r'"(?:[^"\\\n]|\\.)*"'
+_PLAIN = re.compile(r"[A-Za-z0-9_.+<>=/-]+")
+_BETWEEN_COMMAS = re.compile(rf'{QUOTED}|[^",]+')
+_WORD = re.compile(rf'{QUOTED}|[^",\s]+')
+_STATE = re.compile(rf'(?:(int|float|bool)\s+([^\s,"]+)|str\s+({QUOTED}))\s*(?:,\s*|$)')
+
+
+def written_label(label: str) -> str:
+    """Return a label as it stands in the file."""
+    return str.__str__(label) if is_plain(label) else json.dumps(label, ensure_ascii=False)
+
+
+def is_plain(label: str) -> bool:
+    """Return whether a label needs no quotes."""
+    return _PLAIN.fullmatch(label) is not None and "//" not in label
+
+
+def read_label(token: str) -> str:
+    """Return the label that a token stands for; ValueError when its quotes or escapes are wrong."""
+    word = token.strip()
+    if not word.startswith('"'):
+        return word
+    try:
+        label = json.loads(word, strict=False)
+    except ValueError:
+        raise ValueError(f"{word} has an escape that JSON does not know") from None
+    if not is_text(label):
+        raise ValueError(f"{word} holds half of a surrogate pair")
+    return str(label)
+
+
+def label_lists(text: str) -> tuple[list[str], list[str]]:
+    """Return the labels of a list in both ways it may be meant: separated by commas, or by blanks as well.
+
+    The format ignores commas between words, yet some programs write labels with blanks inside. Quotes always hold a
+    label together. Raises ValueError as `read_label` does.
+    """
+    by_commas = [read_label(token) for token in _BETWEEN_COMMAS.findall(text) if not token.isspace()]
+    return by_commas, [read_label(token) for token in _WORD.findall(text)]
+
+
+def state_labels(states: Sequence[State]) -> list[str]:
+    """Return the words for the states of a variable; different ones, whatever their types.
+
+    A state that is no str gets an underscore behind where a str looks the same.
+    """
+    taken = {state for state in states if isinstance(state, str)}
+    labels = []
+    for state in states:
+        if isinstance(state, str):
+            labels.append(str.__str__(state))
+            continue
+        label = _typed(state)[1]
+        while label in taken:
+            label += "_"
+        taken.add(label)
+        labels.append(label)
+    return labels
+
+
+def written_states(states: Sequence[State]) -> str:
+    """Return the states with their types, as the property says them."""
+    typed = [
+        f"str {json.dumps(state, ensure_ascii=False)}" if isinstance(state, str) else " ".join(_typed(state))
+        for state in states
+    ]
+    return ", ".join(typed)
+
+
+def read_states(text: str) -> list[State]:
+    """Return the states that the property says; ValueError when it cannot be read."""
+    states: list[State] = []
+    position, end = 0, len(text)
+    while position < end:
+        match = _STATE.match(text, position)
+        if match is None:
+            raise ValueError(f"{text[position : position + 40]!r} is no state with its type")
+        kind, word, quoted = match.groups()
+        states.append(read_label(quoted) if kind is None else _value(kind, word))
+        position = match.end()
+    return states
+
+
+def _typed(state: float) -> tuple[str, str]:
+    """Return the type of a number or truth value, and the number; subclasses as what they are."""
+    if isinstance(state, bool):
+        return "bool", repr(state)
+    if isinstance(state, int):
+        return "int", int.__repr__(state)
+    return "float", float.__repr__(state)
+
+
+def _value(kind: str, word: str) -> State:
+    if kind == "bool" and word in ("True", "False"):
+        return word == "True"
+    if kind == "bool" or "_" in word or not word.isascii():
+        raise ValueError(f"{word!r} is no {kind}")
+    return int(word) if kind == "int" else float(word)
+
+
+_COMMENT = re.compile(rf"({QUOTED})|(?<!:)//[^\n]*|/\*[\s\S]*?\*/")  # http:// begins no comment
+_BLANK = re.compile(r"\s*+")
+_HEAD = re.compile(rf'(network|variable|probability)(?=[\s("{{])((?:[^"{{}};]|{QUOTED})*+)\{{')
+_STATEMENT = re.compile(rf'((?:[^"{{}};]++|{QUOTED}|\{{(?:[^"{{}};]|{QUOTED})*+\}})*+);')
+_PROPERTY = re.compile(r"(property\b[^;]*+);")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a file without its comments; lines are where they were."""
+
+    path: object
+    text: str
+
+    def wrong(self, what: str, at: int) -> FileFormatError:
+        """Return the error that says what is wrong at a position of the text."""
+        return FileFormatError(self.path, what, line=self.text.count("\n", 0, at) + 1)
+
+    def shown(self, at: int) -> str:
+        """Return the beginning of what stands at a position, for a message."""
+        line = self.text[at : at + 41].split("\n", 1)[0]
+        return repr(line if len(line) <= 40 else f"{line[:40]}...")
+
+
+class Statement(NamedTuple):
+    """What stands before a semicolon."""
+
+    text: str
+    at: int
+
+
+class Block(NamedTuple):
+    """One block of the file."""
+
+    kind: str
+    head: str
+    at: int
+    statements: list[Statement]
+
+
+def source_of(path: str | os.PathLike[str]) -> Source:
+    """Return the text of a file without its comments."""
+    text = read_text(path)
+    if "//" in text or "/*" in text:
+        text = _COMMENT.sub(_blanked, text)
+    return Source(path, text)
+
+
+def blocks(source: Source) -> Iterator[Block]:
+    """Yield the blocks of a file, in order.
+
+    Raises
+    ------
+    FileFormatError
+        Where the text does not follow the grammar.
+    """
+    at = _skip(source, 0)
+    while at < len(source.text):
+        match = _HEAD.match(source.text, at)
+        if match is None:
+            raise source.wrong(_no_block(source, at), at)
+        statements, end = _statements(source, match.end(), f"{match[1]}{match[2].rstrip()}")
+        yield Block(match[1], match[2].strip(), at, statements)
+        at = _skip(source, end)
+
+
+def _statements(source: Source, at: int, block: str) -> tuple[list[Statement], int]:
+    """Return the statements of a block and where it ends."""
+    statements = []
+    text = source.text
+    at = _skip(source, at)
+    while not text.startswith("}", at):
+        match = _STATEMENT.match(text, at) or _PROPERTY.match(text, at)
+        if match is None:
+            raise source.wrong(_no_statement(source, at, block), at)
+        statements.append(Statement(match[1].rstrip(), at))
+        at = _skip(source, match.end())
+    return statements, at + 1
+
+
+def _skip(source: Source, at: int) -> int:
+    match = _BLANK.match(source.text, at)
+    return match.end() if match else at
+
+
+def _no_block(source: Source, at: int) -> str:
+    if source.text.startswith("{", at):
+        return "this is no BIF file; fishernet.load reads the library's own files"
+    if source.text.startswith("<", at):
+        return "this is no BIF file; XMLBIF is not read"
+    if source.text.startswith(("network", "variable", "probability"), at) and "{" not in source.text[at:]:
+        return f"the file ends inside of {source.shown(at)}"
+    return f"expected a network, variable or probability block, got {source.shown(at)}; other text must be a comment"
+
+
+def _no_statement(source: Source, at: int, block: str) -> str:
+    rest = source.text[at:]
+    if ";" not in rest or "}" not in rest:
+        return f"the file ends inside of the block {block!r}"
+    return f"in the block {block!r}: {source.shown(at)} cannot be read; a statement ends with ';', a block with '}}'"
+
+
+def _blanked(match: re.Match[str]) -> str:
+    return match[1] or " " + "\n" * match[0].count("\n")
+
+
+STATES, CUTS, ROWS = "fishernet_states", "fishernet_cuts", "fishernet_n_rows"  # the properties that we write
+
+_TYPE = re.compile(r"type\s+discrete\s*\[\s*([0-9]{1,9})\s*\]\s*\{([\s\S]*)\}")
+_OF_VARIABLE = re.compile(r"property\s+(\w+)\s*=\s*([\s\S]*)")
+
+
+class Declared(NamedTuple):
+    """A variable as the file declares it."""
+
+    variable: Variable
+    position: int
+    codes: dict[str, int]
+    """The code of each state, by the word that the file has for it."""
+
+
+def declared(source: Source, block: Block, position: int) -> Declared:
+    """Return the variable that a block declares."""
+    name = _name(source, block)
+    labels: list[str] | None = None
+    for statement in block.statements:
+        if statement.text.startswith("property"):
+            continue
+        if labels is not None:
+            raise source.wrong(f"variable {name!r}: expected one type, got {source.shown(statement.at)}", statement.at)
+        labels = _labels(source, statement, name)
+    if labels is None:
+        raise source.wrong(f"variable {name!r} has no type; it needs `type discrete [ n ] {{ states }};`", block.at)
+    states, cuts = _states(source, block, name, labels), _cuts(source, block, name)
+    try:
+        variable = Variable(name, states, cuts)
+    except SchemaError as error:
+        raise source.wrong(str(error), block.at) from error
+    return Declared(variable, position, {label: code for code, label in enumerate(labels)})
+
+
+def properties(block: Block) -> dict[str, Statement]:
+    """Return the properties of the form ``name = value`` of a block, by name."""
+    found = {}
+    for text, at in block.statements:
+        match = _OF_VARIABLE.fullmatch(text)
+        if match:
+            found[match[1]] = Statement(match[2].strip(), at)
+    return found
+
+
+def _name(source: Source, block: Block) -> str:
+    try:
+        name = read_label(block.head)
+    except ValueError as error:
+        raise source.wrong(str(error), block.at) from error
+    if not block.head:
+        raise source.wrong("a variable block has no name", block.at)
+    return name
+
+
+def _labels(source: Source, statement: Statement, name: str) -> list[str]:
+    """Return the words of the states."""
+    match = _TYPE.fullmatch(statement.text)
+    if match is None:
+        raise source.wrong(
+            f"variable {name!r}: expected `type discrete [ n ] {{ states }}`, got {source.shown(statement.at)}",
+            statement.at,
+        )
+    number = int(match[1])
+    try:
+        readings = label_lists(match[2])
+    except ValueError as error:
+        raise source.wrong(f"variable {name!r}: {error}", statement.at) from error
+    labels = next((reading for reading in readings if len(reading) == number), None)
+    if labels is None:
+        raise source.wrong(f"variable {name!r}: [ {number} ] states, but {listed(readings[0])}", statement.at)
+    if len(set(labels)) < number:
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise source.wrong(f"variable {name!r}: the state {twice!r} appears twice", statement.at)
+    return labels
+
+
+def _states(source: Source, block: Block, name: str, labels: list[str]) -> list[State]:
+    """Return the states with the types that we wrote, or as the words they are."""
+    typed = properties(block).get(STATES)
+    if typed is None:
+        return list(labels)
+    try:
+        states = read_states(typed.text)
+    except ValueError as error:
+        raise source.wrong(f"variable {name!r}, {STATES}: {error}", typed.at) from error
+    if len(states) != len(labels):
+        raise source.wrong(f"variable {name!r}: {STATES} has {len(states)} of {len(labels)} states", typed.at)
+    return states
+
+
+def _cuts(source: Source, block: Block, name: str) -> list[float] | None:
+    cuts = properties(block).get(CUTS)
+    if cuts is None:
+        return None
+    try:
+        return [float(cut) for cut in cuts.text.split(",") if cut]
+    except ValueError as error:
+        raise source.wrong(f"variable {name!r}, {CUTS}: {error}", cuts.at) from error
+
+
+TOLERANCE = 1e-3  # files hold rounded numbers
+
+_CHILD = re.compile(rf'((?:[^"|]++|{QUOTED})*+)(\|)?')
+_WHOLE = re.compile(r"(table|default)\b([\s\S]*)")
+
+
+class Row(NamedTuple):
+    """Numbers, and where they stand."""
+
+    values: list[float]
+    at: int
+
+
+@dataclass
+class Entries:
+    """What a block says."""
+
+    rows: dict[int, Row] = field(default_factory=dict)
+    """By configuration, the last parent fastest."""
+    whole: dict[str, Row] = field(default_factory=dict)
+    """By keyword: the default row, the table."""
+
+
+def family_of(source: Source, block: Block, known: dict[str, Declared]) -> list[Declared]:
+    """Return the parents, in their order, then the child."""
+    inside = block.head[1:-1]
+    match = _CHILD.match(inside)
+    if match is None or f"({inside})" != block.head:
+        raise source.wrong(f"expected `( child | parents )`, got {block.head!r}", block.at)
+    child = _names(source, block, match[1], known)
+    parents = _names(source, block, inside[match.end() :], known)
+    if not child or (match[2] and len(child) > 1):
+        raise source.wrong(f"expected one child before the bar, got {block.head!r}", block.at)
+    names = [*child[1:], *parents, child[0]]
+    for name in names:
+        if name not in known:
+            raise source.wrong(f"unknown variable {name!r} in {block.head}; there are {listed(known)}", block.at)
+        if names.count(name) > 1:
+            raise source.wrong(f"the variable {name!r} appears twice in {block.head}", block.at)
+    return [known[name] for name in names]
+
+
+def probabilities(source: Source, block: Block, family: Sequence[Declared]) -> Probabilities:
+    """Return the rows of a block, one a configuration of the parents, the last parent fastest."""
+    variables = [declared.variable for declared in family]
+    states = variables[-1].cardinality
+    try:
+        cells = check_cells(variables, f"the table of {variables[-1].name!r}")
+    except StateSpaceError as error:
+        raise source.wrong(str(error), block.at) from error
+    entries = _entries(source, block, family)
+    if "table" in entries.whole:
+        return _from_table(source, block, entries, cells, states)
+    return _from_rows(source, block, entries, family, cells // states)
+
+
+def _names(source: Source, block: Block, text: str, known: dict[str, Declared]) -> list[str]:
+    try:
+        readings = label_lists(text)
+    except ValueError as error:
+        raise source.wrong(str(error), block.at) from error
+    return next((reading for reading in readings if all(name in known for name in reading)), readings[0])
+
+
+def _entries(source: Source, block: Block, family: Sequence[Declared]) -> Entries:
+    entries = Entries()
+    name, states = family[-1].variable.name, family[-1].variable.cardinality
+    for statement in block.statements:
+        text, at = statement
+        if text.startswith("("):
+            labels, _, numbers = text[1:].rpartition(")")
+            configuration = _configuration(source, Statement(labels, at), family)
+            if configuration in entries.rows:
+                raise source.wrong(f"{name!r}: a second row for ({labels}) of the parents", at)
+            entries.rows[configuration] = Row(_numbers(source, numbers, at, states, name), at)
+        elif match := _WHOLE.match(text):
+            if match[1] in entries.whole:
+                raise source.wrong(f"{name!r}: a second {match[1]!r}", at)
+            expected = states if match[1] == "default" else None
+            entries.whole[match[1]] = Row(_numbers(source, match[2], at, expected, name), at)
+        elif not text.startswith("property"):
+            raise source.wrong(f"{name!r}: expected (states) numbers, table or default, got {source.shown(at)}", at)
+    return entries
+
+
+def _configuration(source: Source, labels: Statement, family: Sequence[Declared]) -> int:
+    """Return the position of a configuration of the parents, the last one fastest."""
+    parents = family[:-1]
+    words = [word.strip() for word in labels.text.split(",")]
+    if len(words) != len(parents) or '"' in labels.text:
+        words = _words(source, labels, family)
+    position = 0
+    for word, parent in zip(words, parents, strict=True):
+        code = parent.codes.get(word)
+        if code is None:
+            raise source.wrong(
+                f"{family[-1].variable.name!r}: {word!r} is no state of the parent {parent.variable.name!r}; "
+                f"there are {listed(parent.codes)}",
+                labels.at,
+            )
+        position = position * len(parent.codes) + code
+    return position
+
+
+def _words(source: Source, labels: Statement, family: Sequence[Declared]) -> list[str]:
+    try:
+        readings = label_lists(labels.text)
+    except ValueError as error:
+        raise source.wrong(str(error), labels.at) from error
+    words = next((reading for reading in readings if len(reading) == len(family) - 1), None)
+    if words is None:
+        what = f"({labels.text}) must be one state of each of the {len(family) - 1} parents"
+        raise source.wrong(f"{family[-1].variable.name!r}: {what}", labels.at)
+    return words
+
+
+def _numbers(source: Source, text: str, at: int, expected: int | None, name: str) -> list[float]:
+    words = text.replace(",", " ").split()
+    try:
+        values = list(map(float, words))
+    except ValueError as error:
+        raise source.wrong(f"{name!r}: {str(error).split(': ')[-1]} is no number", at) from error
+    if "_" in text or not text.isascii():  # Python reads more than the format has
+        raise source.wrong(f"{name!r}: {text.strip()!r} are no numbers", at)
+    if expected is not None and len(values) != expected:
+        raise source.wrong(f"{name!r}: {len(values)} probabilities for {expected} states", at)
+    return values
+
+
+def _from_table(source: Source, block: Block, entries: Entries, cells: int, states: int) -> Probabilities:
+    values, at = entries.whole["table"]
+    if entries.rows or "default" in entries.whole:
+        raise source.wrong(f"the block of {block.head} has a table, and rows or a default beside it", at)
+    if len(values) != cells:
+        raise source.wrong(f"the table of {block.head} has {len(values)} probabilities; it needs {cells}", at)
+    rows = np.ascontiguousarray(np.array(values).reshape(states, -1).T)
+    _check(source, block, rows, [at] * len(rows))
+    return rows
+
+
+def _from_rows(
+    source: Source, block: Block, entries: Entries, family: Sequence[Declared], configurations: int
+) -> Probabilities:
+    default = entries.whole.get("default")
+    if default is None and len(entries.rows) < configurations:
+        missing = next(j for j in range(configurations) if j not in entries.rows)
+        raise source.wrong(f"no row for {_shown(missing, family)} in the block of {block.head}", block.at)
+    given = list(entries.rows.values())
+    states = family[-1].variable.cardinality
+    values = np.array([row.values for row in given]).reshape(-1, states)
+    _check(source, block, values, [row.at for row in given])
+    rows = np.empty((configurations, states))
+    if default is not None:
+        _check(source, block, np.array([default.values]), [default.at])
+        rows[:] = default.values
+    rows[list(entries.rows)] = values
+    return rows
+
+
+def _check(source: Source, block: Block, rows: Probabilities, at: Sequence[int]) -> None:
+    """Raise when a number is no probability or a row's sum is not 1, with the row's line."""
+    wrong = ~((rows >= 0) & (rows <= 1 + TOLERANCE))  # NaN too
+    if wrong.any():
+        row, state = np.argwhere(wrong)[0]
+        raise source.wrong(f"{block.head}: {rows[row, state]} is no probability", at[row])
+    sums = rows.sum(axis=1)
+    off = np.abs(sums - 1) > TOLERANCE
+    if off.any():
+        row = int(np.argmax(off))
+        table = " (a table has the child's states slowest, the last parent's fastest)" if len(set(at)) < len(at) else ""
+        raise source.wrong(f"{block.head}: the probabilities sum to {sums[row]:.9g}, not to 1{table}", at[row])
+
+
+def _shown(configuration: int, family: Sequence[Declared]) -> str:
+    shape = [len(parent.codes) for parent in family[:-1]]
+    codes = np.unravel_index(configuration, shape) if shape else ()
+    labels = [list(parent.codes)[code] for parent, code in zip(family, codes, strict=False)]
+    return f"({', '.join(labels)})" if labels else "the probabilities"
+
+
+def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
+    """Read a Bayesian network from a file in the Interchange Format (BIF 0.15).
+
+    Reads what bnlearn, pgmpy, JavaBayes and `write_bif` write; `fishernet.files.bif` describes it.
+
+    Parameters
+    ----------
+    path : path
+        Compressed with gzip or not.
+
+    Returns
+    -------
+    BayesianNetwork
+        Variables in the order of the file. States are str, except where `write_bif` noted another type. Rows of
+        probabilities that are off by rounding, up to 0.001, are divided by their sum.
+
+    Raises
+    ------
+    FileFormatError
+        When there is no such file, or it is not BIF, is damaged, or does not describe a Bayesian network; it names
+        file and line. A directed cycle is one too: the message names the cycle, and ``__cause__`` is the `CycleError`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fishernet.files import read_bif
+    >>> text = '''
+    ... network unknown { }
+    ... variable rain { type discrete [ 2 ] { no, yes }; }
+    ... variable wet { type discrete [ 2 ] { no, yes }; }
+    ... probability ( rain ) { table 0.8, 0.2; }
+    ... probability ( wet | rain ) { (yes) 0.1, 0.9; default 0.9, 0.1; }
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "wet.bif").write_text(text)
+    ...     net = read_bif(Path(folder, "wet.bif"))
+    >>> net
+    BayesianNetwork(2 variables, 1 arc, 3 parameters)
+    """
+    source = source_of(path)
+    head: Block | None = None
+    known: dict[str, Declared] = {}
+    tables = []
+    for block in blocks(source):
+        if block.kind == "probability":
+            tables.append(block)
+        elif block.kind == "variable":
+            _declare(source, block, known)
+        elif head is None:
+            head = block
+        else:
+            raise source.wrong("a second network block; a file holds one network", block.at)
+    if head is None:
+        raise FileFormatError(path, "there is no network block, so this is no BIF file")
+    return _network(source, known, tables, _n_rows(source, head))
+
+
+def _declare(source: Source, block: Block, known: dict[str, Declared]) -> None:
+    found = declared(source, block, len(known))
+    name = found.variable.name
+    if name in known:
+        raise source.wrong(f"the variable {name!r} is declared twice", block.at)
+    known[name] = found
+
+
+def _network(source: Source, known: dict[str, Declared], tables: list[Block], n_rows: int | None) -> BayesianNetwork:
+    conditionals: dict[str, FullTable] = {}
+    for block in tables:
+        family = family_of(source, block, known)
+        *parents, child = family
+        if child.variable.name in conditionals:
+            raise source.wrong(f"a second probability block of {child.variable.name!r}", block.at)
+        conditionals[child.variable.name] = FullTable(
+            child.position,
+            [parent.position for parent in parents],
+            [member.variable for member in family],
+            probabilities(source, block, family),
+            tolerance=TOLERANCE,
+        )
+    lacking = [name for name in known if name not in conditionals]
+    if lacking:
+        raise FileFormatError(source.path, f"there is no probability block of {listed(lacking)}")
+    variables = [member.variable for member in known.values()]
+    try:
+        return BayesianNetwork(variables, [conditionals[name] for name in known], n_rows=n_rows)
+    except FishernetError as error:  # a cycle
+        raise FileFormatError(source.path, str(error)) from error
+
+
+def _n_rows(source: Source, head: Block) -> int | None:
+    """Return the number of rows that we noted, if we wrote the file."""
+    rows = properties(head).get(ROWS)
+    if rows is None:
+        return None
+    if not (rows.text.isascii() and rows.text.isdigit() and len(rows.text) < 20):
+        raise source.wrong(f"{ROWS} must be an integer from 0, got {source.shown(rows.at)}", rows.at)
+    return int(rows.text)

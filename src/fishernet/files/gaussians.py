@@ -1,0 +1,158 @@
+"""A Gaussian Markov or Bayesian network as fields of the model file, and back.
+
+::
+
+    "names": ["a", "b"], "mean": [0.0, 1.0],                           of a Gaussian Markov network
+    "precision": [2.0, 2.0],                                           its diagonal,
+    "edges": [[0, 1, -1.0]]                                            and what is not 0 beside it: i < j, entry
+
+    "variables": [                                                     of a Gaussian Bayesian network
+      {"name": "a", "parents": [], "intercept": 0.0, "coefficients": [], "sd": 1.0},
+      {"name": "b", "parents": [0], "intercept": 1.0, "coefficients": [2.0], "sd": 0.5}
+    ]
+
+A normal distribution or a mixture of some as fields of the model file, and back.
+
+::
+
+    "mean": 0.0, "sd": 1.0                                             of a Gaussian
+    "weights": [0.5, 0.5], "means": [-1.0, 1.0], "sd": 1.0             of a mixture
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError
+from fishernet.files.fields import Fields, is_text, shown
+from fishernet.graphs import Dag
+from fishernet.models import Gaussian, GaussianBayesianNetwork, GaussianMarkovNetwork, GaussianMixture
+
+
+def gaussian_fields(model: Gaussian) -> dict[str, object]:
+    """Return a normal distribution as what `json` writes."""
+    return {"mean": model.mean, "sd": model.sd}
+
+
+def read_gaussian(fields: Fields) -> Gaussian:
+    """Return the normal distribution that the fields describe."""
+    return Gaussian(_number(fields, "mean"), _number(fields, "sd"))
+
+
+def mixture_fields(model: GaussianMixture) -> dict[str, object]:
+    """Return a mixture as what `json` writes."""
+    return {"weights": model.weights.tolist(), "means": model.means.tolist(), "sd": model.sd}
+
+
+def read_mixture(fields: Fields) -> GaussianMixture:
+    """Return the mixture that the fields describe."""
+    weights = fields.numbers(fields.items("weights"), "weights")
+    means = fields.numbers(fields.items("means"), "means")
+    return GaussianMixture(weights, means, _number(fields, "sd"))
+
+
+def _number(fields: Fields, name: str) -> float:
+    return float(fields.numbers([fields.take(name)], name)[0])
+
+
+def undirected_fields(net: GaussianMarkovNetwork) -> dict[str, object]:
+    """Return a Gaussian Markov network as what `json` writes.
+
+    Raises
+    ------
+    SchemaError
+        When a name cannot be stored.
+    """
+    _check_names(net.names)
+    K = net.precision
+    rows, columns = np.nonzero(np.triu(K, 1))
+    edges = [[i, j, K[i, j].item()] for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
+    return {
+        "names": list(net.names),
+        "mean": net.mean.tolist(),
+        "precision": np.diagonal(K).tolist(),
+        "edges": edges,
+    }
+
+
+def read_undirected(fields: Fields) -> GaussianMarkovNetwork:
+    """Return the Gaussian Markov network that the fields describe."""
+    names = fields.items("names")
+    _require_names(fields, names)
+    mean = fields.numbers(fields.items("mean"), "mean")
+    own = fields.numbers(fields.items("precision"), "precision")
+    if len(own) != len(names):
+        raise fields.wrong(f"{len(own)} numbers for {len(names)} variables", "precision")
+    precision = np.diag(own)
+    for number, edge in enumerate(fields.items("edges")):
+        _set_edge(fields, precision, edge, f"edges[{number}]")
+    with fields.checking():
+        return GaussianMarkovNetwork(names, mean, precision)
+
+
+def directed_fields(net: GaussianBayesianNetwork) -> dict[str, object]:
+    """Return a Gaussian Bayesian network as what `json` writes.
+
+    Raises
+    ------
+    SchemaError
+        When a name cannot be stored.
+    """
+    _check_names(net.names)
+    parts = zip(net.names, net.dag.parents, net.intercepts.tolist(), net.coefficients, net.sds.tolist(), strict=True)
+    return {
+        "variables": [
+            {"name": name, "parents": list(parents), "intercept": at, "coefficients": by.tolist(), "sd": sd}
+            for name, parents, at, by, sd in parts
+        ]
+    }
+
+
+def read_directed(fields: Fields) -> GaussianBayesianNetwork:
+    """Return the Gaussian Bayesian network that the fields describe."""
+    names, parents, intercepts, coefficients, sds = [], [], [], [], []
+    for item in fields.objects("variables"):
+        names.append(item.text("name"))
+        parents.append(item.items("parents"))
+        intercepts.append(_number(item, "intercept"))
+        slopes = item.numbers(item.items("coefficients"), "coefficients")
+        order = parents[-1]
+        if any(type(v) is not int for v in order) or order != sorted(order):
+            raise item.wrong("expected ascending positions of variables", "parents")
+        coefficients.append(slopes)
+        sds.append(_number(item, "sd"))
+        item.end()
+    with fields.checking():
+        return GaussianBayesianNetwork(Dag(names, parents), intercepts, coefficients, sds)
+
+
+def _set_edge(fields: Fields, precision: npt.NDArray[np.float64], edge: Any, place: str) -> None:
+    """Set the entries of an edge, [i, j, entry]."""
+    if not isinstance(edge, list) or len(edge) != 3 or not all(type(v) is int for v in edge[:2]):
+        raise fields.wrong(f"expected [position, position, number], got {shown(edge)}", place)
+    i, j = edge[:2]
+    if not 0 <= i < j < len(precision):
+        raise fields.wrong(f"the positions must be ascending and below {len(precision)}, got {i} and {j}", place)
+    if precision[i, j] != 0:
+        raise fields.wrong(f"the edge between the variables {i} and {j} appears twice", place)
+    value = fields.numbers(edge[2:], place)[0]
+    if value == 0:
+        raise fields.wrong("an edge has an entry that is not 0", place)
+    precision[i, j] = precision[j, i] = value
+
+
+def _require_names(fields: Fields, names: list[Any]) -> None:
+    for number, name in enumerate(names):
+        if not isinstance(name, str):
+            raise fields.wrong(f"expected a text, got {shown(name)}", f"names[{number}]")
+        if not is_text(name):
+            raise fields.wrong(f"{name!r} holds half of a surrogate pair", f"names[{number}]")
+
+
+def _check_names(names: tuple[str, ...]) -> None:
+    for name in names:
+        if not is_text(name):
+            raise SchemaError(f"the name {name!r} holds half of a surrogate pair, which cannot be written")

@@ -1,1 +1,0 @@
-"""How each kind of model is written in the library's own file, and read back."""

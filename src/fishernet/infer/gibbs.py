@@ -1,0 +1,319 @@
+"""Marginals of dependency networks, by pseudo-Gibbs sampling, with their Monte Carlo error.
+
+Whether pseudo-Gibbs chains have mixed: split R-hat, effective sample size and standard errors.
+
+A categorical variable is judged by the indicators of its states: the worst of them counts. R-hat compares the variance
+between the halves of all chains with that within them [1]_; the effective sample size divides the number of rows by
+the autocorrelations' sum, cut off by Geyer's initial monotone sequence [2]_.
+
+References
+----------
+.. [1] A. Gelman et al., "Bayesian Data Analysis", 3rd ed. (2013), section 11.4.
+.. [2] C. J. Geyer, "Practical Markov chain Monte Carlo", Statistical Science 7 (1992).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.random import Seed, checked_count, fixed_seed
+from fishernet.data import Table
+from fishernet.data.variable import State, check_names, listed, positions
+from fishernet.models import DependencyNetwork
+from fishernet.models.factors import check_held
+from fishernet.models.pseudo_gibbs import Scan, Weights, clamped_codes
+
+Array = npt.NDArray[np.float64]
+
+MIXED = 1.01  # the largest R-hat without a warning
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Diagnosis:
+    """How well chains have mixed, by variable."""
+
+    names: tuple[str, ...]
+    """The variables that were not given."""
+    r_hat: Array
+    """(n,) the largest split R-hat of a variable's states; near 1 when the chains agree."""
+    effective_sample_size: Array
+    """(n,) the smallest of a variable's states: so many independent rows would tell as much."""
+    standard_errors: tuple[Array, ...]
+    """The standard error of each state's probability, one (r,) array a variable."""
+    probabilities: tuple[Array, ...]
+    """The states' shares of all rows, one (r,) array a variable."""
+    n_rows: int
+    """The number of rows of all chains."""
+    seed: int
+    """The seed that gives the same chains again."""
+    rows: Table = field(repr=False)
+    """The rows, chain after chain."""
+
+    @property
+    def mixed(self) -> bool:
+        """Whether every R-hat is at most 1.01."""
+        return bool((self.r_hat <= MIXED).all())
+
+    def to_frame(self) -> pa.Table:
+        """Return one row a variable as a pyarrow Table."""
+        return pa.table(
+            {
+                "variable": list(self.names),
+                "r_hat": self.r_hat,
+                "effective_sample_size": self.effective_sample_size,
+                "largest_standard_error": [float(errors.max()) for errors in self.standard_errors],
+            }
+        )
+
+
+def diagnose(
+    dn: DependencyNetwork,
+    *,
+    chains: int = 4,
+    n: int = 4000,
+    scan: str = "random",
+    given: Mapping[str, State] | None = None,
+    weights: Weights = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    seed: Seed = None,
+) -> Diagnosis:
+    """Run chains of pseudo-Gibbs sampling from random states, and say whether they agree.
+
+    Parameters
+    ----------
+    dn : DependencyNetwork
+    chains : int
+        At least 2.
+    n : int
+        Rows of all chains together; at least 8 a chain.
+    scan, given, weights, burn_in, thin, seed
+        As for `fishernet.DependencyNetwork.sample`.
+
+    Returns
+    -------
+    Diagnosis
+
+    Warns
+    -----
+    FishernetWarning
+        When an R-hat is above 1.01: the chains have not mixed. More firings between rows, or a longer burn-in, help.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> dn = fn.learn.dependency_network(fn.datasets.load("nursery"))
+    >>> found = fn.infer.diagnose(dn, n=8000, thin=2000, seed=1)
+    >>> found.mixed
+    True
+    """
+    if not isinstance(dn, DependencyNetwork):
+        raise SchemaError(f"chains are those of a DependencyNetwork, not of {type(dn).__name__}")
+    n_chains = checked_count(chains, "chains", 2, 2**20)
+    per_chain = checked_count(n, "the number of rows", 1) // n_chains
+    if per_chain < 8:
+        raise FishernetError(
+            f"{n} rows of {n_chains} chains are too few to compare them; at least 8 a chain are needed"
+        )
+    number = fixed_seed(seed)
+    rows = dn.sample(
+        per_chain * n_chains,
+        scan=scan,
+        given=given,
+        weights=weights,
+        chains=n_chains,
+        burn_in=burn_in,
+        thin=thin,
+        seed=number,
+    )
+    free = [v for v, name in enumerate(dn.names) if name not in (given or {})]
+    judged = [_judge(rows.codes[v].reshape(n_chains, per_chain), dn.variables[v].cardinality) for v in free]
+    found = Diagnosis(
+        names=tuple(dn.names[v] for v in free),
+        r_hat=np.array([r_hat for r_hat, _, _, _ in judged]),
+        effective_sample_size=np.array([size for _, size, _, _ in judged]),
+        standard_errors=tuple(errors for _, _, errors, _ in judged),
+        probabilities=tuple(shares for _, _, _, shares in judged),
+        n_rows=rows.n_rows,
+        seed=number,
+        rows=rows,
+    )
+    if not found.mixed:
+        bad = [name for name, value in zip(found.names, found.r_hat, strict=True) if value > MIXED]
+        warnings.warn(
+            f"the chains have not mixed: R-hat is up to {found.r_hat.max():.3f} (1.01 is wanted), above it for "
+            f"{listed(bad)}; use a larger thin, burn_in or n",
+            FishernetWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _judge(codes: npt.NDArray[np.unsignedinteger], states: int) -> tuple[float, float, Array, Array]:
+    """Return the largest R-hat, the smallest effective size, the standard errors and shares of a variable's states."""
+    r_hats, sizes, errors, shares = [1.0], [float(codes.size)], np.zeros(states), np.zeros(states)
+    for state in range(states):
+        indicator = (codes == state).astype(np.float64)
+        share = indicator.mean()
+        shares[state] = share
+        if not 0 < share < 1:
+            continue  # what never or always occurs tells nothing of the mixing
+        r_hats.append(split_r_hat(indicator))
+        size = effective_size(indicator)
+        sizes.append(size)
+        errors[state] = np.sqrt(share * (1 - share) / size)
+    return max(r_hats), min(sizes), errors, shares
+
+
+def split_r_hat(values: Array) -> float:
+    """Return split R-hat of chains of numbers, (chains, rows)."""
+    half = values.shape[1] // 2
+    halves = np.concatenate([values[:, :half], values[:, -half:]])
+    within = halves.var(axis=1, ddof=1).mean()
+    between = halves.mean(axis=1).var(ddof=1)
+    if within == 0:
+        return 1.0 if between == 0 else float("inf")
+    return float(np.sqrt((half - 1) / half + between / within))
+
+
+def effective_size(values: Array) -> float:
+    """Return the effective number of independent numbers in chains, (chains, rows)."""
+    chains, rows = values.shape
+    centred = values - values.mean(axis=1, keepdims=True)
+    size = 2 ** int(np.ceil(np.log2(2 * rows)))
+    spectrum = np.fft.rfft(centred, n=size, axis=1)
+    covariances = np.fft.irfft(spectrum * spectrum.conj(), n=size, axis=1)[:, :rows] / rows
+    within = covariances[:, 0].mean() * rows / (rows - 1)
+    total = within * (rows - 1) / rows + (values.mean(axis=1).var(ddof=1) if chains > 1 else 0.0)
+    if total == 0:
+        return float(values.size)
+    correlations = 1 - (within - covariances.mean(axis=0)) / total
+    correlations[0] = 1
+    pairs = correlations[: rows // 2 * 2].reshape(-1, 2).sum(axis=1)
+    end = int(np.argmax(pairs < 0)) if (pairs < 0).any() else len(pairs)
+    kept = np.minimum.accumulate(pairs[:end])  # Geyer: positive, and falling
+    spread = max(-1 + 2 * float(kept.sum()), 1 / np.log10(max(values.size, 10)))
+    return float(values.size / spread)
+
+
+BATCHES = 20  # a chain, from whose means the error is taken
+MOST_CELLS = 2**22
+RARE = 10  # fewer rows than these of the model's own agree with the evidence
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Estimate:
+    """Probabilities by Monte Carlo."""
+
+    probabilities: Array
+    """One axis a name; sums to 1."""
+    standard_errors: Array
+    """Of the same shape: the Monte Carlo error of each, from the means of batches of the chains."""
+    n_rows: int
+    """The number of rows of all chains."""
+    seed: int
+    """The seed that gives the same numbers again."""
+
+
+def estimate(
+    dn: DependencyNetwork,
+    names: Iterable[str],
+    *,
+    given: Mapping[str, State] | None = None,
+    n: int = 100_000,
+    chains: int = 8,
+    scan: str = "random",
+    weights: Weights = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    seed: Seed = None,
+) -> Estimate:
+    """Estimate the joint probabilities of some variables of a dependency network, given what is known.
+
+    What is given is clamped (P2, Algorithm 2). The result is the stationary distribution of the clamped chain, for
+    which the free network's conditional distribution may differ (P2, 2.4.1).
+
+    Parameters
+    ----------
+    dn : DependencyNetwork
+    names : iterable of str
+        The variables, each once.
+    given : mapping from name to state, optional
+    n : int
+        Rows of all chains together.
+    chains, scan, weights, burn_in, thin, seed
+        As for `fishernet.DependencyNetwork.sample`.
+
+    Returns
+    -------
+    Estimate
+
+    Warns
+    -----
+    FishernetWarning
+        When hardly any of as many free rows agree with what is given: for rare evidence the conditionals were learned
+        from few rows, and the answer may be far off (P2, section 5).
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> dn = fn.learn.dependency_network(fn.datasets.load("nursery"))
+    >>> found = fn.infer.estimate(dn, ["class"], given={"health": "not_recom"}, n=8000, seed=1)
+    >>> found.probabilities.round(1)
+    array([1., 0., 0., 0., 0.])
+    """
+    if not isinstance(dn, DependencyNetwork):
+        raise SchemaError(f"estimates are of a DependencyNetwork, not of {type(dn).__name__}; use fn.infer.marginal")
+    asked = list(names)
+    check_names(asked)
+    where = positions(dn.names, asked)
+    shape = tuple(dn.variables[v].cardinality for v in where)
+    check_held(float(np.prod([float(r) for r in shape])), MOST_CELLS, "the joint table")
+    n_chains = checked_count(chains, "chains", 1, 2**20)
+    per_chain = checked_count(n, "the number of rows", 1) // n_chains
+    if per_chain < BATCHES:
+        raise FishernetError(f"{n} rows of {n_chains} chains are too few; at least {BATCHES} a chain are needed")
+    Scan.of(dn.variables, scan, given, weights)  # what is wrong is said before anything is drawn
+    number = fixed_seed(seed)
+    per_chain -= per_chain % BATCHES
+    options = {"scan": scan, "weights": weights, "chains": n_chains, "burn_in": burn_in, "thin": thin}
+    rows = dn.sample(per_chain * n_chains, given=given, seed=number, **options)  # type: ignore[arg-type]
+    if given:
+        _warn_of_rare(dn, given, dn.sample(per_chain * n_chains, seed=number, **options))  # type: ignore[arg-type]
+    batches = _batch_shares(rows, where, shape, n_chains * BATCHES)
+    errors = batches.std(axis=0, ddof=1) / np.sqrt(len(batches))
+    return Estimate(batches.mean(axis=0).reshape(shape), errors.reshape(shape), rows.n_rows, number)
+
+
+def _batch_shares(rows: Table, where: tuple[int, ...], shape: tuple[int, ...], n_batches: int) -> Array:
+    """Return the share of every cell in every batch of rows, (n_batches, cells)."""
+    cells = np.zeros(rows.n_rows, dtype=np.int64)
+    for v, r in zip(where, shape, strict=True):
+        cells = cells * r + rows.codes[v]
+    n_cells = int(np.prod(shape))
+    batch = np.arange(rows.n_rows) // (rows.n_rows // n_batches)
+    if n_cells * n_batches > MOST_CELLS:  # the errors of a large table cost more than it does: by fewer batches
+        batch, n_batches = batch % 2, 2
+    counts = np.bincount(batch * n_cells + cells, minlength=n_batches * n_cells).reshape(n_batches, n_cells)
+    shares: Array = counts / counts.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _warn_of_rare(dn: DependencyNetwork, given: Mapping[str, State], free_rows: Table) -> None:
+    agrees = np.ones(free_rows.n_rows, dtype=bool)
+    for v, code in clamped_codes(dn.variables, given).items():
+        agrees &= free_rows.codes[v] == code
+    if agrees.sum() < RARE:
+        warnings.warn(
+            f"what is given is rare: {int(agrees.sum())} of {free_rows.n_rows:,} rows of the model's own agree with "
+            "it; the conditionals may have been learned from few such rows",
+            FishernetWarning,
+            stacklevel=3,
+        )

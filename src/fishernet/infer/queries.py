@@ -1,0 +1,570 @@
+"""Marginals by the cheapest exact plan for one question.
+
+The most probable explanation: the states of all variables that are most probable together.
+
+P1's P(pi_i = j): how probable each group of configurations of a variable's parents is.
+
+Setting variables from outside, as an experiment does.
+
+Rows drawn exactly from what is known.
+
+Predicting a variable from rows in which cells are missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.random import Seed, checked_count, generator, stream_key
+from fishernet.data import Table
+from fishernet.data.variable import State, check_names, positions
+from fishernet.infer.evidence import Findings, Given, Likelihood, Model, checked_limit, impossible, model_of, network_of
+from fishernet.infer.gibbs import estimate
+from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
+from fishernet.models.conditionals.conditional import Conditional
+from fishernet.models.conditionals.full_table import FullTable
+from fishernet.models.factors import MAX_TABLE, check_held, parent_marginals, sum_by_group
+from fishernet.models.network import without_target
+
+
+def most_probable(
+    net: Model, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+) -> dict[str, State]:
+    """Return the most probable states of all variables together, given what is known.
+
+    These need not be the states that are most probable one by one.
+
+    Parameters
+    ----------
+    net : BayesianNetwork or MarkovNetwork
+    given : mapping from name to state, optional
+    likelihood : mapping from name to (r,) array, optional
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+
+    Returns
+    -------
+    dict
+        Name to state, in the network's order, with what was given. Among equally probable explanations the choice
+        is always the same.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError, ZeroProbabilityError, StateSpaceError
+        As `fishernet.infer.marginal`.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> best = fn.infer.most_probable(asia, given={"dysp": "yes"})
+    >>> best["bronc"], best["lung"]
+    ('yes', 'no')
+    """
+    net = model_of(net)
+    limit = checked_limit(max_table)
+    findings = Findings.of(net.variables, given, likelihood)
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], True, limit)
+    check_held(plan.cells_held, limit, "the junction tree's tables")
+    codes = plan.maximize(findings.states, findings.likelihoods)
+    if len(codes) < len(net.variables):
+        raise impossible(given)
+    return {variable.name: variable.states[code] for variable, code in zip(net.variables, codes, strict=True)}
+
+
+Array = npt.NDArray[np.float64]
+
+CELLS_AT_ONCE = 2**22  # of sampled rows: what a cache holds
+FEWEST_ROWS = 2**13  # sampled at once: two blocks, for two threads
+METHODS = ("auto", "tree", "elimination", "sample")
+
+
+def group_probabilities(
+    net: BayesianNetwork,
+    *,
+    method: str = "auto",
+    n_samples: int = 1_000_000,
+    seed: Seed = None,
+    max_table: int = MAX_TABLE,
+) -> list[Array]:
+    """Return the probability of every group of every conditional.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    method : {"auto", "tree", "elimination", "sample"}
+        One junction tree, one elimination a family in its ancestral graph, or sampled rows. "auto" takes the cheapest
+        exact plan (also a mixture of trees and eliminations) while its tables fit, and samples otherwise.
+    n_samples : int
+        Rows to sample, where that is done.
+    seed : None, int or numpy.random.Generator
+        For the sampling.
+    max_table : int
+        How many cells (8 bytes each) the tables of an exact plan held at once may have.
+
+    Returns
+    -------
+    list of (groups,) arrays, one a variable
+        Exact ones sum to 1. Sampled ones are ``(count + 1) / (n_samples + configurations)``, so that none is 0 [1]_.
+
+    Raises
+    ------
+    StateSpaceError
+        When "tree" or "elimination" was asked for and its tables do not fit.
+    SchemaError
+        When the method is none of these, or the number of samples is not positive.
+
+    References
+    ----------
+    .. [1] P1, section 7.1.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> fn.infer.group_probabilities(asia)[asia.names.index("dysp")].round(4)
+    array([0.0359, 0.4141, 0.029 , 0.521 ])
+    """
+    net = network_of(net)
+    limit = checked_limit(max_table)
+    if method not in METHODS:
+        raise SchemaError(f"unknown method {method!r}; known are {', '.join(map(repr, METHODS))}")
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
+        raise SchemaError(f"n_samples must be a positive integer, got {n_samples!r}")
+    if method != "sample":
+        cardinalities = [variable.cardinality for variable in net.variables]
+        try:
+            of_parents = parent_marginals(net.factors, cardinalities, method=method, max_table=limit)
+            return [sum_by_group(c, p) for c, p in zip(net.conditionals, of_parents, strict=True)]
+        except StateSpaceError:
+            if method != "auto":
+                raise
+    return _sampled(net, int(n_samples), seed)
+
+
+def _sampled(net: BayesianNetwork, n_samples: int, seed: Seed) -> list[Array]:
+    """Return the groups' shares of sampled rows with a count of one added to every configuration."""
+    random = generator(seed)
+    counts = np.zeros(sum(c.probabilities.size for c in net.conditionals))
+    at_once = max(FEWEST_ROWS, CELLS_AT_ONCE // max(1, len(net.variables)))
+    for first in range(0, n_samples, at_once):
+        rows = net.sample(min(at_once, n_samples - first), seed=random)
+        counts += net.flat.cells(rows.native).counts(None)
+    shares = []
+    first = 0
+    for conditional in net.conditionals:
+        shape = conditional.probabilities.shape
+        of_groups = counts[first : first + math.prod(shape)].reshape(shape).sum(axis=1)
+        group_of = conditional.flat()[1]
+        sizes = np.ones(shape[0]) if group_of is None else np.bincount(group_of, minlength=shape[0])
+        shares.append((of_groups + sizes) / (n_samples + sizes.sum()))
+        first += math.prod(shape)
+    return shares
+
+
+def intervene(net: BayesianNetwork, states: Mapping[str, State]) -> BayesianNetwork:
+    """Return the network in which some variables are set from outside (Pearl's do).
+
+    They lose their parents and have their states with probability 1; all other conditionals stay. What is learned
+    from the new network is what an experiment would show if the arcs are causes.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    states : mapping from name to state
+
+    Raises
+    ------
+    SchemaError, UnknownStateError
+        When a name or a state is not the network's.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> seen = fn.infer.marginal(asia, ["smoke"], given={"bronc": "yes"})
+    >>> done = fn.infer.marginal(fn.infer.intervene(asia, {"bronc": "yes"}), ["smoke"])
+    >>> seen.round(2), done.round(2)
+    (array([0.67, 0.33]), array([0.5, 0.5]))
+    """
+    net = network_of(net)
+    if states is None:
+        raise SchemaError("intervene needs a mapping from names to states")
+    findings = Findings.of(net.variables, states, None)
+    conditionals: list[Conditional] = list(net.conditionals)
+    for position in findings.observed:
+        variable = net.variables[position]
+        certain = np.zeros((1, variable.cardinality))
+        certain[0, findings.states[position]] = 1
+        conditionals[position] = FullTable(position, (), (variable,), certain)
+    return BayesianNetwork(net.variables, conditionals)
+
+
+MOST_AXES = 32  # of an array of NumPy 1
+
+
+def marginal(
+    model: Model | DependencyNetwork,
+    names: Iterable[str],
+    *,
+    given: Given = None,
+    likelihood: Likelihood = None,
+    max_table: int = MAX_TABLE,
+    **chains: Any,
+) -> Array:
+    """Return the joint probabilities of some variables, given what is known.
+
+    Exact for Bayesian and Markov networks; of a Bayesian network only the ancestors of what is asked and of what is
+    known are looked at. For a dependency network by pseudo-Gibbs sampling: `estimate` also says its Monte Carlo error.
+
+    Parameters
+    ----------
+    model : BayesianNetwork, MarkovNetwork or DependencyNetwork
+    names : iterable of str
+        The variables, each once.
+    given : mapping from name to state, optional
+        What is known. A variable that is also asked for has all its mass at its state.
+    likelihood : mapping from name to (r,) array, optional
+        Soft evidence: how well each state explains what was seen of the variable; only ratios matter.
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+    **chains
+        For a dependency network, what `estimate` takes: n, chains, scan, weights, burn_in, thin, seed.
+
+    Returns
+    -------
+    array, one axis a name, in their order
+        Sums to 1.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError
+        When a name or a state is not the network's.
+    ZeroProbabilityError
+        When what is given has probability 0.
+    StateSpaceError
+        When a table would be too large; nothing has been allocated then.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> fn.infer.marginal(asia, ["lung"], given={"xray": "yes"}).round(4)
+    array([0.4887, 0.5113])
+    >>> fn.infer.marginal(asia, ["lung", "bronc"], likelihood={"dysp": [2, 1]}).shape
+    (2, 2)
+    """
+    asked = [names] if isinstance(names, str) else list(names)
+    if isinstance(model, DependencyNetwork):
+        if likelihood is not None:
+            raise SchemaError("a dependency network takes no soft evidence")
+        return estimate(model, asked, given=given, **chains).probabilities
+    if chains:
+        raise SchemaError(f"{', '.join(map(repr, chains))} are options of sampling; this marginal is exact")
+    net = model_of(model)
+    limit = checked_limit(max_table)
+    check_names(asked)
+    findings = Findings.of(net.variables, given, likelihood)
+    where = positions(net.names, asked)
+    check_answer(net, where, limit)
+    return joint_of_query(net, where, findings, given, limit)
+
+
+def family_marginals(
+    net: BayesianNetwork, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+) -> list[Array]:
+    """Return the joint probabilities of every variable and its parents, by the cheapest exact plan.
+
+    That is one junction tree, some trees of parts of the graph, or one elimination a family: where a network has
+    many barren descendants, the last can be thousands of times cheaper than the first.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    given : mapping from name to state, optional
+    likelihood : mapping from name to (r,) array, optional
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+
+    Returns
+    -------
+    list of arrays, one a variable
+        One axis a parent, in the order of its conditional, and the variable's own axis last; each sums to 1.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError, ZeroProbabilityError, StateSpaceError
+        As `marginal`.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> fn.infer.family_marginals(asia)[asia.names.index("xray")].round(4)
+    array([[0.0635, 0.0013],
+           [0.0468, 0.8884]])
+    """
+    net = network_of(net)
+    limit = checked_limit(max_table)
+    findings = Findings.of(net.variables, given, likelihood)
+    cardinalities = [variable.cardinality for variable in net.variables]
+    families = [(*c.parents, c.child) for c in net.conditionals]
+    if findings.empty:
+        largest = max((math.prod(cardinalities[v] for v in family) for family in families), default=0)
+        check_held(largest, limit, "the marginal of a family")
+        tables = parent_marginals(net.factors, cardinalities, max_table=limit)
+        return [
+            p.reshape([*(cardinalities[v] for v in c.parents), 1]) * c.table()
+            for c, p in zip(net.conditionals, tables, strict=True)
+        ]
+    plan = _core.FamilyPlan(net.factors, findings.observed, findings.soft, "auto", limit)
+    check_held(plan.cells_held, limit, "the tables for the marginals of the families")
+    tables = plan.run(findings.states, findings.likelihoods)
+    if not tables:
+        raise impossible(given)
+    families = [(*c.parents, c.child) for c in net.conditionals]
+    return [with_observed_axes(net, family, findings, table) for family, table in zip(families, tables, strict=True)]
+
+
+def log_partition(network: MarkovNetwork, *, max_table: int = MAX_TABLE) -> float:
+    """Return the logarithm of a Markov network's partition function, the sum of its potentials over all states.
+
+    Parameters
+    ----------
+    network : MarkovNetwork
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+
+    Returns
+    -------
+    float
+        In nats.
+
+    Raises
+    ------
+    StateSpaceError
+        When the tables would have more.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> a, b = fn.Variable("a", [0, 1]), fn.Variable("b", [0, 1])
+    >>> pair = fn.MarkovNetwork([a, b], [(("a", "b"), [[2.0, 1.0], [1.0, 2.0]])])
+    >>> round(fn.infer.log_partition(pair), 6)  # log 6
+    1.791759
+    """
+    if not isinstance(network, MarkovNetwork):
+        raise SchemaError(f"a partition function is of a MarkovNetwork, not of {type(network).__name__}")
+    return _log_sum(network, Findings.of(network.variables, None, None), checked_limit(max_table))
+
+
+def log_evidence(
+    net: Model, given: Given = None, *, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+) -> float:
+    """Return the log-probability of what is known.
+
+    Parameters
+    ----------
+    net : BayesianNetwork or MarkovNetwork
+    given : mapping from name to state, optional
+    likelihood : mapping from name to (r,) array, optional
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+
+    Returns
+    -------
+    float
+        In nats; -inf when it is impossible. With soft evidence: the logarithm of the expected product of the
+        likelihoods where the rest is as given.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> round(fn.infer.log_evidence(asia, {"smoke": "yes", "bronc": "no"}), 6)
+    -1.609438
+    """
+    net = model_of(net)
+    limit = checked_limit(max_table)
+    total = _log_sum(net, Findings.of(net.variables, given, likelihood), limit)
+    return total - log_partition(net, max_table=limit) if isinstance(net, MarkovNetwork) else total
+
+
+def _log_sum(net: Model, findings: Findings, limit: int) -> float:
+    """Return the logarithm of the sum of a model's products over all states that agree with the findings."""
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], False, limit)
+    check_held(plan.cells_held, limit, "a table of the elimination")
+    return plan.run(findings.states, findings.likelihoods)[1]
+
+
+def check_answer(net: Model, where: Sequence[int], limit: int) -> None:
+    """Raise before a joint table of some variables is made that would be too large, or have too many axes."""
+    if len(where) > MOST_AXES:
+        raise SchemaError(f"a joint table of {len(where)} variables has too many axes; ask for at most {MOST_AXES}")
+    check_held(math.prod(net.variables[v].cardinality for v in where), limit, "the joint table")
+
+
+def joint_of_query(net: Model, where: Sequence[int], findings: Findings, given: Given, limit: int) -> Array:
+    """Return the joint of some variables, given what is known, by one elimination."""
+    free = [v for v in where if v not in findings.observed]
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [free], False, limit)
+    check_held(plan.cells_held, limit, "a table of the elimination")
+    tables, log_probability = plan.run(findings.states, findings.likelihoods)
+    if np.isneginf(log_probability):
+        raise impossible(given)
+    return with_observed_axes(net, where, findings, tables[0])
+
+
+def with_observed_axes(net: Model, where: Sequence[int], findings: Findings, table: Array) -> Array:
+    """Give the observed among some variables their axes in a table of the others, all mass at the state observed."""
+    cardinalities = [net.variables[v].cardinality for v in where]
+    whole = np.zeros(cardinalities)
+    index = tuple(int(findings.states[v]) if v in findings.observed else slice(None) for v in where)
+    whole[index] = table.reshape([r for r, v in zip(cardinalities, where, strict=True) if v not in findings.observed])
+    return whole
+
+
+def sample(
+    net: Model,
+    n: int,
+    *,
+    given: Given = None,
+    likelihood: Likelihood = None,
+    seed: Seed = None,
+    max_table: int = MAX_TABLE,
+) -> Table:
+    """Draw independent rows given what is known, by a junction tree: no row is rejected, however rare the evidence.
+
+    Parameters
+    ----------
+    net : BayesianNetwork or MarkovNetwork
+    n : int
+        How many rows.
+    given : mapping from name to state, optional
+    likelihood : mapping from name to (r,) array, optional
+    seed : None, int or numpy.random.Generator
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+
+    Returns
+    -------
+    Table
+        All variables, with what is given. Draws are held in 32 bits.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError, ZeroProbabilityError, StateSpaceError
+        As `fishernet.infer.marginal`.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> rows = fn.infer.sample(asia, 1000, given={"xray": "yes", "asia": "yes"}, seed=1)
+    >>> bool((rows.column("xray") == asia.variables[asia.names.index("xray")].code("yes")).all())
+    True
+    """
+    net = model_of(net)
+    limit = checked_limit(max_table)
+    rows = checked_count(n, "the number of rows", 0)
+    findings = Findings.of(net.variables, given, likelihood)
+    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], True, limit)
+    check_held(plan.cells_held, limit, "the junction tree's tables")
+    columns = plan.sample(findings.states, findings.likelihoods, rows, stream_key(seed))
+    if len(columns) < len(net.variables):
+        raise impossible(given)
+    return Table(net.variables, columns, n_rows=rows)
+
+
+def predict_proba(
+    net: BayesianNetwork, table: Table | npt.ArrayLike, target: str, *, max_table: int = MAX_TABLE
+) -> Array:
+    """Return the probability of each state of one variable, given the cells of each row that are not missing.
+
+    Missing cells are summed out exactly. Rows with the same cells missing share a plan, and equal rows are computed
+    once.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    table : Table or (n_rows, n_variables) array of codes
+        All variables but the target must be there; the target's column is not looked at. A missing cell's code is the
+        variable's cardinality.
+    target : str
+        The variable to predict.
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+
+    Returns
+    -------
+    (n_rows, r) float64
+        Rows sum to 1.
+
+    Raises
+    ------
+    ZeroProbabilityError
+        When a row is impossible whatever the target's state.
+    StateSpaceError
+        When so much is missing that a table would be too large.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> rows = asia.sample(3, seed=1).to_frame().to_pydict() | {"smoke": ["yes", None, None]}
+    >>> table = fn.Table.from_frame(rows, schema=asia.variables, missing="keep")
+    >>> fn.infer.predict_proba(asia, table, "lung").shape
+    (3, 2)
+    """
+    net = network_of(net)
+    limit = checked_limit(max_table)
+    position = positions(net.names, [target])[0]
+    rows = without_target(table, net.variables, position)
+    cardinalities = np.array([variable.cardinality for variable in net.variables])
+    codes = np.stack([column.astype(np.int32) for column in rows.codes], axis=1)
+    out = np.empty((rows.n_rows, int(cardinalities[position])))
+    missing = codes == cardinalities
+    missing[:, position] = True
+    complete = missing.sum(axis=1) == 1
+    if complete.any():
+        out[complete] = net.predict_proba(rows[complete], target)
+    patterns, pattern_of = np.unique(missing[~complete], axis=0, return_inverse=True)
+    incomplete = np.flatnonzero(~complete)
+    for number, pattern in enumerate(patterns):
+        members = incomplete[pattern_of.ravel() == number]
+        out[members] = _by_pattern(net, codes[members], pattern, position, members, limit)
+    return out
+
+
+def _by_pattern(
+    net: BayesianNetwork,
+    codes: npt.NDArray[np.int32],
+    missing: npt.NDArray[np.bool_],
+    target: int,
+    members: npt.NDArray[np.int64],
+    limit: int,
+) -> Array:
+    """Predict rows in which the same cells are missing."""
+    known = np.where(missing, np.int32(0), codes)
+    distinct, which = np.unique(known, axis=0, return_inverse=True)
+    plan = _core.Inference(net.factors, np.flatnonzero(~missing).tolist(), [], [[target]], False, limit)
+    check_held(plan.cells_held, limit, "a table of the elimination")
+    found = plan.run_rows(np.ascontiguousarray(distinct, dtype=np.int32))
+    result = found[which.ravel()]
+    impossible = np.isnan(result).any(axis=1)
+    if impossible.any():
+        name = net.variables[target].name
+        raise ZeroProbabilityError(
+            f"row {members[int(np.argmax(impossible))]} has probability 0 whatever the state of {name!r}; "
+            "fit the network with smoothing > 0",
+            variable=name,
+            configuration={},
+        )
+    return result

@@ -1,0 +1,339 @@
+"""How sure the edges of a learned structure are: the bootstrap [1]_, and the averaged network [2]_.
+
+A structure is learned from each of many samples of the rows, drawn with replacement. What share of them has an edge is
+its strength; in what share of these it points one way is its direction. Networks of one equivalence class cannot be
+told apart by data, so an edge that is reversible in its class counts as half an arc each way.
+
+References
+----------
+.. [1] N. Friedman, M. Goldszmidt and A. Wyner, "Data analysis with Bayesian networks: a bootstrap approach", UAI 1999.
+.. [2] M. Scutari and R. Nagarajan, "Identifying significant edges in graphical models of molecular networks",
+   Artificial Intelligence in Medicine 57, 2013.
+
+Many runs of the same learner: what they share, whatever each of them learns from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.data import Table
+from fishernet.graphs import Dag
+from fishernet.graphs.equivalence import UNDIRECTED, class_marks
+from fishernet.learn.rules import Matrix, make_constraints
+from fishernet.learn.structure import dag
+from fishernet.scores import Score
+
+Result = TypeVar("Result")
+
+
+def reusable(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of `fishernet.learn.structure` that more than one run can read.
+
+    A generator of arcs would be empty for the second run, which then went by no rules at all.
+    """
+    kept = dict(options)
+    for rule in ("required", "forbidden"):
+        if rule in kept:
+            kept[rule] = _listed(kept[rule])
+    if kept.get("tiers") is not None:
+        kept["tiers"] = [_listed(tier) for tier in _listed(kept["tiers"])]
+    return kept
+
+
+def _listed(items: Any) -> Any:
+    """Return a list of what can be gone through; a name, or what is no iterable, is for the learner to judge."""
+    return list(items) if isinstance(items, Iterable) and not isinstance(items, str) else items
+
+
+def repeat_runs(
+    n: int, run: Callable[[int, Progress], Result], what: str, progress: Progress | None
+) -> Iterator[Result]:
+    """Yield ``run(0, ...)`` up to ``run(n - 1, ...)``, each when it is done.
+
+    Parameters
+    ----------
+    n : int
+        How many runs.
+    run : callable
+        ``run(number, progress)``; it passes this progress on to its search, so that a long run is not a silent one.
+    what : str
+        What is being done, for the progress.
+    progress : callable, optional
+        ``progress(what, runs done, n)``.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C. It does not carry the best graph of the search that it ended: that is only one of many.
+    """
+    reporter = Reporter(progress, what)
+    for number in range(n):
+        reporter.step(number, n)
+        try:
+            result = run(number, lambda *_, done=number: reporter.step(done, n))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt from None
+        yield result
+    reporter.finish(n)
+
+
+MOST_DRAWN = 10  # times as many rows as are stored: up to here drawing them beats counting rows with weights
+MAJORITY = 0.5
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EdgeStrengths:
+    """In what share of the networks learned from samples of the rows each edge is, and which way it points.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.datasets.load("asia").sample(5000, seed=1)
+    >>> found = fn.learn.edge_strengths(table, 50, seed=1)
+    >>> smoke, bronchitis = found.names.index("smoke"), found.names.index("bronc")
+    >>> float(found.strength[smoke, bronchitis])
+    1.0
+    >>> found.averaged(0.9).n_edges <= found.averaged().n_edges
+    True
+    """
+
+    names: tuple[str, ...]
+    """The variables, in the order of the axes of the arrays."""
+    strength: npt.NDArray[np.float64]
+    """(n_variables, n_variables), symmetric: the share of networks in which the two are joined, either way."""
+    direction: npt.NDArray[np.float64]
+    """(n_variables, n_variables): ``direction[a, b]`` is the share of a -> b among the networks in which a and b are
+    joined; an edge that is reversible in its class counts half each way. 0 for two that are never joined."""
+    n: int
+    """The number of samples."""
+    seed: int
+    """The seed that gives the same samples again."""
+    seconds: float
+    """How long it took."""
+
+    def __post_init__(self) -> None:
+        for array in (self.strength, self.direction):
+            array.flags.writeable = False
+
+    @property
+    def threshold(self) -> float:
+        """The strength from which on an edge is significant, by the rule of Scutari and Nagarajan (2013).
+
+        They look for the share t of pairs without an edge for which the step function that is t on [0, 1) is nearest
+        in L1 to F, the distribution function of the strengths of all pairs. The integral of |F(x) - t| over x in
+        [0, 1] is least at a median of F(x), which is F(1/2) since F is monotone. Significant is what is stronger than
+        the F(1/2)-quantile, so what is in more than half of the networks: the rule is the majority's. The threshold
+        is the least such strength, or 1 when there is none.
+        """
+        significant = self.strength[self.strength > MAJORITY]
+        return float(significant.min(initial=1.0))
+
+    def averaged(self, threshold: float | None = None) -> Dag:
+        """Return the averaged network: the strong edges, each in its likelier direction.
+
+        Edges are added by falling strength (then by how clear their direction is, then in the order of the
+        variables), and one that would close a cycle is left out. One that points as often either way points from the
+        earlier variable to the later, or back where only that closes no cycle.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            The least strength of an edge, above 0 and up to 1; by default `threshold`.
+
+        Raises
+        ------
+        FishernetError
+            When the threshold is out of range.
+        """
+        least = self.threshold if threshold is None else threshold
+        if isinstance(least, bool) or not isinstance(least, int | float | np.floating) or not 0 < least <= 1:
+            raise FishernetError(f"threshold must be a number above 0 and up to 1, got {threshold!r}")
+        parents: list[list[int]] = [[] for _ in self.names]
+        for tail, head in self._edges():
+            if self.strength[tail, head] < least:
+                break
+            if not _reaches(parents, head, tail):
+                parents[head].append(tail)
+            elif self.direction[tail, head] == MAJORITY:
+                parents[tail].append(head)
+        return Dag(self.names, parents)
+
+    def to_frame(self) -> pa.Table:
+        """Return the edges as a pyarrow Table with the columns from, to, strength and direction.
+
+        One row an edge that is in any network, in its likelier direction, in the order in which `averaged` adds them;
+        the share of the other direction is 1 - direction.
+        """
+        edges = list(self._edges())
+        return pa.table(
+            {
+                "from": pa.array([self.names[tail] for tail, _ in edges], pa.string()),
+                "to": pa.array([self.names[head] for _, head in edges], pa.string()),
+                "strength": pa.array([self.strength[edge] for edge in edges], pa.float64()),
+                "direction": pa.array([self.direction[edge] for edge in edges], pa.float64()),
+            }
+        )
+
+    def _edges(self) -> Iterator[tuple[int, int]]:
+        """Yield the edges in their likelier direction (tail, head), the surest first."""
+        one, other = np.nonzero(np.triu(self.strength))
+        forward = self.direction[one, other] >= MAJORITY
+        tails, heads = np.where(forward, one, other), np.where(forward, other, one)
+        order = np.lexsort((heads, tails, -self.direction[tails, heads], -self.strength[tails, heads]))
+        yield from zip(tails[order].tolist(), heads[order].tolist(), strict=True)
+
+
+def _reaches(parents: list[list[int]], source: int, target: int) -> bool:
+    """Return whether a directed path leads from the one to the other."""
+    waiting, seen = [target], {target}
+    while waiting:
+        variable = waiting.pop()
+        if variable == source:
+            return True
+        fresh = [parent for parent in parents[variable] if parent not in seen]
+        seen.update(fresh)
+        waiting.extend(fresh)
+    return False
+
+
+def edge_strengths(
+    table: Table,
+    n: int = 200,
+    *,
+    score: str | Score = "bic",
+    search: str = "hill-climb",
+    seed: Seed = None,
+    progress: Progress | None = None,
+    **as_dag: Any,
+) -> EdgeStrengths:
+    """Learn a structure from many bootstrap samples, and say how sure each edge is.
+
+    Parameters
+    ----------
+    table : Table
+        The data, without missing cells. With weights, a row that counts k times is k rows.
+    n : int
+        How many samples, each of as many rows as the table has, drawn with replacement.
+    score, search, **as_dag
+        As for `structure`. A time limit (max_seconds) is one for each search.
+    seed : None, int or numpy.random.Generator
+        Sample b depends on the seed and b alone, so the first samples of more are the same.
+    progress : callable, optional
+        ``progress("learning from samples", samples done, n)``.
+
+    Returns
+    -------
+    EdgeStrengths
+
+    Raises
+    ------
+    FishernetError
+        When n is no positive integer.
+    SchemaError
+        When the data are no table, or it has no rows to draw.
+    MissingValueError
+        When a cell is missing.
+
+    Notes
+    -----
+    Where rules (required, forbidden, tiers) allow an edge in one direction only, it counts as pointing that way even if
+    its class leaves it free.
+
+    References
+    ----------
+    .. [1] N. Friedman, M. Goldszmidt and A. Wyner, "Data analysis with Bayesian networks: a bootstrap approach", UAI
+       1999.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.datasets.load("asia").sample(5000, seed=1)
+    >>> found = fn.learn.edge_strengths(table, 20, seed=1)
+    >>> found.to_frame().column_names
+    ['from', 'to', 'strength', 'direction']
+    """
+    if not isinstance(table, Table):
+        raise SchemaError(f"edge_strengths draws rows, so it needs a Table, not {type(table).__name__}")
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise FishernetError(f"the number of samples must be a positive integer, got {n!r}")
+    table.require_complete("edge_strengths")
+    sampler = _Sampler(table)
+    options = reusable(as_dag)
+    only_way = _only_way(table.names, options)
+    number = fixed_seed(seed)
+    key = stream_key(number)
+    began = time.monotonic()
+
+    def run(sample: int, told: Progress) -> Dag:
+        stream = np.random.Generator(np.random.Philox(key=np.array([key, sample], dtype=np.uint64)))
+        rows = sampler.draw(stream)
+        own = int(stream.integers(2**63))
+        return dag(rows, score=score, search=search, seed=own, progress=told, **options)
+
+    halves = np.zeros((len(table.names), len(table.names)), dtype=np.int64)
+    for found in repeat_runs(int(n), run, "learning from samples", progress):
+        _count(halves, found, only_way)
+    both = halves + halves.T
+    return EdgeStrengths(
+        names=table.names,
+        strength=both / (2 * n),
+        direction=np.divide(halves, both, out=np.zeros(both.shape), where=both > 0),
+        n=int(n),
+        seed=number,
+        seconds=time.monotonic() - began,
+    )
+
+
+class _Sampler:
+    """Draws as many rows as a table has, with replacement."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        weights = np.ones(table.n_rows, dtype=np.int64) if table.weights is None else table.weights
+        self._rows = np.flatnonzero(weights)
+        self._ends = np.cumsum(weights[self._rows])
+        if not len(self._rows):
+            raise SchemaError("the table has no rows to draw from")
+
+    def draw(self, stream: np.random.Generator) -> Table:
+        """Return one sample; only where rows stand for many others does it come as rows with weights."""
+        table, total = self._table, int(self._ends[-1])
+        if table.weights is None:
+            return table[stream.integers(0, total, total)]
+        if total <= MOST_DRAWN * len(self._rows):
+            rows = self._rows[np.searchsorted(self._ends, stream.integers(0, total, total), side="right")]
+            return Table(table.variables, [column[rows] for column in table.codes], n_rows=total)
+        counts = stream.multinomial(total, np.diff(self._ends, prepend=0) / total)
+        rows = self._rows[counts > 0]
+        columns = [column[rows] for column in table.codes]
+        return Table(table.variables, columns, weights=counts[counts > 0], n_rows=len(rows))
+
+
+def _only_way(names: tuple[str, ...], options: dict[str, Any]) -> Matrix:
+    """Return which arcs [tail, head] the rules do not let turn."""
+    given = {rule: options[rule] for rule in ("required", "forbidden", "tiers") if rule in options}
+    rules = make_constraints(names, **given)
+    return rules.required | (rules.forbidden.T & ~rules.forbidden)
+
+
+def _count(halves: npt.NDArray[np.int64], found: Dag, only_way: Matrix) -> None:
+    """Add the half arcs [tail, head] of a network's class."""
+    for (a, b), head in class_marks(found.parents, found.order).items():
+        if head == UNDIRECTED and not only_way[a, b] and not only_way[b, a]:
+            halves[a, b] += 1
+            halves[b, a] += 1
+        elif head == b or (head == UNDIRECTED and only_way[a, b]):
+            halves[a, b] += 2
+        else:
+            halves[b, a] += 2

@@ -1,0 +1,321 @@
+"""Structures that are found in one step: Chow-Liu trees, naive Bayes, TAN and KDB.
+
+What they go by is (conditional) mutual information under the empirical distribution, in nats and times the number of
+rows: ``N I(X; Y | Z) = L(X | Y, Z) - L(X | Z)`` with L the maximized log-likelihood of a family. So every source of
+counts will do, and for a table all pairs of one variable are counted in one pass.
+
+A tie is a difference below max(1e-9, 1e-12 |score|), the score being the log-likelihood of the graph to which the arcs
+are added. Ties go to the first pair in the order of the variables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.data import CountSource, Table, as_source
+from fishernet.data.variable import positions
+from fishernet.graphs import Dag
+from fishernet.scores import Families, LogLikelihood, local_scores
+
+Array = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+
+
+def chow_liu(table: Table | CountSource, *, root: str | None = None) -> Dag:
+    """Return the tree over all variables that has the largest likelihood [1]_.
+
+    It is a maximum-weight spanning tree for the mutual information of pairs. Variables that depend on nothing are
+    joined too, by arcs of weight 0.
+
+    Parameters
+    ----------
+    table : Table or CountSource
+        The data, without missing cells.
+    root : str, optional
+        The variable without a parent, by default the first. The trees of all roots are equivalent.
+
+    Returns
+    -------
+    Dag
+        Over the table's variables, in their order.
+
+    Raises
+    ------
+    SchemaError
+        When there are no variables, or the root is none of them.
+    MissingValueError
+        When a cell is missing.
+
+    Notes
+    -----
+    For n variables n (n - 1) / 2 pairs are counted; the tree takes O(n^2) time and memory.
+
+    References
+    ----------
+    .. [1] C. K. Chow and C. N. Liu, "Approximating discrete probability distributions with dependence trees", IEEE
+       Transactions on Information Theory 14, 1968.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> fn.learn.chow_liu(fn.datasets.load("asia").sample(5000, seed=1), root="lung").n_edges
+    7
+    """
+    source = as_source(table)
+    names = _names(source)
+    if not names:
+        raise SchemaError("the table has no columns to learn from")
+    start = 0 if root is None else positions(names, [root])[0]
+    pairs = mutual_information(source, np.arange(len(names)), None)
+    above = spanning_tree(pairs.ranks(), start)
+    return Dag(names, [() if v == start else (int(above[v]),) for v in range(len(names))])
+
+
+def naive_bayes(table: Table | CountSource, target: str) -> Dag:
+    """Return the graph in which the class is the only parent of every other variable.
+
+    Parameters
+    ----------
+    table : Table or CountSource
+        Its columns are looked at, its rows are not.
+    target : str
+        The class.
+
+    Returns
+    -------
+    Dag
+        Over the table's variables, in their order.
+
+    Raises
+    ------
+    SchemaError
+        When there is no such column, it has a single state, or there are no other columns.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> dag = fn.learn.naive_bayes(fn.datasets.load("nursery"), "class")
+    >>> dag.n_edges, dag.edges[0]
+    (8, ('class', 'parents'))
+    """
+    source = as_source(table)
+    c, features = _class_and_features(source, target)
+    return _augmented(source, c, {int(v): [] for v in features})
+
+
+def tan(table: Table | CountSource, target: str, *, root: str | None = None) -> Dag:
+    """Return a tree-augmented naive Bayes classifier [1]_: the likeliest in which features form a tree below the class.
+
+    The class is a parent of every feature, and the features form a maximum-weight spanning tree for their mutual
+    information given the class.
+
+    Parameters
+    ----------
+    table : Table or CountSource
+        The data, without missing cells.
+    target : str
+        The class.
+    root : str, optional
+        The feature whose only parent is the class, by default the first. All roots give equivalent graphs.
+
+    Returns
+    -------
+    Dag
+        Over the table's variables, in their order.
+
+    Raises
+    ------
+    SchemaError
+        When there is no such column, it has a single state, there are no other columns, or the root is no feature.
+    MissingValueError
+        When a cell is missing.
+
+    References
+    ----------
+    .. [1] N. Friedman, D. Geiger and M. Goldszmidt, "Bayesian network classifiers", Machine Learning 29, 1997.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> dag = fn.learn.tan(fn.datasets.load("nursery"), "class")
+    >>> dag.n_edges, max(map(len, dag.parents))
+    (15, 2)
+    """
+    source = as_source(table)
+    c, features = _class_and_features(source, target)
+    names = _names(source)
+    start = 0 if root is None else positions([names[v] for v in features], [root], "feature")[0]
+    above = spanning_tree(mutual_information(source, features, c).ranks(), start)
+    chosen = {int(v): [] if i == start else [int(features[above[i]])] for i, v in enumerate(features)}
+    return _augmented(source, c, chosen)
+
+
+def kdb(table: Table | CountSource, target: str, k: int = 3) -> Dag:
+    """Return a k-dependence Bayesian classifier [1]_.
+
+    Features come in the order of their mutual information with the class, largest first. Each has as parents the class
+    and, of the features before it, the k that share the most mutual information with it given the class.
+
+    Parameters
+    ----------
+    table : Table or CountSource
+        The data, without missing cells.
+    target : str
+        The class.
+    k : int
+        How many features may be parents of one feature; all before it where these are fewer. With 0 it is
+        `naive_bayes`; with the number of features or more, every two of them are joined.
+
+    Returns
+    -------
+    Dag
+        Over the table's variables, in their order.
+
+    Raises
+    ------
+    SchemaError
+        When there is no such column, it has a single state, or there are no other columns.
+    MissingValueError
+        When a cell is missing.
+    FishernetError
+        When k is no integer from 0 on.
+
+    References
+    ----------
+    .. [1] M. Sahami, "Learning limited dependence Bayesian classifiers", KDD 1996.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> dag = fn.learn.kdb(fn.datasets.load("nursery"), "class", k=2)
+    >>> max(map(len, dag.parents))
+    3
+    """
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
+        raise FishernetError(f"k must be an integer from 0 on, got {k!r}")
+    source = as_source(table)
+    c, features = _class_and_features(source, target)
+    pairs = mutual_information(source, features, c)
+    order = descending(pairs.with_given, pairs.tie)
+    ranks = pairs.ranks()
+    chosen: dict[int, list[int]] = {}
+    for place, i in enumerate(order.tolist()):
+        before = order[:place]
+        nearest = before[np.argsort(ranks[i, before])][: int(k)]
+        chosen[int(features[i])] = features[nearest].tolist()
+    return _augmented(source, c, chosen)
+
+
+# ---------------------------------------------------------------------------------------------------------- graphs
+
+
+def _names(source: CountSource) -> list[str]:
+    return [variable.name for variable in source.variables]
+
+
+def _class_and_features(source: CountSource, target: str) -> tuple[int, Positions]:
+    """Return the position of the class, and those of all other variables."""
+    c = positions(_names(source), [target], "column")[0]
+    if source.variables[c].cardinality < 2:
+        raise SchemaError(
+            f"the class {target!r} has the single state {source.variables[c].states[0]!r}; nothing tells it apart"
+        )
+    if len(source.variables) < 2:
+        raise SchemaError(f"there are no columns but the class {target!r}; a classifier needs features")
+    return c, np.delete(np.arange(len(source.variables)), c)
+
+
+def _augmented(source: CountSource, c: int, chosen: dict[int, list[int]]) -> Dag:
+    """Return the graph in which each feature has the class and the chosen features as parents."""
+    return Dag(_names(source), [(c, *chosen[v]) if v != c else () for v in range(len(source.variables))])
+
+
+def spanning_tree(ranks: npt.NDArray[np.int32], root: int) -> Positions:
+    """Return each vertex's parent in the tree of the first pairs that close no cycle; the root's own is itself.
+
+    No two pairs have the same rank, so there is one such tree, and growing it from any vertex (Prim) finds it.
+    """
+    parents = np.full(len(ranks), root, dtype=np.int64)
+    nearest = ranks[root].copy()  # the best rank of a pair that joins a vertex outside with one inside
+    outside = np.ones(len(ranks), dtype=bool)
+    inside = np.iinfo(nearest.dtype).max
+    nearest[root], outside[root] = inside, False
+    for _ in range(len(ranks) - 1):
+        vertex = int(nearest.argmin())
+        nearest[vertex], outside[vertex] = inside, False
+        closer = outside & (ranks[vertex] < nearest)
+        parents[closer] = vertex
+        nearest[closer] = ranks[vertex][closer]
+    return parents
+
+
+# ------------------------------------------------------------------------------------------------------ dependence
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The mutual information of pairs of features, given a variable or nothing.
+
+    Attributes
+    ----------
+    n : int
+        The number of features.
+    values : (n (n - 1) / 2,) float64
+        In nats, times the number of rows, for the pairs (0, 1), (0, 2), ..., (1, 2), ...
+    with_given : (n,) float64
+        The mutual information of each feature with the given variable.
+    tie : float
+        Values that differ by no more are equal.
+    """
+
+    n: int
+    values: Array
+    with_given: Array
+    tie: float
+
+    def ranks(self) -> npt.NDArray[np.int32]:
+        """Return the place of each pair when they are sorted, largest first; (n, n), symmetric."""
+        places = np.empty(len(self.values), dtype=np.int32)
+        places[descending(self.values, self.tie)] = np.arange(len(places), dtype=np.int32)
+        square = np.zeros((self.n, self.n), dtype=np.int32)
+        square[np.triu_indices(self.n, 1)] = places
+        return square + square.T
+
+
+def descending(values: Array, tie: float) -> Positions:
+    """Return positions by descending value; of values that differ from the next by no more than a tie, the first."""
+    order = np.argsort(-values, kind="stable")
+    level = np.zeros(len(values), dtype=np.int64)
+    np.cumsum(-np.diff(values[order]) > tie, out=level[1:])
+    return order[np.lexsort((order, level))]
+
+
+def mutual_information(source: CountSource, features: Positions, given: int | None) -> Pairs:
+    """Return what each pair of features tells about one another, given a variable or nothing."""
+    n = len(features)
+    first, second = np.triu_indices(n, 1)
+    pairs, alone = features[second][:, None], np.empty((n, 0), dtype=np.int64)
+    asked = []
+    if given is not None:
+        each = np.full(n, given)
+        pairs = np.sort(np.column_stack([pairs, np.full(len(pairs), given)]), axis=1)
+        alone = each[:, None]
+        # first of all, as all features are then counted with it in one pass
+        asked = [(each, features[:, None]), (each[:1], np.empty((1, 0), dtype=np.int64))]
+    asked += [(features[first], pairs), (features, alone)]
+    scores = local_scores(source, _joined(asked), LogLikelihood())
+    *by_given, between, own = np.split(scores, np.cumsum([len(children) for children, _ in asked])[:-1])
+    with_given = by_given[0] - by_given[1] if by_given else np.zeros(n)
+    return Pairs(n, between - own[first], with_given, max(1e-9, 1e-12 * float(np.abs(own).sum())))
+
+
+def _joined(parts: list[tuple[Positions, Positions]]) -> Families:
+    """Return families given as children (m,) and parents (m, p), part after part."""
+    children = np.concatenate([children for children, _ in parts]).astype(np.int32)
+    parents = np.concatenate([parents.reshape(-1) for _, parents in parts]).astype(np.int32)
+    lengths = np.concatenate([np.full(*parents.shape) for _, parents in parts])
+    return Families(children, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), parents)

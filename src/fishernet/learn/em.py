@@ -1,0 +1,235 @@
+"""Expectation and maximization: what fitting a model with hidden states is, whatever the model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base.errors import SchemaError
+from fishernet.base.progress import Progress, Reporter
+from fishernet.models.sequences.alphabet import Alphabet
+
+Numbers = npt.NDArray[np.float64]
+Model = TypeVar("Model")
+Counts = TypeVar("Counts")
+
+VANISHED = 1e-60  # a probability below it that no string needs becomes 0; so does the count of a row that is not used
+
+
+@dataclass(frozen=True, eq=False)
+class EmResult(Generic[Model]):
+    """What expectation and maximization found.
+
+    Attributes
+    ----------
+    model : HiddenMarkovModel or HiddenTree
+        The best of all restarts.
+    log_likelihood : float
+        Of all strings together under the model, in nats.
+    trace : tuple of float
+        The objective of the model before each step, and at the end. It never falls but by rounding.
+    converged : bool
+        Whether a step gained less than the tolerance before the steps were over.
+    restarts : tuple of float
+        The last objective of each restart.
+    seconds : float
+        How long it took.
+    seed : int or None
+        The seed that repeats it; None when nothing was drawn.
+    """
+
+    model: Model
+    log_likelihood: float
+    trace: tuple[float, ...]
+    converged: bool
+    restarts: tuple[float, ...]
+    seconds: float
+    seed: int | None
+
+    @property
+    def objective(self) -> float:
+        """The log-likelihood with the prior's term, which is what is maximized.
+
+        The term is ``smoothing`` times the sum of the logarithms of the parameters that are not 0.
+        """
+        return self.trace[-1]
+
+    def to_frame(self) -> pa.Table:
+        """Return the trace, one row a step, as a pyarrow Table."""
+        return pa.table({"step": list(range(len(self.trace))), "objective": list(self.trace)})
+
+
+class Steps(Protocol[Model, Counts]):
+    """The two steps for one kind of model and some strings."""
+
+    def expected(self, model: Model) -> tuple[float, Counts]:
+        """Return the log-likelihood of all strings, and the expected counts."""
+        ...
+
+    def maximized(self, model: Model, counts: Counts) -> Model:
+        """Return the model that maximizes the expected log-likelihood (with the prior)."""
+        ...
+
+    def parameters(self, model: Model) -> Iterable[Numbers]:
+        """Return the parameters that the prior is about."""
+        ...
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How far a fit goes.
+
+    Attributes
+    ----------
+    restarts : int
+        How many random models are fitted.
+    smoothing : float
+        Added to the expected counts (a Dirichlet prior's parameter less one).
+    max_steps : int
+        Steps of each restart.
+    tolerance : float
+        A restart ends when a step gains less than this, in nats a symbol.
+
+    Raises
+    ------
+    SchemaError
+        When a number is out of range.
+    """
+
+    restarts: int
+    smoothing: float
+    max_steps: int
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        for name in ("restarts", "max_steps"):
+            check_whole(getattr(self, name), name)
+        for name in ("smoothing", "tolerance"):
+            number = getattr(self, name)
+            if not np.isfinite(number) or number < 0:
+                raise SchemaError(f"{name} must be a finite number from 0 on, got {number!r}")
+
+
+def fit(
+    starts: Sequence[Model],
+    steps: Steps[Model, Counts],
+    effort: Effort,
+    n_symbols: int,
+    *,
+    what: str,
+    began: float,
+    seed: int | None,
+    progress: Progress | None,
+) -> EmResult[Model]:
+    """Improve every start until a step gains too little, and return the best; the first of equals.
+
+    Parameters
+    ----------
+    n_symbols : int
+        Of all strings together, for the tolerance.
+    what : str
+        For progress, which is told ``(what, done, total)`` in steps.
+    began : float
+        When the work began, by `time.monotonic`.
+    """
+    reporter = Reporter(progress, what)
+    total, done = effort.max_steps * len(starts), 0
+
+    def after_step(step: int) -> None:
+        reporter.step(done + step, total)
+
+    runs = []
+    for start in starts:
+        runs.append(_improve(start, steps, effort, effort.tolerance * n_symbols, after_step))
+        done += effort.max_steps
+    best = max(runs, key=lambda run: run.trace[-1])
+    reporter.finish(sum(len(run.trace) - 1 for run in runs))
+    return EmResult(
+        model=best.model,
+        log_likelihood=best.log_likelihood,
+        trace=tuple(best.trace),
+        converged=best.converged,
+        restarts=tuple(run.trace[-1] for run in runs),
+        seconds=time.monotonic() - began,
+        seed=seed,
+    )
+
+
+@dataclass(slots=True)
+class _Run(Generic[Model]):
+    """Where one restart is."""
+
+    model: Model
+    log_likelihood: float
+    trace: list[float]
+    converged: bool = False
+
+
+def _improve(
+    start: Model, steps: Steps[Model, Counts], effort: Effort, least: float, after_step: Callable[[int], None]
+) -> _Run[Model]:
+    def objective(log_likelihood: float, model: Model) -> float:
+        if not effort.smoothing:
+            return log_likelihood
+        prior = sum(float(np.log(values[values > 0]).sum()) for values in steps.parameters(model))
+        return log_likelihood + effort.smoothing * prior
+
+    log_likelihood, counts = steps.expected(start)
+    run = _Run(start, log_likelihood, [objective(log_likelihood, start)])
+    for step in range(effort.max_steps):
+        run.model = steps.maximized(run.model, counts)
+        run.log_likelihood, counts = steps.expected(run.model)
+        run.trace.append(objective(run.log_likelihood, run.model))
+        after_step(step + 1)
+        if run.trace[-1] - run.trace[-2] < least:
+            run.converged = True
+            break
+    return run
+
+
+def weights(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:
+    """Return smoothed counts, 0 where the parameter is."""
+    return np.where(parameters > 0, counts + smoothing, 0.0)
+
+
+def shares(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:
+    """Return the parameters that maximize the expected log-likelihood; rows that are not used stay."""
+    smoothed = weights(counts, parameters, smoothing)
+    sums = smoothed.sum(axis=-1, keepdims=True)
+    found: Numbers = np.divide(smoothed, sums, out=parameters.copy(), where=sums > VANISHED)
+    found[found < VANISHED] = 0.0
+    return found
+
+
+def random_emission(
+    frequency: npt.NDArray[np.floating[Any]], lead: tuple[int, ...], random: np.random.Generator
+) -> Numbers:
+    """Return random distributions of symbols, (*lead, n_symbols), about as frequent as they are."""
+    emission = frequency * np.exp(random.normal(0.0, 0.7, (*lead, len(frequency))))
+    scaled: Numbers = emission / emission.sum(axis=-1, keepdims=True)
+    return scaled
+
+
+def chosen_alphabet(
+    strings: Sequence[Sequence[Hashable]],
+    alphabet: Iterable[Hashable] | Alphabet | None,
+    *,
+    but: Hashable | None = None,
+) -> Alphabet:
+    """Return the alphabet given, or that of the symbols that occur (but one)."""
+    if alphabet is None:
+        return Alphabet.seen(strings, but=but)
+    return alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+
+
+def check_whole(value: object, name: str) -> int:
+    """Return a whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise SchemaError(f"{name} must be an integer from 1, got {value!r}")
+    return int(value)

@@ -1,0 +1,254 @@
+"""Exact search with few parent sets: the shortest way through the subsets of the variables [1]_.
+
+A way from the empty set to all variables adds one variable after the other, each with its best parents among those
+before it. With few parent sets most subsets are on no way that could be short enough.
+
+References
+----------
+.. [1] C. Yuan and B. Malone, "Learning optimal Bayesian networks: a shortest path perspective", JAIR 48, 2013.
+
+The parent sets that may be part of a best network, found without looking at all of them.
+
+A set is of no use when one of its subsets is as good. It and its supersets need not even be looked at when a bound
+says so [1]_: no set fits better than all variables together do, and a penalty only rises with more parents. Where the
+penalty is a price for every parameter, a parent adds at most its own entropy given the others, for a known price.
+
+References
+----------
+.. [1] C. P. de Campos, M. Scanagatta, G. Corani and M. Zaffalon, "Entropy-based pruning for learning Bayesian networks
+   using BIC", Artificial Intelligence 260, 2018; C. P. de Campos and Q. Ji, "Efficient structure learning of Bayesian
+   networks using constraints", JMLR 12, 2011.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base.errors import StateSpaceError
+from fishernet.graphs import Dag
+from fishernet.learn.rules import Constraints
+from fishernet.learn.search import Watch, score_families
+from fishernet.scores import BuiltIn, Families, LocalScores, LogLikelihood
+
+Float64 = npt.NDArray[np.float64]
+BYTES_PER_SET = 60  # what is remembered of a set that was looked at
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is known of a score before a set is looked at, and while it is.
+
+    Attributes
+    ----------
+    best_fit : (n,) float64
+        No set of parents of a child fits better; infinite when nothing is known.
+    price : float
+        What a parameter costs; -1 when that is not what the penalty is.
+    entropies : (n ** 4,) float64
+        ``[y, u, v, w]``: n_rows times the entropy of y given u <= v <= w; with a price only, empty otherwise.
+    fits : LocalScores or None
+        Where the penalty is what the fit of a set is above its score: what gives the fits.
+    """
+
+    best_fit: Float64
+    price: float
+    entropies: Float64
+    fits: LocalScores | None
+
+
+def has_bounds(scores: LocalScores) -> bool:
+    """Whether there is a penalty that rules sets out; without one nearly all of them are looked at."""
+    score = scores.score
+    if not isinstance(score, BuiltIn):
+        return False
+    measure, parameter = score.rule(scores.source.n_rows)
+    return measure in ("fnml", "qnml") or (measure == "likelihood" and parameter > 0)
+
+
+def n_parent_sets(constraints: Constraints) -> int:
+    """Return how many sets of parents the rules allow, of all children together."""
+    n, total = len(constraints.start.names), 0
+    for child in range(n):
+        required = int(constraints.required[:, child].sum())
+        free = n - 1 - required - int(constraints.forbidden[:, child].sum())
+        room = min(free, constraints.max_parents - required)
+        total += sum(math.comb(free, size) for size in range(room + 1))
+    return total
+
+
+def bounds_of(scores: LocalScores) -> Bounds:
+    """Return the bounds of a score on some data."""
+    source, score = scores.source, scores.score
+    n = len(source.variables)
+    nothing = np.zeros(0)
+    measure, parameter = score.rule(source.n_rows) if isinstance(score, BuiltIn) else ("unknown", 0.0)
+    if measure in ("unknown", "bdq"):
+        return Bounds(np.full(n, np.inf), -1.0, nothing, None)
+    fits = LocalScores(source, LogLikelihood())
+    best_fit = fits(Families.from_pairs((child, [v for v in range(n) if v != child]) for child in range(n)))
+    if measure == "likelihood":
+        return Bounds(best_fit, parameter, entropies(fits) if parameter > 0 else nothing, None)
+    # a marginal likelihood is never above the fit; the regrets of fNML and qNML only rise with more parents
+    return Bounds(best_fit, -1.0, nothing, fits if measure in ("fnml", "qnml") else None)
+
+
+def entropies(fits: LocalScores) -> Float64:
+    """Return n_rows times the entropies of every variable given up to three others, as `Bounds` has them."""
+    n = len(fits.source.variables)
+    table = np.full((n, n, n, n), np.inf)
+    for size in range(4):
+        combinations = list(itertools.combinations(range(n - 1), size))
+        chosen = np.array(combinations, dtype=np.int32).reshape(len(combinations), size)
+        for y in range(n):
+            given = chosen + (chosen >= y)
+            children = np.full(len(given), y, np.int32)
+            offsets = np.arange(len(given) + 1, dtype=np.int64) * size
+            known = -fits(Families(children, offsets, given.ravel().astype(np.int32)))
+            last = given[:, -1:] if size else np.full((1, 1), y)
+            where = np.concatenate([given, np.repeat(last, 3 - size, axis=1)], axis=1)
+            table[y, where[:, 0], where[:, 1], where[:, 2]] = known
+    return table.ravel()
+
+
+class ParentSetSearch:
+    """Finds the parent sets of all children.
+
+    Parameters
+    ----------
+    scores : LocalScores
+    constraints : Constraints
+    max_memory : float
+        Bytes for what is remembered of the sets that were looked at.
+    """
+
+    def __init__(self, scores: LocalScores, constraints: Constraints, max_memory: float) -> None:
+        self._scores = scores
+        self._n = len(scores.source.variables)
+        self._most = int(min(max_memory / BYTES_PER_SET, 2.0**40))
+        n_sets = n_parent_sets(constraints)
+        if n_sets > self._most and not has_bounds(scores):
+            self._refuse(n_sets)
+        self._bounds = bounds_of(scores)
+        self.sets = _core.ParentSets(
+            np.array([variable.cardinality for variable in scores.source.variables], dtype=np.float64),
+            constraints.max_parents,
+            constraints.forbidden,
+            constraints.required,
+            self._bounds.best_fit,
+            self._bounds.entropies,
+            self._bounds.price,
+            self._most,
+        )
+
+    def run(self, watch: Watch) -> bool:
+        """Find them; False when the time was over first.
+
+        Raises
+        ------
+        StateSpaceError
+            When there are too many to look at.
+        """
+        while len(families := Families(*self.sets.wanted())):
+            if self.sets.gave_up:
+                self._refuse(self.sets.n_wanted)
+            answers = [
+                score_families(families, of, lambda: watch.tell(self.sets.n_wanted, None), watch.deadline)
+                for of in (self._scores, self._bounds.fits)
+                if of is not None
+            ]
+            if any(answer is None for answer in answers):
+                return False
+            known = [answer for answer in answers if answer is not None]
+            self.sets.tell(known[0], known[1] if len(known) > 1 else np.zeros(0))
+        return True
+
+    def _refuse(self, n_sets: int) -> NoReturn:
+        raise StateSpaceError(
+            f"the parent sets of an exact search over {self._n} variables",
+            cells=n_sets,
+            limit=self._most,
+            remedy="set max_parents or forbid arcs, learn from fewer variables, or take another search (a cell is a "
+            f"set that was looked at; max_memory counts {BYTES_PER_SET} bytes for each)",
+        )
+
+
+MOST_VARIABLES = 63  # a set is a bit mask
+
+
+class SparseRun:
+    """One run.
+
+    Parameters
+    ----------
+    scores : LocalScores
+    constraints : Constraints
+    watch : Watch
+    start : Dag
+        A good graph; ways that are no better are not taken.
+    max_memory : float
+        Bytes for the parent sets, and again for what is reached with them.
+
+    Attributes
+    ----------
+    n_scores : int
+        How many families were looked at.
+    """
+
+    def __init__(
+        self, scores: LocalScores, constraints: Constraints, watch: Watch, *, start: Dag, max_memory: float
+    ) -> None:
+        self._scores = scores
+        self._constraints = constraints
+        self._watch = watch
+        self._start = start
+        self._max_memory = max_memory
+        self._sets: _core.ParentSets | None = None
+        self._search: _core.SparseSearch | None = None
+
+    @property
+    def n_scores(self) -> int:
+        """How many families were looked at."""
+        return 0 if self._sets is None else self._sets.n_wanted
+
+    @property
+    def how_far(self) -> str:
+        """How many sets of parents, or of variables, were seen."""
+        if self._search is not None:
+            return f"exact search had reached {self._search.n_nodes:,} sets of variables"
+        most = 0 if self._sets is None else self._sets.n_parents
+        return f"exact search had looked at {self.n_scores:,} sets of up to {most} parents"
+
+    def parents(self) -> list[list[int]] | None:
+        """Return the best network's parents; None when the time was over first."""
+        finding = ParentSetSearch(self._scores, self._constraints, self._max_memory)
+        self._sets = finding.sets
+        if not finding.run(self._watch):
+            return None
+        masks = [sum(1 << p for p in parents) for parents in self._start.parents]
+        search = self._search = _core.SparseSearch(finding.sets, np.array(masks, dtype=np.uint64), self._max_memory)
+        while not search.finished:
+            if self._watch.late:
+                return None
+            search.advance()
+            self._watch.tell(self.n_scores + search.n_nodes, None)
+            if search.gave_up:
+                self._refuse(search)
+        self._watch.finish(self.n_scores + search.n_nodes)
+        return [[p for p in range(len(masks)) if mask >> p & 1] for mask in search.parents]
+
+    def _refuse(self, search: _core.SparseSearch) -> None:
+        per_set = search.bytes / max(1, search.n_nodes)
+        raise StateSpaceError(
+            f"the sets of variables that an exact search over {len(self._start.names)} variables has to reach",
+            cells=search.n_nodes,
+            limit=int(self._max_memory / per_set),
+            remedy="set max_parents or forbid arcs, learn from fewer variables, or take another search (a cell is a "
+            f"set; max_memory allows {self._max_memory / 1e9:.3g} GB for them)",
+        )

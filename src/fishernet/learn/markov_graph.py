@@ -1,0 +1,396 @@
+"""Undirected graphs by tests of independence.
+
+Markov blankets by tests of independence: IAMB and inter-IAMB.
+
+The blanket of a variable grows: of all others the one with the strongest association given the blanket is tested, and
+added if the test rejects independence; the first that is not ends the growth. Then it shrinks: a member that is
+independent of the variable given the rest is dropped. Inter-IAMB shrinks after every addition [1]_.
+
+References
+----------
+.. [1] I. Tsamardinos, C. F. Aliferis and A. Statnikov, "Algorithms for large scale Markov blanket discovery", FLAIRS
+   2003; P4, 3.2.4.
+
+From a blanket a variable to one undirected graph.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, fixed_seed
+from fishernet.data import CountSource, Table
+from fishernet.data.numbers import is_frame
+from fishernet.data.variable import check_names, listed
+from fishernet.graphs import UndirectedGraph
+from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
+from fishernet.independence.contingency import Answer, MeasuresAssociation, check_alpha
+from fishernet.learn.hill_climb import check_number
+
+Blanket = tuple[int, ...]
+
+
+@dataclass
+class BlanketSearch:
+    """Finds the blankets of variables one at a time, and counts what it took.
+
+    Parameters
+    ----------
+    n_variables : int
+    test : IndependenceTest
+    alpha : float
+        Independence is rejected where the p-value is at most this.
+    interleaved : bool
+        Inter-IAMB.
+    max_blanket : int, optional
+        A blanket with so many members grows no more.
+    """
+
+    n_variables: int
+    test: IndependenceTest
+    alpha: float = 0.05
+    interleaved: bool = False
+    max_blanket: int | None = None
+    n_tests: int = field(default=0, init=False)
+    """Tests made."""
+    n_skipped: int = field(default=0, init=False)
+    """Those of them that skipped their permutations."""
+
+    def find(self, variable: int) -> Blanket:
+        """Return the blanket of a variable, ascending."""
+        blanket: Blanket = ()
+        met = {blanket}
+        while (grown := self._grown(variable, blanket)) != blanket:
+            blanket = self._shrunk(variable, grown) if self.interleaved else grown
+            if blanket in met:  # what was dropped would come back for ever
+                break
+            met.add(blanket)
+        return blanket if self.interleaved else self._shrunk(variable, blanket)
+
+    def _grown(self, variable: int, blanket: Blanket) -> Blanket:
+        """Return the blanket with one more member, or as it is when it is complete."""
+        candidates = [v for v in range(self.n_variables) if v != variable and v not in blanket]
+        if not candidates or (self.max_blanket is not None and len(blanket) >= self.max_blanket):
+            return blanket
+        best, answer = self._strongest(variable, candidates, blanket)
+        if answer is None:
+            answer = self._ask(variable, best, blanket)
+        return tuple(sorted((*blanket, best))) if answer.p_value <= self.alpha else blanket
+
+    def _strongest(self, variable: int, candidates: Sequence[int], given: Blanket) -> tuple[int, Answer | None]:
+        """Return the first of the candidates with the largest association, and its test where one was made."""
+        best, most, found = candidates[0], -math.inf, None
+        for candidate in candidates:
+            answer = None
+            if isinstance(self.test, MeasuresAssociation):
+                strength = self.test.association(variable, candidate, given)
+            else:
+                answer = self._ask(variable, candidate, given)
+                strength = answer.statistic
+            if strength > most:
+                best, most, found = candidate, strength, answer
+        return best, found
+
+    def _shrunk(self, variable: int, blanket: Blanket) -> Blanket:
+        """Return the blanket without the members that are independent given the rest, one after the other."""
+        kept = blanket
+        for member in blanket:
+            rest = tuple(v for v in kept if v != member)
+            if self._ask(variable, member, rest).p_value > self.alpha:
+                kept = rest
+        return kept
+
+    def _ask(self, i: int, j: int, given: Blanket) -> Answer:
+        answer = self.test(i, j, given)
+        self.n_tests += 1
+        self.n_skipped += bool(getattr(answer, "skipped", False))
+        if not (hasattr(answer, "statistic") and hasattr(answer, "p_value")):
+            raise FishernetError(f"a test must answer with a statistic and a p_value, got {answer!r}")
+        if not 0 <= answer.p_value <= 1 or math.isnan(answer.statistic):
+            raise FishernetError(f"the test of {i} and {j} given {given} answered {answer!r}: no p-value from 0 to 1")
+        return answer
+
+
+RULES = ("and", "or")
+
+Edge = tuple[int, int]
+
+
+def combined(names: Sequence[str], blankets: Sequence[Sequence[int]], rule: str) -> UndirectedGraph:
+    """Join variables that are in each other's blankets ("and"), or one in the other's ("or")."""
+    check_rule(rule, RULES)
+    return joined(names, edges_between(blankets, rule))
+
+
+def edges_between(blankets: Sequence[Sequence[int]], rule: str) -> list[Edge]:
+    """Return the pairs of variables that a rule joins: the earlier first, ascending."""
+    sets = [set(blanket) for blanket in blankets]
+    pairs = {(min(one, other), max(one, other)) for one, blanket in enumerate(sets) for other in blanket}
+    return sorted((a, b) for a, b in pairs if rule == "or" or (a in sets[b] and b in sets[a]))
+
+
+def joined(names: Sequence[str], edges: Iterable[Edge]) -> UndirectedGraph:
+    """Return the graph of ascending edges."""
+    adjacency: list[list[int]] = [[] for _ in names]
+    for a, b in edges:
+        adjacency[a].append(b)
+        adjacency[b].append(a)
+    return UndirectedGraph(names, adjacency)
+
+
+def check_rule(rule: str, known: Sequence[str]) -> None:
+    """Raise FishernetError when a rule is unknown."""
+    if rule not in known:
+        raise FishernetError(f"unknown rule {rule!r}; there are {listed(known)}")
+
+
+CONTINUOUS: dict[str, Callable[..., Any]] = {"knn-mi": KnnTest, "fisher-z": FisherZ}
+DISCRETE: dict[str, Callable[..., Any]] = {"g-squared": GSquared, "chi-squared": ChiSquared}
+SEARCHES = {"iamb": False, "inter-iamb": True}  # whether additions and removals are interleaved
+
+
+@dataclass(frozen=True)
+class BlanketsFound:
+    """The Markov blanket of every variable, and how they were found."""
+
+    names: tuple[str, ...]
+    """The variables."""
+    blankets: tuple[tuple[int, ...], ...]
+    """The positions in the blanket of each, ascending; j may be in i's while i is not in j's."""
+    n_tests: int
+    """Tests made."""
+    n_skipped: int
+    """Those of them whose permutations were skipped (`skip_below`)."""
+    seconds: float
+    """How long it took."""
+    seed: int | None
+    """The seed that gives the same again; None where nothing was drawn."""
+
+    def graph(self, rule: str = "and") -> UndirectedGraph:
+        """Return the graph that joins variables in each other's blankets ("and") or one in the other's ("or")."""
+        return combined(self.names, self.blankets, rule)
+
+    def to_frame(self) -> pa.Table:
+        """Return the variables and the names in their blankets as a pyarrow Table."""
+        of = [[self.names[v] for v in blanket] for blanket in self.blankets]
+        return pa.table({"variable": list(self.names), "blanket": pa.array(of, pa.list_(pa.string()))})
+
+
+def markov_blankets(
+    X: Any,
+    *,
+    test: str | IndependenceTest = "knn-mi",
+    search: str = "iamb",
+    alpha: float = 0.05,
+    standardize: bool = True,
+    max_blanket: int | None = None,
+    names: Iterable[str] | None = None,
+    seed: Seed = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> BlanketsFound:
+    """Find the Markov blanket of every variable by tests of independence, and say how.
+
+    Parameters
+    ----------
+    X, test, search, alpha, standardize, max_blanket, names, seed, progress, **options
+        As for `markov_graph`.
+
+    Returns
+    -------
+    BlanketsFound
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fishernet as fn
+    >>> a, b, c = np.random.default_rng(1).normal(size=(3, 500))
+    >>> found = fn.learn.markov_blankets({"a": a, "b": a + b, "c": a + b + c}, test="fisher-z")
+    >>> found.blankets
+    ((1,), (0, 2), (1,))
+    """
+    began = time.monotonic()
+    check_alpha(alpha)
+    if search not in SEARCHES:
+        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
+    if max_blanket is not None:
+        check_number("max_blanket", max_blanket, 0)
+    number = fixed_seed(seed)
+    of, how = _test_of(X, test, names, standardize, alpha, number, options)
+    if not of:
+        raise SchemaError("the data have no columns to learn from")
+    walk = BlanketSearch(len(of), how, alpha, interleaved=SEARCHES[search], max_blanket=max_blanket)
+    reporter = Reporter(progress, "finding Markov blankets")
+    blankets = []
+    for variable in range(len(of)):
+        reporter.step(variable, len(of))
+        blankets.append(walk.find(variable))
+    reporter.finish(len(of))
+    drawn = number if test == "knn-mi" else None
+    return BlanketsFound(of, tuple(blankets), walk.n_tests, walk.n_skipped, time.monotonic() - began, drawn)
+
+
+def markov_graph(
+    X: Any,
+    *,
+    test: str | IndependenceTest = "knn-mi",
+    rule: str = "and",
+    search: str = "iamb",
+    alpha: float = 0.05,
+    standardize: bool = True,
+    max_blanket: int | None = None,
+    names: Iterable[str] | None = None,
+    seed: Seed = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> UndirectedGraph:
+    """Learn an undirected graph: the Markov blanket of every variable by tests of independence, then one graph.
+
+    Parameters
+    ----------
+    X : (n_rows, n_columns) array, data frame, Table or CountSource
+        Numbers for the continuous tests; for the tests on counts a Table (or what `Table.from_codes` and
+        `Table.from_frame` take) or a source of counts.
+    test : str or callable
+        "knn-mi": mutual information from nearest neighbours with permutations, which sees any dependence (P4, 3.2).
+        "fisher-z": partial correlation. "g-squared", "chi-squared": tables of counts. Or a function
+        ``test(i, j, given)`` that answers with a ``statistic`` and a ``p_value``; the candidate with the largest
+        statistic is tested first, or the one with the largest ``test.association(i, j, given)`` where there is that.
+    rule : {"and", "or"}
+        Join variables that are in each other's blankets, or one in the other's.
+    search : {"iamb", "inter-iamb"}
+        When members that became superfluous are dropped: after the blanket is complete, or after each addition.
+    alpha : float
+        The level of every test.
+    standardize : bool
+        "knn-mi": bring every column to mean 0 and standard deviation 1 first.
+    max_blanket : int, optional
+        A blanket with so many members grows no more.
+    names : sequence of str, optional
+        Of the columns of an array (otherwise v0, v1, ...); of a frame, those that are taken.
+    seed : None, int or numpy.random.Generator
+    progress : callable, optional
+        ``progress(what, done, total)``, in variables.
+    **options
+        "knn-mi": ``k=5``, ``permutations=200``, ``scheme="simple"``, ``k_perm=5``, ``skip_below=None``,
+        ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`.
+
+    Returns
+    -------
+    UndirectedGraph
+
+    Raises
+    ------
+    SchemaError
+        When a column is constant, of another kind than the test needs, has NaN or infinite values (its name and row
+        are said) or, with "fisher-z", is a linear combination of others; when there are too few rows or names do not
+        fit.
+    FishernetError
+        When an option is unknown or out of range.
+    MissingValueError
+        When a cell of a table is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fishernet as fn
+    >>> a, b, c = np.random.default_rng(3).normal(size=(3, 400))
+    >>> data = {"a": a, "b": np.cos(2 * a) + b / 3, "c": c}
+    >>> fn.learn.markov_graph(data, seed=1).edges
+    (('a', 'b'),)
+    >>> fn.learn.markov_graph(data, test="fisher-z").edges  # sees linear dependence only
+    ()
+    """
+    check_rule(rule, ("and", "or"))
+    found = markov_blankets(
+        X,
+        test=test,
+        search=search,
+        alpha=alpha,
+        standardize=standardize,
+        max_blanket=max_blanket,
+        names=names,
+        seed=seed,
+        progress=progress,
+        **options,
+    )
+    return found.graph(rule)
+
+
+def _test_of(
+    X: Any,
+    test: str | IndependenceTest,
+    names: Iterable[str] | None,
+    standardize: bool,
+    alpha: float,
+    seed: int,
+    options: dict[str, Any],
+) -> tuple[tuple[str, ...], IndependenceTest]:
+    """Return the names of the variables and the test on their data."""
+    if not isinstance(test, str):
+        if options:
+            raise FishernetError(f"options {listed(options)} go with a test's name; this test is made already")
+        return _names_of(X, names), test
+    if test in DISCRETE:
+        if options:
+            raise FishernetError(f"test {test!r} takes no options, got {listed(options)}")
+        counted = _counted(X, names)
+        how = DISCRETE[test](counted)
+    elif test in CONTINUOUS:
+        if test == "knn-mi":
+            options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
+        try:
+            how = CONTINUOUS[test](X, names=names, **options)
+        except TypeError as error:
+            raise FishernetError(f"test {test!r} does not take these options: {error}") from None
+    else:
+        raise FishernetError(f"unknown test {test!r}; there are {listed([*CONTINUOUS, *DISCRETE])}")
+    return how.names, how
+
+
+def _counted(X: Any, names: Iterable[str] | None) -> Table | CountSource:
+    """Return data as a source of counts."""
+    if isinstance(X, CountSource) and not isinstance(X, Table):
+        if names is not None:
+            raise SchemaError("a source of counts has its own names")
+        return X
+    if isinstance(X, Table):
+        return X if names is None else X.select(names)
+    if is_frame(X):
+        table = Table.from_frame(X)
+        return table if names is None else table.select(names)
+    table = Table.from_codes(X)
+    if names is None:
+        return table
+    wanted = list(names)
+    check_names(wanted)
+    if len(wanted) != len(table.variables):
+        raise SchemaError(f"{len(wanted)} names for {len(table.variables)} columns")
+    return Table.from_frame(dict(zip(wanted, table.codes, strict=True)))
+
+
+def _names_of(X: Any, names: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the names of the columns of any data; what is in them is the test's business."""
+    if isinstance(X, Table | CountSource):
+        own = tuple(variable.name for variable in X.variables)
+    elif isinstance(X, Mapping):
+        own = tuple(X)
+    elif is_frame(X):
+        own = tuple(getattr(X, "column_names", None) or X.columns)
+    else:
+        n = np.shape(X)
+        own = tuple(f"v{c}" for c in range(n[1] if len(n) == 2 else 0))
+        if names is not None and len(list(names)) == len(own):
+            return tuple(names)
+    if names is not None and tuple(names) != own:
+        raise SchemaError(f"names {listed(names)} differ from the data's, {listed(own)}")
+    return own

@@ -1,1 +1,0 @@
-"""The searches over structures, one a file: each is a `fishernet.learn.search.Search`."""

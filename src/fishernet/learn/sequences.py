@@ -1,0 +1,335 @@
+"""Fitting a hidden Markov model by expectation and maximization (Baum and Welch).
+
+Fitting a Markov chain to the counts of its steps (P3, remark 12.33).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.progress import Progress
+from fishernet.base.random import Seed, fixed_seed
+from fishernet.learn.em import (
+    Effort,
+    EmResult,
+    Numbers,
+    check_whole,
+    chosen_alphabet,
+    fit,
+    random_emission,
+    shares,
+    weights,
+)
+from fishernet.models import MarkovChain
+from fishernet.models.sequences.alphabet import Alphabet, Strings
+from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
+from fishernet.models.sequences.hmm_counts import ExpectedCounts, parameters_of, summed_counts
+from fishernet.models.sequences.markov_chain import table_shape
+from fishernet.models.sequences.profile import windows, with_end
+
+Sequences = Iterable[Sequence[Hashable]]
+
+
+def hidden_markov_model(
+    sequences: Sequences,
+    *,
+    n_states: int | None = None,
+    alphabet: Iterable[Hashable] | Alphabet | None = None,
+    restarts: int = 5,
+    smoothing: float = 0.01,
+    max_steps: int = 200,
+    tolerance: float = 1e-6,
+    final: bool = False,
+    start: HiddenMarkovModel | None = None,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> HiddenMarkovModel:
+    """Fit a hidden Markov model to strings; `baum_welch` says how it went as well.
+
+    Parameters, errors and sources are those of `baum_welch`.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> hmm = fn.learn.hidden_markov_model(["aaaabbbb", "aaabbb", "aabbbb"], n_states=2, seed=1)
+    >>> [states.tolist() for states in hmm.decode(["aaabb"])] in ([[0, 0, 0, 1, 1]], [[1, 1, 1, 0, 0]])
+    True
+    """
+    return baum_welch(
+        sequences,
+        n_states=n_states,
+        alphabet=alphabet,
+        restarts=restarts,
+        smoothing=smoothing,
+        max_steps=max_steps,
+        tolerance=tolerance,
+        final=final,
+        start=start,
+        seed=seed,
+        progress=progress,
+    ).model
+
+
+def baum_welch(
+    sequences: Sequences,
+    *,
+    n_states: int | None = None,
+    alphabet: Iterable[Hashable] | Alphabet | None = None,
+    restarts: int = 5,
+    smoothing: float = 0.01,
+    max_steps: int = 200,
+    tolerance: float = 1e-6,
+    final: bool = False,
+    start: HiddenMarkovModel | None = None,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> EmResult[HiddenMarkovModel]:
+    """Fit a hidden Markov model to strings by Baum-Welch, and say how it went.
+
+    Parameters
+    ----------
+    sequences : iterable of strings
+        Each a str or a sequence of symbols; at least one.
+    n_states : int
+        The number of hidden states; not with `start`.
+    alphabet : iterable of symbols, or Alphabet, optional
+        The symbols that occur, sorted, without it; not with `start`.
+    restarts : int
+        How many random models are fitted; the best is kept. With `start` there is one.
+    smoothing : float
+        Added to the expected count of every parameter that is not 0 at the start (a Dirichlet prior's parameter less
+        one); 0 gives maximum likelihood. The probability of stopping at once gets none.
+    max_steps : int
+        Steps of each restart.
+    tolerance : float
+        A restart ends when a step gains less than this, in nats a symbol (the end of a string counts as one).
+    final : bool
+        Whether the model has a final state, so that it is one of strings with their lengths; not with `start`.
+    start : HiddenMarkovModel, optional
+        Where to begin, instead of at random: it fixes the states, the alphabet, the zeros and whether there are a final
+        state and the empty symbol.
+    seed : None, int or numpy.random.Generator
+    progress : callable, optional
+        ``progress(what, done, total)``, in steps.
+
+    Returns
+    -------
+    EmResult
+
+    Raises
+    ------
+    SchemaError
+        When there is no string, or an option does not fit.
+    UnknownStateError
+        When a symbol is not in the alphabet.
+    ZeroProbabilityError
+        When a string is impossible under `start`.
+
+    References
+    ----------
+    .. [1] L. E. Baum, T. Petrie, G. Soules and N. Weiss, "A maximization technique occurring in the statistical
+       analysis of probabilistic functions of Markov chains", 1970. The expected counts are those of the Fisher scores
+       (P3, 12.2.2).
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> found = fn.learn.baum_welch(["abab", "ababab", "baba"], n_states=2, seed=1)
+    >>> found.model.n_states, found.trace[-1] >= found.trace[0]
+    (2, True)
+    """
+    began = time.monotonic()
+    effort = Effort(restarts, smoothing, max_steps, tolerance)
+    strings = sequences if isinstance(sequences, str) else list(sequences)
+    repeated: int | None = None
+    if start is not None:
+        _check_start(n_states, alphabet, final)
+        encoded = start.alphabet.encode(strings)
+        starts = [start]
+    else:
+        known = chosen_alphabet(strings, alphabet)
+        encoded = known.encode(strings)
+        repeated = fixed_seed(seed)
+        random = np.random.default_rng(repeated)
+        size = check_whole(n_states, "n_states")
+        starts = [_random_model(encoded, known, size, final, random) for _ in range(restarts)]
+    if not len(encoded):
+        raise SchemaError("a hidden Markov model is fitted to strings; there is none")
+    return fit(
+        starts,
+        BaumWelch(encoded, float(smoothing)),
+        effort,
+        len(encoded.codes) + len(encoded),
+        what="fitting a hidden Markov model",
+        began=began,
+        seed=repeated,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True)
+class BaumWelch:
+    """The steps for some strings.
+
+    Attributes
+    ----------
+    strings : Strings
+    smoothing : float
+    """
+
+    strings: Strings
+    smoothing: float
+
+    def expected(self, model: HiddenMarkovModel) -> tuple[float, ExpectedCounts]:
+        """Return the log-likelihood, and the expected counts summed over the strings."""
+        counts = summed_counts(model, self.strings)
+        return float(counts.log_prob.sum()), counts
+
+    def parameters(self, model: HiddenMarkovModel) -> Iterable[Numbers]:
+        """Return all parameters."""
+        return parameters_of(model).values()
+
+    def maximized(self, model: HiddenMarkovModel, counts: ExpectedCounts) -> HiddenMarkovModel:
+        """Return the model that maximizes the expected log-likelihood of summed counts."""
+        smoothing = self.smoothing
+        emission = shares(counts.emission[0], parameters_of(model)["emission"], smoothing)
+        if model.final is None or counts.final is None:
+            initial = shares(counts.initial[0], model.initial, smoothing)
+            transition, final = shares(counts.transition[0], model.transition, smoothing), None
+        else:
+            at_once = max(len(counts.log_prob) - float(counts.initial.sum()), 0.0) if model.stop_at_once > 0 else 0.0
+            starting = weights(counts.initial[0], model.initial, smoothing)
+            initial = starting / (starting.sum() + at_once)
+            stops = np.column_stack([counts.transition[0], counts.final[0]])
+            rows = shares(stops, np.column_stack([model.transition, model.final]), smoothing)
+            transition, final = rows[:, :-1], rows[:, -1]
+        return HiddenMarkovModel(
+            initial, transition, emission, alphabet=model.alphabet, final=final, empty=model.empty is not None
+        )
+
+
+def _random_model(
+    strings: Strings, alphabet: Alphabet, n_states: int, final: bool, random: np.random.Generator
+) -> HiddenMarkovModel:
+    """Return a random model whose symbols are about as frequent as in the strings."""
+    frequency = (np.bincount(strings.codes, minlength=len(alphabet)) + 1.0) / (len(strings.codes) + len(alphabet))
+    emission = random_emission(frequency, (n_states,), random)
+    initial = random.dirichlet(np.full(n_states, 5.0))
+    transition = random.dirichlet(np.ones(n_states), n_states)
+    if not final:
+        return HiddenMarkovModel(initial, transition, emission, alphabet=alphabet)
+    n_empty = int((strings.lengths == 0).sum())
+    stop = (len(strings) - n_empty + 1.0) / (len(strings.codes) + 2.0) if len(strings.codes) else 0.5
+    at_once = n_empty / max(len(strings), 1) if n_empty < len(strings) else 0.5
+    moving = 1.0 - min(stop, 0.9)
+    return HiddenMarkovModel(
+        initial * (1.0 - at_once),
+        transition * moving,
+        emission,
+        alphabet=alphabet,
+        final=1.0 - (transition * moving).sum(axis=1),
+    )
+
+
+def _check_start(n_states: int | None, alphabet: object, final: bool) -> None:
+    for name, given in (("n_states", n_states is not None), ("alphabet", alphabet is not None), ("final", final)):
+        if given:
+            raise SchemaError(f"{name} is that of `start`; leave it out")
+
+
+Counts = npt.NDArray[np.float64]
+
+
+def markov_chain(
+    sequences: Iterable[Sequence[Hashable]],
+    *,
+    order: int,
+    alphabet: Iterable[Hashable] | Alphabet | None = None,
+    smoothing: float = 1.0,
+    end: bool = False,
+) -> MarkovChain:
+    """Fit a Markov chain by counts.
+
+    Parameters
+    ----------
+    sequences : iterable of strings
+        Each a str or a sequence of symbols.
+    order : int
+        The length of a context, from 0.
+    alphabet : iterable of symbols, or Alphabet, optional
+        The symbols that occur without it, sorted.
+    smoothing : float
+        Added to the count of every symbol after every context, and of every first context.
+    end : bool
+        Whether strings stop by an end symbol; its probability after a context is fitted too.
+
+    Returns
+    -------
+    MarkovChain
+        Its `start` is the smoothed share of each context among the strings' first `order` symbols.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError
+        When the order is none, or a symbol is not in the alphabet.
+    StateSpaceError
+        When the table would have more than 2**28 cells.
+    ZeroProbabilityError
+        When nothing is added and a context never occurs.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> chain = fn.learn.markov_chain(["aab", "aba"], order=1, smoothing=0)
+    >>> chain.transition.round(3)
+    array([[0.333, 0.667],
+           [1.   , 0.   ]])
+    """
+    if isinstance(smoothing, bool) or not isinstance(smoothing, int | float | np.number) or not 0 <= smoothing < np.inf:
+        raise FishernetError(f"smoothing must be a number from 0 on, got {smoothing!r}")
+    strings = sequences if isinstance(sequences, str) else list(sequences)
+    if alphabet is None:
+        alphabet = Alphabet.seen(strings)
+    elif not isinstance(alphabet, Alphabet):
+        alphabet = Alphabet(alphabet)
+    shape = table_shape(len(alphabet), order, end)
+    encoded = alphabet.encode(strings)
+    _, cells = windows(with_end(encoded, len(alphabet)) if end else encoded, shape)
+    weights = _counted(cells, shape) + float(smoothing)
+    sums = weights.sum(axis=-1, keepdims=True)
+    if not sums.all():
+        raise _unseen(alphabet, sums)
+    first = _counted(_first_contexts(encoded, shape[:-1]), shape[:-1]) + float(smoothing)
+    start = first / first.sum() if first.sum() > 0 else None
+    return MarkovChain(alphabet, order, weights / sums, end=end, start=start)
+
+
+def _counted(numbers: npt.NDArray[np.int64], shape: tuple[int, ...]) -> Counts:
+    n_cells = int(np.prod(shape, dtype=np.int64))
+    return np.bincount(numbers, minlength=n_cells).astype(np.float64).reshape(shape)
+
+
+def _first_contexts(encoded: Strings, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return the first context of each string that has one."""
+    firsts = encoded.offsets[:-1][encoded.lengths >= len(shape)]
+    numbers = np.zeros(len(firsts), np.int64)
+    for place, base in enumerate(shape):
+        numbers = numbers * base + encoded.codes[firsts + place]
+    return numbers
+
+
+def _unseen(alphabet: Alphabet, sums: Counts) -> ZeroProbabilityError:
+    never = np.argwhere(sums[..., 0] == 0)
+    context = alphabet.string(never[0].tolist())
+    return ZeroProbabilityError(
+        f"{len(never)} contexts never occur before a symbol, the first is {context!r}; use smoothing > 0 or a lower "
+        "order",
+        variable="the next symbol",
+        configuration=dict(zip(map(str, range(len(context))), context, strict=True)),
+    )

@@ -1,1 +1,0 @@
-"""Learning models of sequences."""

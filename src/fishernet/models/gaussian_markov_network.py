@@ -1,0 +1,511 @@
+"""A multivariate normal distribution with the zeros of a graph in its precision (P4, section 3.1).
+
+The free entries of a precision matrix with a zero pattern: its diagonal, then its edges.
+
+What a model of several named variables is given: rows of numbers, and its own numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base.names import listed, numbered, positions
+from fishernet.base.random import Seed, checked_count, generator
+from fishernet.data.numbers import named_columns
+from fishernet.graphs import UndirectedGraph
+from fishernet.models.gaussian import Numbers
+
+DENSE = 16  # with an edge among so many pairs, products of whole matrices are faster
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """The places of the free entries: ``(i, i)`` for every variable, then ``(i, j)``, i < j, for every edge.
+
+    Attributes
+    ----------
+    size : int
+        Variables.
+    rows, columns : (n_edges,) arrays
+    """
+
+    size: int
+    rows: npt.NDArray[np.intp]
+    columns: npt.NDArray[np.intp]
+
+    @classmethod
+    def of_adjacency(cls, adjacency: Sequence[Sequence[int]]) -> Self:
+        """Return the entries of a graph, edges in the order of `UndirectedGraph.edges`."""
+        pairs = [(i, j) for i, others in enumerate(adjacency) for j in others if i < j]
+        rows, columns = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return cls(len(adjacency), rows, columns)
+
+    def __len__(self) -> int:
+        return self.size + len(self.rows)
+
+    def taken(self, matrix: Numbers) -> Numbers:
+        """Return the entries of a symmetric matrix, (n_entries,)."""
+        return np.concatenate([np.diagonal(matrix), matrix[self.rows, self.columns]])
+
+    def filled(self, values: Numbers) -> Numbers:
+        """Return the symmetric matrix with these entries and zeros elsewhere, (size, size)."""
+        matrix = np.zeros((self.size, self.size))
+        np.fill_diagonal(matrix, values[: self.size])
+        matrix[self.rows, self.columns] = values[self.size :]
+        matrix[self.columns, self.rows] = values[self.size :]
+        return matrix
+
+    def inner(self, x: Numbers, y: Numbers) -> float:
+        """Return the sum of products of all entries of two symmetric matrices; each edge has two."""
+        return float(x @ y + x[self.size :] @ y[self.size :])
+
+    def information(self, W: Numbers) -> Numbers:
+        """Return the information of the entries at a covariance W: ``1/2 tr(W E_a W E_b)``, (n_entries, n_entries)."""
+        diagonal = np.arange(self.size)
+        i, j = np.concatenate([diagonal, self.rows]), np.concatenate([diagonal, self.columns])
+        weight = np.where(i == j, 0.5, 1.0)
+        crossed = W[np.ix_(i, i)] * W[np.ix_(j, j)] + W[np.ix_(i, j)] * W[np.ix_(j, i)]
+        return np.asarray(weight[:, None] * weight * crossed)
+
+
+class Curvature:
+    """``D -> W D W`` on the entries alone: the second derivative of ``-log det`` at the inverse of W.
+
+    Parameters
+    ----------
+    entries : Entries
+    W : (size, size) array
+    """
+
+    def __init__(self, entries: Entries, W: Numbers) -> None:
+        self._entries = entries
+        self._W = W
+        self._dense = DENSE * len(entries.rows) > entries.size**2
+        self._right = W[:, [] if self._dense else entries.columns]
+
+    @property
+    def diagonal(self) -> Numbers:
+        """What each entry does to itself: W_ii^2, and W_ii W_jj + W_ij^2; (n_entries,)."""
+        own = np.diagonal(self._W)
+        edges = self._entries
+        return np.concatenate([own**2, own[edges.rows] * own[edges.columns] + self._W[edges.rows, edges.columns] ** 2])
+
+    def __call__(self, direction: Numbers) -> Numbers:
+        """Return the entries of W D W, D being given by its entries."""
+        if self._dense:
+            return self._entries.taken(self._W @ self._entries.filled(direction) @ self._W)
+        left = self._sparse(direction) @ self._W
+        own = np.einsum("ki,ki->i", self._W, left)
+        return np.concatenate([own, np.einsum("km,km->m", left[:, self._entries.rows], self._right)])
+
+    def _sparse(self, values: Numbers) -> Any:
+        import scipy.sparse as sp  # slow to import, and needed by few calls
+
+        n, edges = self._entries.size, self._entries
+        at = np.arange(n)
+        where = np.concatenate([at, edges.rows, edges.columns]), np.concatenate([at, edges.columns, edges.rows])
+        return sp.csr_array((np.concatenate([values, values[n:]]), where), shape=(n, n))
+
+
+def rows_of(X: Any, names: Sequence[str]) -> Numbers:
+    """Return the rows of some variables, (n, len(names)).
+
+    Parameters
+    ----------
+    X : (n, len(names)) array, data frame, or mapping from names to columns
+        The columns of a frame are found by name; those with other names are passed over.
+    names : sequence of str
+
+    Raises
+    ------
+    SchemaError
+        When a column is absent, or has a value that is no finite number (its name and row are said).
+    """
+    if isinstance(X, list | tuple | np.ndarray):
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise SchemaError(f"the rows are no array: {error}") from None
+        if X.shape == (0,):
+            X = np.empty((0, len(names)))
+        if X.ndim != 2 or X.shape[1] != len(names):
+            raise SchemaError(f"an array of rows must have shape (n, {len(names)}) here, got {X.shape}")
+    return np.ascontiguousarray(named_columns(X, list(names)).values.T)
+
+
+def checked_array(values: npt.ArrayLike, what: str, shape: tuple[int, ...]) -> Numbers:
+    """Return finite numbers of a shape, read-only.
+
+    Raises
+    ------
+    SchemaError
+        When the shape is another, or a number is not finite.
+    """
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"{what} must be an array of numbers: {error}") from None
+    if array.shape != shape:
+        raise SchemaError(f"{what} must have shape {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise SchemaError(f"{what} must be finite, got {array[place]} at {place}")
+    array.flags.writeable = False
+    return array
+
+
+KINDS = ("mean", "precision")  # of parameters
+MOST_SCORES = 2**31
+MOST_INFORMATION = 2**27
+ROUNDING = 1e-9  # by which a precision may differ from its transpose, relative to the diagonal
+
+
+class GaussianMarkovNetwork:
+    """A multivariate normal distribution over named variables; immutable.
+
+    Two variables are independent given all others exactly where the precision, the inverse of the covariance, has a
+    zero: the others are the edges of `graph`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The d variables, each once.
+    mean : (d,) array
+    precision : (d, d) array
+        Symmetric and positive definite.
+
+    Raises
+    ------
+    SchemaError
+        When shapes do not fit, a number is not finite, or the precision is not symmetric or not positive definite.
+
+    See Also
+    --------
+    fishernet.learn.gaussian_network : fits one to data.
+    fishernet.models.g_wishart : draws precisions.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> net = fn.GaussianMarkovNetwork(["a", "b", "c"], [0, 0, 1], [[2, -1, 0], [-1, 2, 1], [0, 1, 2]])
+    >>> net
+    GaussianMarkovNetwork(3 variables, 2 edges)
+    >>> net.graph.edges
+    (('a', 'b'), ('b', 'c'))
+    >>> net.log_prob([[0.0, 0.0, 1.0]]).round(3)
+    array([-2.064])
+    >>> net.predict({"a": [2.0], "c": [1.0]}, ["b"])
+    array([[1.]])
+    """
+
+    def __init__(self, names: Iterable[str], mean: npt.ArrayLike, precision: npt.ArrayLike) -> None:
+        self._where = numbered(names)
+        self._names = tuple(self._where)
+        d = len(self._names)
+        if not d:
+            raise SchemaError("a Gaussian Markov network needs a variable; there are no names")
+        self._mean = checked_array(mean, "the mean", (d,))
+        given = checked_array(precision, "the precision", (d, d))
+        _check_symmetry(given, self._names)
+        self._precision = np.where(given == given.T, given, given / 2 + given.T / 2) + 0.0  # no -0.0
+        self._precision.flags.writeable = False
+        self._factor  # noqa: B018 - there is one only if it is positive definite
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return self._names
+
+    @property
+    def mean(self) -> Numbers:
+        """The mean, (d,)."""
+        return self._mean
+
+    @property
+    def precision(self) -> Numbers:
+        """The inverse of the covariance, (d, d)."""
+        return self._precision
+
+    @cached_property
+    def covariance(self) -> Numbers:
+        """The covariance, (d, d)."""
+        half = np.linalg.inv(self._factor)
+        covariance: Numbers = half.T @ half
+        covariance = (covariance + covariance.T) / 2
+        covariance.flags.writeable = False
+        return covariance
+
+    @cached_property
+    def graph(self) -> UndirectedGraph:
+        """The graph that joins variables with a precision between them that is not 0."""
+        linked = self._precision != 0
+        np.fill_diagonal(linked, False)
+        return UndirectedGraph(self._names, [np.flatnonzero(row).tolist() for row in linked])
+
+    @cached_property
+    def partial_correlations(self) -> Numbers:
+        """The correlation of each two variables given all others, (d, d); ones on the diagonal."""
+        scales = 1 / np.sqrt(np.diagonal(self._precision))
+        correlations: Numbers = -self._precision * np.outer(scales, scales) + 0.0
+        np.fill_diagonal(correlations, 1.0)
+        correlations.flags.writeable = False
+        return correlations
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of scores: the means, the diagonal of the precision, and its edges."""
+        return len(self._names) + len(self._entries)
+
+    def log_prob(self, X: Any) -> Numbers:
+        """Return the log-density of each row, (n,) float64.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            The columns of a frame are matched by name.
+
+        Raises
+        ------
+        SchemaError
+            When a column is absent, or a value is not finite.
+        """
+        z = (rows_of(X, self._names) - self._mean) @ self._factor
+        log_det = float(np.log(np.diagonal(self._factor)).sum())
+        return np.asarray(log_det - 0.5 * len(self._names) * math.log(2 * math.pi) - 0.5 * (z**2).sum(axis=1))
+
+    def sample(self, n: int, *, seed: Seed = None) -> Numbers:
+        """Draw rows, (n, d) float64.
+
+        Parameters
+        ----------
+        n : int
+        seed : None, int or numpy.random.Generator
+        """
+        count = checked_count(n, "the number of draws", 0)
+        z = generator(seed).standard_normal((count, len(self._names)))
+        drawn: Numbers = self._mean + np.linalg.solve(self._factor.T, z.T).T
+        return drawn
+
+    def predict(self, X: Any, names: str | Iterable[str], *, given: Iterable[str] | None = None) -> Numbers:
+        """Return the conditional mean of some variables given others, (n, n_predicted) float64.
+
+        Parameters
+        ----------
+        X : array or data frame
+            What is known: an array has the columns of `given`, in its order, or one column for each of the d variables,
+            of which those of `given` are looked at; a frame has (at least) the columns of `given`, found by name.
+        names : str or sequence of str
+            The variables to predict; the columns of the result.
+        given : sequence of str, optional
+            The variables that are known; all that are not predicted without it, in the order of the model.
+
+        Raises
+        ------
+        SchemaError
+            When a name is unknown, predicted and given, or no variable is given; or as for `log_prob`.
+
+        See Also
+        --------
+        predict_each : each variable from all others.
+        conditional_covariance : how far predictions are off.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> net = fn.GaussianMarkovNetwork(["a", "b", "c"], [0, 0, 0], [[2, -1, 0], [-1, 2, -1], [0, -1, 2]])
+        >>> net.predict([[1.0, 2.0]], "b")  # a and c
+        array([[1.5]])
+        >>> net.predict({"a": [3.0]}, ["c", "b"], given=["a"])
+        array([[1., 2.]])
+        """
+        wanted, known, hidden = self._split(names, given)
+        if isinstance(X, list | tuple | np.ndarray) and np.ndim(X) == 2 and np.shape(X)[1] == len(self._names):
+            X = np.asarray(X)[:, known]
+        off = rows_of(X, [self._names[v] for v in known]) - self._mean[known]
+        K = self._precision
+        pull = np.asarray(np.linalg.solve(K[np.ix_(hidden, hidden)], K[np.ix_(hidden, known)]))
+        at = [hidden.index(v) for v in wanted]
+        return np.asarray(self._mean[wanted] - off @ pull[at].T)
+
+    def predict_each(self, X: Any) -> Numbers:
+        """Return the conditional mean of each variable given all others of its row, (n, d) float64.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+
+        Raises
+        ------
+        SchemaError
+            As for `log_prob`.
+        """
+        rows = rows_of(X, self._names)
+        found: Numbers = rows - (rows - self._mean) @ self._precision / np.diagonal(self._precision)
+        return found
+
+    def conditional_covariance(self, names: str | Iterable[str], *, given: Iterable[str] | None = None) -> Numbers:
+        """Return the covariance of some variables given others, (n_names, n_names); it is that of every row.
+
+        Parameters
+        ----------
+        names, given
+            As for `predict`.
+        """
+        wanted, _, hidden = self._split(names, given)
+        at = [hidden.index(v) for v in wanted]
+        found = np.linalg.inv(self._precision[np.ix_(hidden, hidden)])[np.ix_(at, at)]
+        return np.asarray((found + found.T) / 2)
+
+    def fisher_scores(self, X: Any, *, parameters: Sequence[str] | None = None) -> Numbers:
+        """Return the derivatives of each log-density in the parameters, (n, n_parameters) float64.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+        parameters : sequence of {"mean", "precision"}, optional
+            Which; both without it.
+
+        Returns
+        -------
+        (n, n_parameters) float64
+            In this order: the d means; the d diagonal entries of the precision; its edges, in the order of
+            ``graph.edges``, each as one parameter that stands in both places.
+
+        Raises
+        ------
+        SchemaError
+            As for `log_prob`.
+        StateSpaceError
+            When they would not fit.
+        """
+        kinds = _checked_kinds(parameters)
+        off = rows_of(X, self._names) - self._mean
+        d, edges = len(self._names), self._entries
+        cells = len(off) * self.n_parameters
+        if cells > MOST_SCORES:
+            raise StateSpaceError("the scores", cells=cells, limit=MOST_SCORES, remedy="take the rows in parts")
+        parts = []
+        if "mean" in kinds:
+            parts.append(off @ self._precision)
+        if "precision" in kinds:
+            free = edges.taken(self.covariance)
+            parts.append(0.5 * (free[:d] - off**2))
+            parts.append(free[d:] - off[:, edges.rows] * off[:, edges.columns])
+        return np.concatenate(parts, axis=1)
+
+    def fisher_information(self, *, parameters: Sequence[str] | None = None) -> Numbers:
+        """Return the expected product of the scores of one row, (n_parameters, n_parameters) float64.
+
+        The precision itself for the means; ``1/2 tr(W E_a W E_b)`` for the entries of the precision, with W the
+        covariance and E_a the derivative in entry a; 0 between means and entries.
+
+        Parameters
+        ----------
+        parameters
+            As for `fisher_scores`.
+
+        Raises
+        ------
+        StateSpaceError
+            When it would not fit.
+        """
+        kinds = _checked_kinds(parameters)
+        d = len(self._names) if "mean" in kinds else 0
+        size = d + (len(self._entries) if "precision" in kinds else 0)
+        if size**2 > MOST_INFORMATION:
+            raise StateSpaceError(
+                "the Fisher information",
+                cells=size**2,
+                limit=MOST_INFORMATION,
+                remedy='use the metric "practical", or the parameters "mean" alone',
+            )
+        information = np.zeros((size, size))
+        if d:
+            information[:d, :d] = self._precision
+        if size > d:
+            information[d:, d:] = self._entries.information(self.covariance)
+        return information
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GaussianMarkovNetwork):
+            return NotImplemented
+        mine, theirs = (self._mean, self._precision), (other._mean, other._precision)
+        return self._names == other._names and all(map(np.array_equal, mine, theirs))
+
+    def __hash__(self) -> int:
+        return hash((self._names, tuple(self._mean.tolist()), tuple(np.diagonal(self._precision).tolist())))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), (self._names, self._mean, self._precision)
+
+    def __repr__(self) -> str:
+        d, m = len(self._names), self.graph.n_edges
+        return f"GaussianMarkovNetwork({d} variable{'' if d == 1 else 's'}, {m} edge{'' if m == 1 else 's'})"
+
+    @cached_property
+    def _entries(self) -> Entries:
+        return Entries.of_adjacency(self.graph.adjacency)
+
+    @cached_property
+    def _factor(self) -> Numbers:
+        """The lower factor of the precision."""
+        scales = np.sqrt(np.diagonal(self._precision))
+        try:
+            factor = np.linalg.cholesky(self._precision / scales[:, None] / scales)
+        except np.linalg.LinAlgError:
+            raise SchemaError(
+                "the precision must be positive definite; the smallest eigenvalue of its correlations is "
+                f"{np.linalg.eigvalsh(self._precision / scales[:, None] / scales)[0]:.3g}"
+            ) from None
+        return np.asarray(factor * scales[:, None])
+
+    def _split(self, names: str | Iterable[str], given: Iterable[str] | None) -> tuple[list[int], list[int], list[int]]:
+        """Return the positions of what is predicted, what is given, and what is not given."""
+        wanted = list(positions(self._where, names))
+        asked = set(wanted)
+        if not wanted or len(asked) < len(wanted):
+            raise SchemaError(f"the names to predict must be some variables, each once; got {names!r}")
+        if given is None:
+            known = [v for v in range(len(self._names)) if v not in asked]
+        else:
+            known = list(positions(self._where, given))
+        both = [self._names[v] for v in known if v in asked]
+        if both or len(set(known)) < len(known):
+            raise SchemaError(
+                f"given variables must be others than those predicted, each once; see {listed(both or known)}"
+            )
+        if not known:
+            raise SchemaError("no variable is given, so there is nothing to predict from; see `mean` and `covariance`")
+        return wanted, known, sorted(set(range(len(self._names))) - set(known))
+
+
+def _check_symmetry(K: Numbers, names: Sequence[str]) -> None:
+    """Raise SchemaError when a matrix has no positive diagonal, or is not symmetric."""
+    own = np.diagonal(K)
+    if not (own > 0).all():
+        v = int(np.argmin(own > 0))
+        raise SchemaError(f"the precision of {names[v]!r} must be positive, got {own[v]:.6g}")
+    sizes = np.sqrt(own)
+    bad = np.argwhere(np.abs(K - K.T) > ROUNDING * sizes[:, None] * sizes)
+    if len(bad):
+        i, j = bad[0]
+        raise SchemaError(
+            f"the precision must be symmetric; between {names[i]!r} and {names[j]!r} it has {K[i, j]:.6g} and "
+            f"{K[j, i]:.6g}"
+        )
+
+
+def _checked_kinds(parameters: Sequence[str] | None) -> tuple[str, ...]:
+    """Return kinds of parameters."""
+    kinds = KINDS if parameters is None else (parameters,) if isinstance(parameters, str) else tuple(parameters)
+    if not kinds or not set(kinds) <= set(KINDS):
+        raise SchemaError(f"parameters must be among {listed(KINDS)}, got {listed(kinds) if kinds else 'none'}")
+    return kinds

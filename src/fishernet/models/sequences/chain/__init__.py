@@ -1,1 +1,0 @@
-"""The parts of a Markov chain: how it moves between contexts, strings drawn, the information."""

@@ -1,1 +1,0 @@
-"""The parts of a hidden Markov model: trajectories, counts, strings drawn and enumerated."""

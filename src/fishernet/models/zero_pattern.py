@@ -1,0 +1,211 @@
+"""The precision with a graph's zero pattern whose inverse agrees with a covariance on the graph.
+
+It is the maximum of the likelihood ``log det K - tr(S K)`` among the precisions K with zeros where the graph has no
+edge (Dempster's covariance selection [1]_). Connected parts are independent. For a chordal part it is a sum over
+cliques; for others it is found by Newton's method, whose steps are solved for by conjugate gradients where they are
+large. The function is self-concordant: with steps shortened to 1 / (1 + decrement) where need be, it arrives from
+anywhere.
+
+References
+----------
+.. [1] A. P. Dempster, "Covariance selection", Biometrics 28, 1972.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from fishernet.base.errors import ConvergenceError, SchemaError
+from fishernet.base.names import listed
+from fishernet.graphs import UndirectedGraph
+from fishernet.graphs.undirected import chordal_subgraph
+from fishernet.models.conditionals.linear_gaussian import Regressors, chordal_precision, singular_clique
+from fishernet.models.gaussian import Numbers
+from fishernet.models.gaussian_markov_network import Curvature, Entries
+
+AIM, ENOUGH = 1e-11, 1e-8  # of the gradient, for variances of 1
+MOST_STEPS = 200
+LARGEST = 1e11  # entry of the precision, for variances of 1: beyond, the maximum is nowhere
+FEW_ENTRIES = 300  # whose curvature is written down as a matrix
+QUADRATIC = 0.2  # decrement from which on whole steps are safe
+ROUNDING = 1e-6  # a decrement after which the gradient can only fall, but for rounding
+NARROW = 1e-10  # an eigenvalue that counts as 0 when the reason of a failure is looked for
+
+
+def completed_precision(S: Numbers, graph: UndirectedGraph) -> Numbers:
+    """Return the precision with a graph's zeros whose inverse agrees with S on the diagonal and the edges, (d, d).
+
+    Parameters
+    ----------
+    S : (d, d) array
+        Symmetric, with a positive diagonal; what it holds between variables that are not joined does not matter.
+    graph : UndirectedGraph
+        On d variables, in the order of S.
+
+    Raises
+    ------
+    SchemaError
+        When S is singular on a clique of the graph, naming its variables, or has no positive diagonal.
+    ConvergenceError
+        When there is no such precision for another reason.
+
+    Notes
+    -----
+    For variances of 1, the inverse agrees to 1e-8 at least, mostly to 1e-11. Memory O(d^2).
+    """
+    own = np.diagonal(S)
+    if not (own > 0).all():
+        raise SchemaError(f"the variance of {graph.names[int(np.argmin(own > 0))]!r} is not positive")
+    scales = np.outer(1 / np.sqrt(own), 1 / np.sqrt(own))  # so that what is symmetric stays so to the last bit
+    K = np.zeros_like(S)
+    for part in parts(graph):
+        at = np.ix_(part.positions, part.positions)
+        R = S[at] * scales[at]
+        np.fill_diagonal(R, 1.0)
+        K[at] = _of_part(R, part)
+    return K * scales
+
+
+class Part:
+    """A connected part of a graph as a graph of its own."""
+
+    def __init__(self, positions: list[int], graph: UndirectedGraph) -> None:
+        self.positions = positions
+        self.names = [graph.names[v] for v in positions]
+        place = {v: k for k, v in enumerate(positions)}
+        self.adjacency = [[place[other] for other in graph.adjacency[v]] for v in positions]
+        self.order: Regressors = chordal_subgraph(self.adjacency)
+
+    @property
+    def is_chordal(self) -> bool:
+        """Whether `order` has all edges."""
+        return 2 * sum(len(earlier) for _, earlier in self.order) == sum(map(len, self.adjacency))
+
+
+def parts(graph: UndirectedGraph) -> list[Part]:
+    """Return the connected parts of a graph."""
+    where = {name: v for v, name in enumerate(graph.names)}
+    return [Part([where[name] for name in names], graph) for names in graph.components()]
+
+
+def _of_part(R: Numbers, part: Part) -> Numbers:
+    """Return the precision of a connected part, for variances of 1."""
+    start = chordal_precision(R, part.order, part.names)
+    if part.is_chordal:
+        return start
+    entries = Entries.of_adjacency(part.adjacency)
+    found, gradient, steps = _newton(entries, entries.taken(R), entries.taken(start))
+    if gradient <= ENOUGH:
+        return entries.filled(found)
+    for clique in cliques(part.adjacency):
+        if np.linalg.eigvalsh(R[np.ix_(clique, clique)])[0] < NARROW:
+            raise singular_clique([part.names[v] for v in clique])
+    raise ConvergenceError(
+        f"no precision with this graph's zeros has an inverse that agrees with the covariance on the edges among "
+        f"{listed(part.names)}: there are too few rows for the graph, or columns are nearly collinear (after {steps} "
+        f"steps still {gradient:.1e} off); take more rows, or fewer edges",
+        steps=steps,
+        residual=gradient,
+    )
+
+
+def _newton(entries: Entries, target: Numbers, x: Numbers) -> tuple[Numbers, float, int]:
+    """Return the best entries, how far their inverse is off, and the number of steps.
+
+    Parameters
+    ----------
+    entries : Entries
+    target : (n_entries,) array
+        The entries that the inverse should have.
+    x : (n_entries,) array
+        Of a positive definite matrix, to begin with.
+    """
+    W, log_det = _inverse(entries.filled(x))
+    best, least, steps = x, np.inf, 0
+    while True:
+        gap = entries.taken(W) - target
+        off = float(np.abs(gap).max())
+        if off < least:
+            best, least = x, off
+        if off <= AIM or steps == MOST_STEPS or not x[: entries.size].max() < LARGEST:
+            break
+        direction = _direction(entries, W, gap)
+        decrement = math.sqrt(max(entries.inner(gap, direction), 0.0))
+        if off > least and decrement < ROUNDING:
+            break  # rounding: there is no more to win
+        x, W, log_det = _moved(entries, target, x, direction, decrement, log_det)
+        steps += 1
+    return best, least, steps
+
+
+def _moved(
+    entries: Entries, target: Numbers, x: Numbers, direction: Numbers, decrement: float, log_det: float
+) -> tuple[Numbers, Numbers, float]:
+    """Return the next entries, with the inverse and the log-determinant."""
+    length = 1.0
+    before = entries.inner(target, x) - log_det
+    while True:
+        after = x + length * direction
+        W, log_det = _inverse(entries.filled(after), must=length * (1 + decrement) <= 1)
+        gain = before - (entries.inner(target, after) - log_det)
+        if decrement < QUADRATIC or length * (1 + decrement) <= 1 or gain > 0.1 * length * decrement**2:
+            return after, W, log_det
+        length = max(length / 2, 1 / (1 + decrement))
+
+
+def _inverse(K: Numbers, *, must: bool = True) -> tuple[Numbers, float]:
+    """Return the inverse and the log-determinant; -inf when K is not positive definite and need not be."""
+    from scipy.linalg import lapack  # slow to import, and needed by few calls
+
+    factor, failed = lapack.dpotrf(K, lower=1)
+    if failed:
+        if must:
+            raise np.linalg.LinAlgError
+        return K, -np.inf
+    W, _ = lapack.dpotri(factor, lower=1)
+    lower = np.tril(W, -1)
+    return lower + lower.T + np.diag(np.diagonal(W)), float(2 * np.log(np.diagonal(factor)).sum())
+
+
+def _direction(entries: Entries, W: Numbers, gap: Numbers) -> Numbers:
+    """Return D with ``W D W = gap`` on the entries: exactly where they are few, else by conjugate gradients."""
+    if len(entries) <= FEW_ENTRIES:
+        twice = np.where(np.arange(len(entries)) < entries.size, 1.0, 2.0)
+        return np.asarray(np.linalg.solve(2 * entries.information(W), twice * gap))
+    curvature = Curvature(entries, W)
+    diagonal = curvature.diagonal
+    D, rest = np.zeros_like(gap), gap
+    along = rest / diagonal
+    size = entries.inner(rest, along)
+    goal = size * min(0.01, size)  # the nearer, the more exactly: convergence stays quadratic
+    while size > goal:
+        bent = curvature(along)
+        length = size / entries.inner(along, bent)
+        D = D + length * along
+        rest = rest - length * bent
+        ahead = rest / diagonal
+        size, before = entries.inner(rest, ahead), size
+        along = ahead + size / before * along
+    return D
+
+
+def cliques(adjacency: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return maximal cliques that hold every variable and every edge at least once."""
+    neighbors = [set(others) for others in adjacency]
+    found: list[list[int]] = [[v] for v, others in enumerate(adjacency) if not others]
+    covered: set[tuple[int, int]] = set()
+    for i, others in enumerate(adjacency):
+        for j in others:
+            if i < j and (i, j) not in covered:
+                clique, common = [i, j], neighbors[i] & neighbors[j]
+                while common:
+                    v = max(common, key=lambda v: (len(common & neighbors[v]), -v))
+                    clique.append(v)
+                    common = common & neighbors[v]
+                clique.sort()
+                covered.update((a, b) for a in clique for b in clique if a < b)
+                found.append(clique)
+    return found

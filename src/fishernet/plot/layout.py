@@ -1,0 +1,311 @@
+"""Layout in layers, for graphs without cycles: every arc points down.
+
+The steps are those of Sugiyama, Tagawa and Toda (IEEE Transactions on Systems, Man and Cybernetics 11, 1981): layers
+by the longest way from a root, a bend where an arc passes a layer, orders within the layers by barycentres with few
+crossings, then places as near to the neighbours' as the order and the names allow.
+
+Components side by side: in rows, the tallest first, so that the whole is somewhat wider than high.
+
+Layout by stress: nodes stand as far apart as the shortest way between them is long.
+
+The sum over pairs of ``(distance drawn - length of the way)^2 / (length of the way)^2`` is brought down by majorization
+[1]_ from the places that classical scaling gives, so that the same graph is always drawn alike.
+
+References
+----------
+.. [1] E. R. Gansner, Y. Koren and S. North, "Graph drawing by stress majorization", Graph Drawing 2004.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from fishernet.plot.shapes import Drawable, Layout, Link, Points, components
+
+ROW = 0.85  # inches between layers
+BEND = 0.25  # inches that an arc takes where it passes a layer
+BESIDE = 0.15  # inches between neighbours in a layer
+SWEEPS = 24
+
+
+def layered_layout(n: int, links: Sequence[Link], widths: Points) -> Layout:
+    """Lay out a connected graph without cycles whose links run from parent to child.
+
+    Parameters
+    ----------
+    n : int
+    links : sequence of (int, int)
+    widths : (n,) array
+        Of the nodes with their names.
+    """
+    level = _levels(n, links)
+    spots, chains = _with_bends(level, links)
+    near = _Neighbours(spots, [pair for chain in chains for pair in pairwise(chain)])
+    rows = _ordered([[s for s, at in enumerate(spots) if at == row] for row in range(max(spots) + 1)], near)
+    room = np.concatenate([np.maximum(widths, BEND), np.full(len(spots) - n, BEND)]) + BESIDE
+    x = _placed(rows, near, room)
+    places = np.stack([x, -ROW * np.array(spots)], axis=1).round(6)
+    return Layout(places[:n], [places[chain] for chain in chains])
+
+
+class _Neighbours:
+    """The spots joined with each spot in the layer above, and in the layer below."""
+
+    def __init__(self, spots: Sequence[int], pairs: Sequence[Link]) -> None:
+        self.above: list[list[int]] = [[] for _ in spots]
+        self.below: list[list[int]] = [[] for _ in spots]
+        for upper, lower in pairs:
+            self.below[upper].append(lower)
+            self.above[lower].append(upper)
+
+
+def _levels(n: int, links: Sequence[Link]) -> list[int]:
+    """Return the layer of each node from 0: below its parents, and roots close to their first child."""
+    children: list[list[int]] = [[] for _ in range(n)]
+    waiting = [0] * n
+    for parent, child in links:
+        children[parent].append(child)
+        waiting[child] += 1
+    ready = [v for v in range(n) if not waiting[v]]
+    roots, level = set(ready), [0] * n
+    for v in ready:  # grows while it is read
+        for child in children[v]:
+            level[child] = max(level[child], level[v] + 1)
+            waiting[child] -= 1
+            if not waiting[child]:
+                ready.append(child)
+    for root in roots:
+        if children[root]:
+            level[root] = min(level[child] for child in children[root]) - 1
+    return level
+
+
+def _with_bends(level: Sequence[int], links: Sequence[Link]) -> tuple[list[int], list[list[int]]]:
+    """Return the layer of every spot (nodes, then bends), and the spots of each link from its parent to its child."""
+    spots, chains = list(level), []
+    for parent, child in links:
+        bends = range(len(spots), len(spots) + level[child] - level[parent] - 1)
+        spots.extend(range(level[parent] + 1, level[child]))
+        chains.append([parent, *bends, child])
+    return spots, chains
+
+
+def _ordered(rows: list[list[int]], near: _Neighbours) -> list[list[int]]:
+    """Return the layers in an order with few crossings: the best of some sweeps down and up."""
+    best, fewest = rows, _crossings(rows, near)
+    for sweep in range(SWEEPS):
+        if not fewest:
+            break
+        down = sweep % 2 == 0
+        rows = _swept(rows, near.above if down else near.below, down=down)
+        crossings = _crossings(rows, near)
+        if crossings < fewest:
+            best, fewest = rows, crossings
+    return best
+
+
+def _swept(rows: list[list[int]], towards: list[list[int]], *, down: bool) -> list[list[int]]:
+    """Sort every layer by the mean position of its spots' neighbours in the layer that comes before it."""
+    order = range(len(rows)) if down else range(len(rows) - 1, -1, -1)
+    place: dict[int, float] = {}
+    sorted_rows = [list(row) for row in rows]
+    for at in order:
+        wanted = {s: _mean([place[o] for o in towards[s]], float(i)) for i, s in enumerate(sorted_rows[at])}
+        sorted_rows[at].sort(key=wanted.__getitem__)
+        place.update((s, float(i)) for i, s in enumerate(sorted_rows[at]))
+    return sorted_rows
+
+
+def _mean(values: Sequence[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
+
+
+def _crossings(rows: list[list[int]], near: _Neighbours) -> int:
+    """Count the pairs of links between two layers that cross."""
+    total = 0
+    for upper, lower in pairwise(rows):
+        place = {s: i for i, s in enumerate(lower)}
+        ends = np.array([place[o] for s in upper for o in sorted(near.below[s], key=place.__getitem__)])
+        starts = np.array([i for i, s in enumerate(upper) for _ in near.below[s]])
+        if len(ends):
+            total += int(((starts[:, None] < starts) & (ends[:, None] > ends)).sum())
+    return total
+
+
+def _placed(rows: list[list[int]], near: _Neighbours, room: Points) -> Points:
+    """Return the abscissa of every spot: near the mean of its neighbours', in order and with room between."""
+    x = np.zeros(len(room))
+    offsets = []
+    for row in rows:
+        halves = room[row] / 2
+        offset = np.concatenate([[0.0], np.cumsum(halves[:-1] + halves[1:])])
+        offsets.append(offset)
+        x[row] = offset - offset[-1] / 2
+    for sweep in range(SWEEPS):
+        down = sweep % 2 == 0
+        towards = near.above if down else near.below
+        for at in range(len(rows)) if down else range(len(rows) - 1, -1, -1):
+            row = rows[at]
+            wanted = np.array([_mean([float(x[o]) for o in towards[s]], float(x[s])) for s in row])
+            x[row] = _ascending(wanted - offsets[at]) + offsets[at]
+    return x
+
+
+def _ascending(values: Points) -> Points:
+    """Return the closest numbers, by squares, that do not descend: neighbours that would are pooled."""
+    pools: list[tuple[float, int]] = []
+    for value in values.tolist():
+        mean, size = value, 1
+        while pools and pools[-1][0] > mean:
+            other, more = pools.pop()
+            mean, size = (mean * size + other * more) / (size + more), size + more
+        pools.append((mean, size))
+    means, sizes = zip(*pools, strict=True)
+    return np.repeat(np.array(means), sizes)
+
+
+WIDER = 1.4  # than high
+GAP = 0.45  # inches between components
+
+
+def by_component(drawable: Drawable, rooms: Points, lay_out: Callable[[int, list[Link], Points], Layout]) -> Layout:
+    """Lay every component out by itself, and pack them.
+
+    Parameters
+    ----------
+    drawable : Drawable
+    rooms : (n, 2) array
+        Width and height of each node with its name.
+    lay_out : callable
+        ``lay_out(n, links, widths)`` for one component.
+    """
+    places = np.zeros((len(drawable.names), 2))
+    ways: list[Points] = [np.zeros((2, 2))] * len(drawable.links)
+    parts, sizes = [], []
+    groups = components(len(drawable.names), drawable.links)
+    of_group = {node: number for number, members in enumerate(groups) for node in members}
+    held: list[list[int]] = [[] for _ in groups]
+    for position, (u, _) in enumerate(drawable.links):
+        held[of_group[u]].append(position)
+    for members, positions in zip(groups, held, strict=True):
+        where = {node: place for place, node in enumerate(members)}
+        links = [(where[u], where[v]) for u, v in (drawable.links[p] for p in positions)]
+        part = lay_out(len(members), links, rooms[members, 0])
+        room = rooms[members].max(axis=0) / 2
+        low, high = part.box
+        parts.append(part.moved(room - low))
+        sizes.append(high - low + 2 * room)
+    for part, corner, members, positions in zip(parts, _packed(sizes), groups, held, strict=True):
+        moved = part.moved(corner)
+        places[members] = moved.places
+        for position, way in zip(positions, moved.ways, strict=True):
+            ways[position] = way
+    return Layout(places, ways)
+
+
+def _packed(sizes: Sequence[Points]) -> list[Points]:
+    """Return the lower left corners of boxes put in rows from the top, the tallest first."""
+    order = sorted(range(len(sizes)), key=lambda i: (-round(float(sizes[i][1]), 6), -float(sizes[i][0]), i))
+    area = sum(float((size + GAP).prod()) for size in sizes)
+    widest = max(float(size[0]) for size in sizes)
+    limit = max(widest, math.sqrt(WIDER * area))
+    corners: list[Points] = [np.zeros(2)] * len(sizes)
+    x = top = tallest = 0.0
+    for i in order:
+        width, height = sizes[i].tolist()
+        if x > 0 and x + width > limit + 1e-9:
+            x, top, tallest = 0.0, top - tallest - GAP, 0.0
+        corners[i] = np.array([x, top - height])
+        x, tallest = x + width + GAP, max(tallest, height)
+    return corners
+
+
+STEP = 0.8  # inches that an edge is long
+MOST_STEPS, LEAST_STEPS = 300, 40
+WORK = 10**8  # pairs looked at in all steps, beyond the least; some seconds
+SMALLEST_GAIN = 1e-5  # of a step, relative
+GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+
+
+def stress_layout(n: int, links: Sequence[Link], widths: Points) -> Layout:
+    """Lay out a connected graph.
+
+    Parameters
+    ----------
+    n : int
+    links : sequence of (int, int)
+    widths : (n,) array
+        Of the nodes with their names; where names are long, edges are too.
+    """
+    if n == 1:
+        return Layout(np.zeros((1, 2)), [])
+    lengths = _shortest_ways(n, links)
+    places = _turned(_majorized(lengths, _scaled_start(lengths)))
+    step = max(STEP, 0.75 * float(np.median(widths)))
+    return Layout.straight((places * step).round(6), links)
+
+
+def _shortest_ways(n: int, links: Sequence[Link]) -> Points:
+    """Return the numbers of edges between every two nodes, (n, n)."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import shortest_path
+
+    u, v = np.array(links).T
+    lengths: Points = shortest_path(
+        coo_array((np.ones(len(u)), (u, v)), (n, n)).tocsr(), directed=False, unweighted=True
+    )
+    return lengths
+
+
+def _scaled_start(lengths: Points) -> Points:
+    """Return the plane of classical scaling, (n, 2), with a small spiral that parts nodes in one place."""
+    n = len(lengths)
+    squares = lengths**2
+    centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
+    values, vectors = np.linalg.eigh(centred)
+    chosen = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
+    signs = np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])  # an eigenvector's is arbitrary
+    turns = np.arange(n) * GOLDEN_ANGLE
+    spiral = np.sqrt(np.arange(n) / n)[:, None] * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    placed: Points = chosen * np.where(signs == 0, 1.0, signs) + 0.1 * spiral
+    return placed
+
+
+def _majorized(lengths: Points, places: Points) -> Points:
+    """Return the places of smallest stress near a start, (n, 2), in steps of an edge's length."""
+    n = len(lengths)
+    weights = 1 / np.where(lengths > 0, lengths, np.inf) ** 2
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    inverse = np.linalg.inv(laplacian + 1 / n) - 1 / n
+    before = math.inf
+    for _ in range(max(LEAST_STEPS, min(MOST_STEPS, WORK // n**2))):
+        apart = _distances(places)
+        stress = float((weights * (apart - lengths) ** 2).sum())
+        if stress >= before * (1 - SMALLEST_GAIN):
+            break
+        before = stress
+        pull = -weights * lengths / np.maximum(apart, 1e-9)
+        np.fill_diagonal(pull, 0.0)
+        np.fill_diagonal(pull, -pull.sum(axis=1))
+        places = inverse @ (pull @ places)
+    return places
+
+
+def _distances(places: Points) -> Points:
+    x, y = places.T
+    apart: Points = np.hypot(x[:, None] - x, y[:, None] - y)
+    return apart
+
+
+def _turned(places: Points) -> Points:
+    """Return the places turned so that they spread most from left to right."""
+    centred = places - places.mean(axis=0)
+    (a, b), (_, c) = centred.T @ centred
+    angle = 0.5 * math.atan2(2 * b, a - c)
+    turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+    turned: Points = centred @ turn
+    return turned

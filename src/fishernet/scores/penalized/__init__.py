@@ -1,1 +1,0 @@
-"""Scores that are the maximized log-likelihood, less a price for every free parameter."""

@@ -1,1 +1,0 @@
-"""From labels to codes: types, bins, states, and what to do with missing and unknown cells."""

@@ -1,1 +1,0 @@
-"""Where columns come from: data frames, and the formats of files."""
