@@ -40,7 +40,7 @@ from fishernet.base.errors import (
     ZeroProbabilityError,
 )
 from fishernet.base.threads import set_threads
-from fishernet.data import Table, Variable, read_table, write_table
+from fishernet.data import Continuous, Table, Variable, read_table, write_table
 from fishernet.files import load, read_bif, read_fasta, read_newick, read_stockholm, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
 from fishernet.models import (
@@ -59,6 +59,7 @@ from fishernet.scores import local_score, regret, score
 
 __all__ = [
     "BayesianNetwork",
+    "Continuous",
     "ConvergenceError",
     "Cpdag",
     "CycleError",

@@ -58,7 +58,7 @@ def test_chosen_columns_come_in_the_order_of_the_file_and_the_others_may_hold_an
     [
         ("a,b\n1,2\n3,x\n5,y\n", "column 'b', row 1: 'x' is no number; leave the column out"),
         ("a,b\n1,2\n3,true\n", "column 'b', row 1: 'true' is no number"),
-        ("a,b\n1,2\n3,nan\n", "column 'b', row 1: 'nan' is no number"),
+        ("a,b\n1,2\n3,nan\n", "missing cells in 'b'"),
         ("a,b\n1,2\n3,inf\n", "column 'b', row 1: 'inf' is no number"),
         ("a,b\n1,2\n3,\n,\n", r"'a' \(1\), 'b' \(2\), the first in column 'a', row 2"),
         ("a,b\n1,2\n3,1e200\n", "column 'b', row 1: 1e200 cannot be used"),

@@ -30,9 +30,10 @@ from fishernet.base.io import read_text
 from fishernet.base.random import generator
 from fishernet.cli.output import check_folder
 from fishernet.data import State, Table, Variable, read_table
-from fishernet.data.encode import UNKNOWN, Cells, label_array, looked_up
+from fishernet.data.cells import Cells
+from fishernet.data.encode import UNKNOWN, looked_up
 from fishernet.data.numbers import NamedColumns, read_numbers
-from fishernet.data.variable import code_of, listed
+from fishernet.data.variable import code_of, label_array, listed
 from fishernet.files import load, read_bif, save, write_bif
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import (
@@ -308,7 +309,7 @@ def _hold_out_counts(table: Table, weights: npt.NDArray[np.int64], share: float,
 
 
 def _weighted(table: Table, weights: npt.NDArray[np.int64]) -> Table:
-    return Table(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
+    return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
 
 
 Categorical = BayesianNetwork | DependencyNetwork | MarkovNetwork

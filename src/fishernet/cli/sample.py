@@ -191,7 +191,4 @@ def draw(model: Categorical, n: int, given: Mapping[str, State], seed: int | Non
 
 def columns(table: Table) -> dict[str, list[object]]:
     """Return the labels of a table without missing cells, one list a variable."""
-    return {
-        variable.name: [variable.states[code] for code in codes.tolist()]
-        for variable, codes in zip(table.variables, table.codes, strict=True)
-    }
+    return {name: table[name].tolist() for name in table.names}

@@ -100,7 +100,9 @@ class Distribution:
 def common_variables(p: Any, q: Any) -> Sequence[Variable] | None:
     """Return the variables to whose order two distributions are brought: the second's, or else the first's."""
     for one in (q, p):
-        if isinstance(one, Table | BayesianNetwork | DependencyNetwork):
+        if isinstance(one, Table):
+            return one.require_categorical("a divergence")
+        if isinstance(one, BayesianNetwork | DependencyNetwork):
             return one.variables
     return None
 

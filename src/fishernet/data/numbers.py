@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from fishernet.base.errors import MissingValueError, SchemaError
 from fishernet.base.random import Seed, drawn_share
-from fishernet.data.encode import Cells, numbers_of
-from fishernet.data.options import NA_VALUES, Options
+from fishernet.data.cells import Cells, SourceColumn, numbers_of
+from fishernet.data.options import DEFAULT_NA, Options
 from fishernet.data.reading import columns_of
 from fishernet.data.table import Table
 from fishernet.data.variable import check_names, counted, listed, require_str
@@ -209,7 +209,7 @@ def read_numbers(
     *,
     columns: Iterable[str] | None = None,
     missing: str = "error",
-    na_values: Iterable[str] = NA_VALUES,
+    na_values: Iterable[str] = DEFAULT_NA,
 ) -> NamedColumns:
     r"""Read columns of numbers from a file.
 
@@ -326,8 +326,9 @@ NUMBER_FORMATS: dict[str, Callable[[NamedColumns, Sink], None]] = {
 }
 
 
-def _numbers(cells: Cells) -> Columns:
+def _numbers(column: SourceColumn) -> Columns:
     """Return the numbers of a column, NaN in missing cells."""
+    cells: Cells = column.coded
     numbers = numbers_of(cells.labels)
     strange = cells.marked(~(np.abs(numbers) <= LARGEST))
     if strange.any():

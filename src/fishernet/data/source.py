@@ -68,7 +68,7 @@ class TableCounts:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.variables = table.variables
+        self.variables = table.require_categorical("what is learned from counts")
         self.n_rows = table.native.total
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
