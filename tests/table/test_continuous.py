@@ -114,7 +114,7 @@ def test_numbers_become_what_a_model_has() -> None:
 def test_states_that_are_numbers_become_these() -> None:
     table = Table.from_frame({"x": [1, 3, None], "t": ["1", "b", "b"]})
     assert labels(table.conform([Continuous("x")])) == {"x": [1.0, 3.0, None]}
-    with pytest.raises(UnknownStateError, match="column 't', row 0: numbers are needed, and the label '1' is none"):
+    with pytest.raises(UnknownStateError, match="column 't', row 1: numbers are needed, and the label 'b' is none"):
         table.conform([Continuous("t")])
     cut = table.discretize({"x": 1})
     with pytest.raises(UnknownStateError, match="numbers are needed, and the label 'any' is none"):

@@ -7,6 +7,7 @@ numbers.
 """
 
 from fishernet.data.counts import Counts
+from fishernet.data.matching import as_table
 from fishernet.data.moments import Scatter, as_scatter
 from fishernet.data.reading import read_table
 from fishernet.data.source import CountSource, TableCounts, as_source
@@ -26,6 +27,7 @@ __all__ = [
     "Variable",
     "as_scatter",
     "as_source",
+    "as_table",
     "read_table",
     "write_table",
 ]

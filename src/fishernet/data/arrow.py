@@ -329,7 +329,7 @@ def frame_columns(frame: Any, options: Options) -> Columns:
 
     Parameters
     ----------
-    frame : pandas, polars or pyarrow frame, or mapping from names to columns
+    frame : pandas, polars or pyarrow frame, anything with __arrow_c_stream__, or mapping from names to columns
     options : Options
 
     Raises
@@ -355,6 +355,8 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return columns_of(pa.table(frame), options)
         name = type(frame).__name__
         remedy = "collect it first" if "Lazy" in name or "Relation" in name else "codes go through Table.from_codes"
         raise SchemaError(

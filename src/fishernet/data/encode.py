@@ -223,11 +223,9 @@ def _codes_of_states(have: Variable, want: Variable) -> Lookup | None:
 
 
 def _numbers_of_states(have: Variable) -> Lookup:
-    """Return the number that each state is; NaN for one that is none, as a bin is."""
-    states = label_array(have.states)
-    plain = have.cuts is None and is_numeric(states)
-    numbers = np.append(numbers_of(states) if plain else np.full(len(states), np.nan), np.nan)
-    return numbers, np.append(~np.isnan(numbers[:-1]), True)
+    """Return the number that each state is, or stands for as text; NaN for one that is none, as a bin is."""
+    found = numbers_of(label_array(have.states)) if have.cuts is None else np.full(len(have.states), np.nan)
+    return np.append(found, np.nan), np.append(~np.isnan(found), True)
 
 
 def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str) -> Codes:
@@ -250,7 +248,7 @@ def unknown_state(variable: Column, label: object, row: int, remedy: str = "") -
     """Return the error that says that a variable does not have a label, found first in a row."""
     if variable.is_continuous:
         return UnknownStateError(
-            f"column {variable.name!r}, row {row}: numbers are needed, and the label {label!r} is none{remedy}",
+            f"column {variable.name!r}, row {row}: numbers are needed, and the label {label!r} is none" + remedy,
             variable=variable.name,
             label=label,
             row=row,

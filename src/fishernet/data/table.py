@@ -193,7 +193,7 @@ class Table:
 
         Parameters
         ----------
-        frame : pandas, polars or pyarrow frame, or mapping from names to columns
+        frame : pandas, polars or pyarrow frame, what has __arrow_c_stream__, or mapping from names to columns
         columns : sequence of str, optional
             Only these columns, in the order of the frame; all without it.
         exclude : sequence of str
@@ -377,9 +377,11 @@ class Table:
         """
         counts = self.missing_counts()
         if counts:
+            numbers = any(variable.is_continuous and variable.name in counts for variable in self._variables)
+            remedy = 'missing="drop"' + ("" if numbers else ' or missing="state"')
             raise MissingValueError(
                 f"{purpose} needs a table without missing cells; missing in {counted(counts)}; "
-                'read the table with missing="drop" or missing="state"',
+                f"read the table with {remedy}",
                 counts=counts,
             )
 
@@ -395,11 +397,10 @@ class Table:
         """
         numbers = [variable.name for variable in self._variables if variable.is_continuous]
         if numbers:
-            one = len(numbers) == 1
+            verb, them = ("is", "it") if len(numbers) == 1 else ("are", "them")
             raise SchemaError(
-                f"{purpose} is for categorical columns, and {listed(numbers)} {'is' if one else 'are'} continuous: "
-                f"bins=4 cuts {'it' if one else 'them'}, as in table.discretize(4)"
-                + (f", or {remedy}" if remedy else "")
+                f"{purpose} is for categorical columns, and {listed(numbers)} {verb} continuous: bins=4 cuts {them} "
+                "into states" + (f", or {remedy}" if remedy else "")
             )
         return cast(tuple[Variable, ...], self._variables)
 

@@ -42,7 +42,8 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.random import Seed, generator
-from fishernet.data import Table
+from fishernet.data import Table, as_table
+from fishernet.data.matching import as_rows
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.kernel import (
     Algebra,
@@ -59,8 +60,6 @@ from fishernet.kernels.kernel import (
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
 from fishernet.models.bayesian_network import zero_probability
 from fishernet.models.conditionals.conditional import describe_group
-from fishernet.models.gaussian_markov_network import rows_of
-from fishernet.models.network import as_model_table
 
 PARTS = ("emission", "transition", "initial", "final")
 
@@ -764,9 +763,9 @@ class FisherKernel(Algebra):
 
     def _rows(self, X: Rows) -> Any:
         if isinstance(self._model, BayesianNetwork):
-            return as_model_table(X, self._model.variables, complete_for="a Fisher kernel")
+            return as_table(X, self._model.variables, complete_for="a Fisher kernel")
         if isinstance(self._model, GaussianBayesianNetwork | GaussianMarkovNetwork):
-            return rows_of(X, self._model.names)
+            return as_rows(X, self._model.names, "a Fisher kernel")
         return X if hasattr(X, "__len__") else list(X)
 
 

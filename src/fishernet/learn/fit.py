@@ -8,8 +8,8 @@ Gaussian Markov networks by maximum likelihood.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, overload
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ import numpy.typing as npt
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
 from fishernet.base.names import require_kind
 from fishernet.data import Counts, CountSource, Scatter, Table, Variable, as_scatter, as_source
+from fishernet.data.matching import is_frame
 from fishernet.data.moments import require_varying
-from fishernet.data.numbers import is_frame
 from fishernet.data.variable import listed, positions
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.learn.structure import structure
@@ -86,7 +86,7 @@ def gaussian_network(X: Any, graph: UndirectedGraph) -> GaussianMarkovNetwork:
 
     Parameters
     ----------
-    X : (n, d) array, data frame, mapping from names to columns, or Scatter
+    X : (n, d) array, Table of continuous columns, data frame, mapping from names to columns, or Scatter
         Numbers. The columns of an array are those of ``graph.names``, in their order; otherwise columns are matched by
         name.
     graph : UndirectedGraph
@@ -138,7 +138,7 @@ def _matched(X: Any, graph: UndirectedGraph) -> Scatter:
     if isinstance(X, Scatter):
         _require_same(X.names, graph.names)
         return X.marginal([X.names.index(name) for name in graph.names])
-    if not is_frame(X):
+    if not isinstance(X, Table) and not is_frame(X):
         return as_scatter(X, graph.names)
     scatter = as_scatter(X)
     _require_same(scatter.names, graph.names)
@@ -157,27 +157,18 @@ def _require_same(columns: tuple[str, ...], names: tuple[str, ...]) -> None:
 Cells = npt.NDArray[np.float64]
 
 
-class Frame(Protocol):
-    """A data frame: of pandas, polars or pyarrow."""
-
-    @property
-    def columns(self) -> Any:
-        """The columns, or their names."""
-        ...
-
-
 @overload
-def parameters(dag: Dag, table: Scatter | npt.NDArray[Any] | Mapping[str, Any]) -> GaussianBayesianNetwork: ...
+def parameters(dag: Dag, table: Scatter | npt.NDArray[Any]) -> GaussianBayesianNetwork: ...
 
 
 @overload
 def parameters(
-    dag: Dag, table: Table | CountSource, *, smoothing: float | str = 1.0, ess: float | None = None
+    dag: Dag, table: CountSource, *, smoothing: float | str = 1.0, ess: float | None = None
 ) -> BayesianNetwork: ...
 
 
 @overload
-def parameters(dag: Dag, table: Frame) -> GaussianBayesianNetwork: ...
+def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> Any: ...
 
 
 def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> Any:
@@ -187,10 +178,10 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     ----------
     dag : Dag
         The structure; its variables are matched to the table's by name.
-    table : Table or CountSource
-        The data, without missing cells. Or numbers, for a linear-Gaussian network by maximum likelihood: a data frame
-        (columns that the graph does not have are passed over), a mapping from names to columns, an (n, d) array with
-        the columns of ``dag.names``, or a Scatter; these take neither smoothing nor ess.
+    table : Table, data frame, CountSource or Scatter
+        The data, without missing cells; columns that the graph does not have are passed over. Where all columns are
+        continuous, or it is an (n, d) array of numbers with the columns of ``dag.names`` or a Scatter, the network is
+        linear-Gaussian, by maximum likelihood; smoothing and ess do not go with these.
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
@@ -225,14 +216,15 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     >>> fn.learn.parameters(dag, table, smoothing=0).conditional("v1").probabilities.round(3)
     array([[0.667, 0.333],
            [0.   , 1.   ]])
-    >>> fn.learn.parameters(dag, {"v0": [0.0, 1.0, 2.0], "v1": [1.0, 2.0, 6.0]}).coefficients[1]
+    >>> fn.learn.parameters(dag, {"v0": [0.5, 1.5, 2.5], "v1": [1.5, 2.5, 6.5]}).coefficients[1]
     array([2.5])
     """
     check_smoothing(smoothing, ess)
-    if _is_of_numbers(table):
+    table = _learned_from(table, dag.names)
+    if isinstance(table, Scatter):
         if ess is not None or smoothing != 1.0:
             raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
-        return linear_gaussian(dag, as_scatter(table, None if isinstance(table, Scatter) else dag.names))
+        return linear_gaussian(dag, table.marginal(positions(table.names, dag.names, "column")))
     source = as_source(table)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
@@ -263,19 +255,17 @@ def fit_conditionals(
 
 
 @overload
-def bayesian_network(
-    table: Scatter | npt.NDArray[Any] | Mapping[str, Any], **options: Any
-) -> GaussianBayesianNetwork: ...
+def bayesian_network(table: Scatter | npt.NDArray[Any], **options: Any) -> GaussianBayesianNetwork: ...
 
 
 @overload
 def bayesian_network(
-    table: Table | CountSource, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
+    table: CountSource, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
 ) -> BayesianNetwork: ...
 
 
 @overload
-def bayesian_network(table: Frame, **options: Any) -> GaussianBayesianNetwork: ...
+def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any) -> Any: ...
 
 
 def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any) -> Any:
@@ -283,8 +273,8 @@ def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | N
 
     Parameters
     ----------
-    table : Table or CountSource, or columns of numbers with ``score="fractional"``
-        The data, without missing cells.
+    table : Table, data frame, CountSource or Scatter
+        The data, without missing cells. Where all columns are continuous, ``score="fractional"`` finds the structure.
     smoothing, ess
         As for `parameters`.
     **options
@@ -302,13 +292,21 @@ def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | N
     12960
     """
     check_smoothing(smoothing, ess)
-    source: Any = as_scatter(table) if _is_of_numbers(table) else as_source(table)
+    source = _learned_from(table, None)
     return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
 
 
-def _is_of_numbers(data: Any) -> bool:
-    """Whether data are columns of numbers rather than a source of counts."""
-    return isinstance(data, Scatter | np.ndarray | Mapping) or (not isinstance(data, Table) and is_frame(data))
+def _learned_from(data: Any, names: Sequence[str] | None) -> Any:
+    """Return what a network is learned from: a scatter where all columns (or the named ones) are continuous."""
+    if isinstance(data, np.ndarray):
+        return as_scatter(data, names)
+    if is_frame(data):
+        data = Table.from_frame(data)
+    if not isinstance(data, Table):
+        return data
+    table = data if names is None else data.select(names)
+    of_numbers = bool(table.variables) and all(variable.is_continuous for variable in table.variables)
+    return as_scatter(table) if of_numbers else as_source(table)
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.random import Seed, stream_key
-from fishernet.data import Table, Variable
+from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import positions
 from fishernet.graphs import Dag
 from fishernet.models.conditionals.conditional import Conditional, Probabilities, describe_group
 from fishernet.models.factors import conditional_factors, parent_marginals, sum_by_group
-from fishernet.models.network import Network, as_model_table, conditionals_from_tables, without_target
+from fishernet.models.network import Network, conditionals_from_tables, without_target
 
 MOST_SCORES = 2**31
 
@@ -193,7 +193,7 @@ class BayesianNetwork(Network):
         MissingValueError
             When a cell is missing.
         """
-        rows = as_model_table(table, self._variables, complete_for="log_prob")
+        rows = as_table(table, self._variables, complete_for="log_prob")
         return self.flat.look_up(rows.native, self._log_tables, True)
 
     def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -204,7 +204,7 @@ class BayesianNetwork(Network):
         (n_rows, n_variables) float64
             In nats; the sum over a row is its `log_prob`.
         """
-        rows = as_model_table(table, self._variables, complete_for="log_prob_terms")
+        rows = as_table(table, self._variables, complete_for="log_prob_terms")
         return self.flat.look_up(rows.native, self._log_tables, False)
 
     def sample(self, n: int, *, seed: Seed = None) -> Table:
@@ -283,7 +283,7 @@ class BayesianNetwork(Network):
         StateSpaceError
             When there would be more than 2**31 numbers.
         """
-        rows = as_model_table(table, self._variables, complete_for="fisher_scores")
+        rows = as_table(table, self._variables, complete_for="fisher_scores")
         return scores_of_rows(self._conditionals, rows, self.n_parameters)
 
     def fisher_information(self) -> list[npt.NDArray[np.float64]]:

@@ -11,13 +11,13 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.random import Seed, checked_count
-from fishernet.data import Table, Variable
+from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import State
 from fishernet.models.bayesian_network import BayesianNetwork
 from fishernet.models.conditionals.conditional import Conditional, describe_group
 from fishernet.models.conditionals.product_conditional import Factor, ProductConditional, full_conditionals
 from fishernet.models.markov_network import MarkovNetwork
-from fishernet.models.network import Network, as_model_table, conditionals_from_tables
+from fishernet.models.network import Network, conditionals_from_tables
 from fishernet.models.pseudo_gibbs import Start, Weights, draw_rows, native_sampler
 
 
@@ -162,7 +162,7 @@ class DependencyNetwork(Network):
         (n_rows, n_variables) float64
             In nats; the sum over a row is its `pseudo_log_likelihood`.
         """
-        rows = as_model_table(table, self.variables, complete_for="log_prob_terms")
+        rows = as_table(table, self.variables, complete_for="log_prob_terms")
         if not any(isinstance(c, ProductConditional) for c in self.conditionals):
             return self.flat.look_up(rows.native, self._log_tables, False)
         every = np.arange(rows.n_rows)

@@ -11,11 +11,10 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, checked_count, stream_key
-from fishernet.data import Table, Variable
+from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import check_names, positions
 from fishernet.models.conditionals.product_conditional import Factor, full_conditionals
 from fishernet.models.factors import MAX_TABLE, check_held
-from fishernet.models.network import as_model_table
 from fishernet.models.pseudo_gibbs import draw_rows
 
 
@@ -84,7 +83,7 @@ class MarkovNetwork:
         (n_rows,) float64
             In nats.
         """
-        rows = as_model_table(table, self._variables, complete_for="log_potential")
+        rows = as_table(table, self._variables, complete_for="log_potential")
         total = np.zeros(rows.n_rows)
         for axes, values in self._factors:
             total += np.log(values)[tuple(rows.codes[v].astype(np.int64) for v in axes)]

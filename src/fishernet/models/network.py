@@ -1,8 +1,6 @@
 """What Bayesian and dependency networks have in common: variables, and one conditional each.
 
 A network in words.
-
-How data comes to a model: columns matched by name, labels looked up in the model's states.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data import Table, Variable
+from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import check_names, code_dtype, listed, positions
 from fishernet.models.conditionals.conditional import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
@@ -39,37 +37,12 @@ def describe_network(title: str, variables: Sequence[Variable], conditionals: Se
     return "\n".join(lines)
 
 
-def as_model_table(table: Table | npt.ArrayLike, variables: Sequence[Variable], *, complete_for: str) -> Table:
-    """Return data as a table of a model's variables without missing cells.
-
-    Parameters
-    ----------
-    table : Table or (n_rows, n_variables) array
-        An array holds codes of the model's variables in the model's order.
-    variables : sequence of Variable
-        The model's.
-    complete_for : str
-        What needs complete rows, for the message.
-    """
-    rows = table.conform(variables) if isinstance(table, Table) else Table.from_codes(table, variables)
-    rows.require_complete(complete_for)
-    return rows
-
-
 def without_target(table: Table | npt.ArrayLike, variables: Sequence[Variable], target: int) -> Table:
     """Return data as a table of a model's variables in which the target's column means nothing.
 
     Other cells may be missing.
     """
-    if isinstance(table, Table):
-        others = [variable for position, variable in enumerate(variables) if position != target]
-        rows = table.conform(others)
-    else:
-        codes = np.array(table)
-        if codes.ndim == 2 and codes.shape[1] == len(variables):
-            codes[:, target] = 0
-        whole = Table.from_codes(codes, variables)
-        rows = whole.select([variable.name for position, variable in enumerate(variables) if position != target])
+    rows = as_table(table, variables, without=(variables[target].name,))
     columns = list(rows.codes)
     columns.insert(target, np.zeros(rows.n_rows, dtype=code_dtype(variables[target].cardinality)))
     return Table.adopt(variables, columns, n_rows=rows.n_rows)

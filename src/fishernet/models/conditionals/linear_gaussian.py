@@ -15,6 +15,7 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import listed
 from fishernet.base.random import Seed, checked_count, generator
+from fishernet.data.matching import as_rows
 from fishernet.graphs import Dag
 from fishernet.models.gaussian import Numbers, log_normal
 from fishernet.models.gaussian_markov_network import (
@@ -22,7 +23,6 @@ from fishernet.models.gaussian_markov_network import (
     MOST_SCORES,
     GaussianMarkovNetwork,
     checked_array,
-    rows_of,
 )
 
 COLLINEAR = 1e-12  # the share of a variance that others may leave unexplained and still be called all of it
@@ -229,7 +229,7 @@ class GaussianBayesianNetwork:
         SchemaError
             When a column is absent, or a value is not finite.
         """
-        rows = rows_of(X, self.names)
+        rows = as_rows(X, self.names, "a Gaussian network")
         total = np.zeros(len(rows))
         for v, sd in enumerate(self._sds):
             total += log_normal(self._residual(rows, v) / sd, sd)
@@ -269,7 +269,7 @@ class GaussianBayesianNetwork:
         StateSpaceError
             When they would not fit.
         """
-        rows = rows_of(X, self.names)
+        rows = as_rows(X, self.names, "a Gaussian network")
         cells = len(rows) * self.n_parameters
         if cells > MOST_SCORES:
             raise StateSpaceError("the scores", cells=cells, limit=MOST_SCORES, remedy="take the rows in parts")
