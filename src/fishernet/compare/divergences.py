@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.names import listed, positions
 from fishernet.data import Table, Variable
-from fishernet.data.variable import listed, positions
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.models.pseudo_gibbs import Weights
 

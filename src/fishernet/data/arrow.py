@@ -30,9 +30,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.names import check_names, listed
 from fishernet.data.encode import Block, Cells, Columns, as_text, label_array
 from fishernet.data.options import Options
-from fishernet.data.variable import State, Variable, check_names, listed
+from fishernet.data.variable import State, Variable
 
 VARIABLE = b"fishernet.variable"
 WEIGHTS = b"fishernet.weights"

@@ -41,8 +41,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import MissingValueError, SchemaError, UnknownStateError
+from fishernet.base.names import counted, listed
 from fishernet.data.options import BINNINGS, Options, interval_labels
-from fishernet.data.variable import State, Variable, code_dtype, counted, fresh_missing_state, listed
+from fishernet.data.variable import State, Variable, code_dtype, fresh_missing_state
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 

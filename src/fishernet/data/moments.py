@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.numbers import are, named_columns
+from fishernet.base.names import are, check_names, listed
+from fishernet.data.numbers import named_columns
 from fishernet.data.source import check_set
-from fishernet.data.variable import check_names, listed
 
 Floats = npt.NDArray[np.float64]
 

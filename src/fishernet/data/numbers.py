@@ -19,12 +19,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import MissingValueError, SchemaError
+from fishernet.base.names import are, check_names, counted, listed, require_str
 from fishernet.base.random import Seed, drawn_share
 from fishernet.data.encode import Cells, numbers_of
 from fishernet.data.options import NA_VALUES, Options
 from fishernet.data.reading import columns_of
 from fishernet.data.table import Table
-from fishernet.data.variable import check_names, counted, listed, require_str
 from fishernet.data.writing import Sink, format_of, opened, replacing
 
 Columns = npt.NDArray[np.float64]
@@ -197,11 +197,6 @@ def _require_finite(name: str, column: Columns) -> None:
         raise SchemaError(
             f"column {name!r}, row {row}{more}: {column[row]} cannot be used; leave these rows out, or fill them in"
         )
-
-
-def are(names: Sequence[str], what: str) -> str:
-    """Return the subject of a message about one or more columns, with its verb."""
-    return f"the {what} {names[0]!r} is" if len(names) == 1 else f"the {what}s {listed(names)} are"
 
 
 def read_numbers(

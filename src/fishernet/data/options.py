@@ -24,7 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.variable import Variable, check_names, listed, require_str
+from fishernet.base.names import check_names, listed, require_str
+from fishernet.data.variable import Variable
 
 Numbers = npt.NDArray[np.float64]
 

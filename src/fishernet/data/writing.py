@@ -18,11 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.names import listed
 from fishernet.data.csv import DELIMITERS
 from fishernet.data.encode import Cells, as_text, label_array, looked_up, typed
 from fishernet.data.options import NA_VALUES
 from fishernet.data.table import Table
-from fishernet.data.variable import State, Variable, listed
+from fishernet.data.variable import State, Variable
 
 ROWS = 1 << 16  # rows that are put together at a time
 

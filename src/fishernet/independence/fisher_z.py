@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
 from fishernet.data.numbers import Columns, named_columns, points, require_varying
-from fishernet.data.variable import listed
 from fishernet.independence.contingency import TestResult
 from fishernet.independence.continuous import standardized
 

@@ -23,9 +23,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, checked_count, fixed_seed
 from fishernet.data import Table
-from fishernet.data.variable import State, check_names, listed, positions
+from fishernet.data.variable import State
 from fishernet.models import DependencyNetwork
 from fishernet.models.factors import check_held
 from fishernet.models.pseudo_gibbs import Scan, Weights, clamped_codes

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.data.variable import check_names, positions
+from fishernet.base.names import check_names, positions
 from fishernet.infer.evidence import (
     Findings,
     Given,

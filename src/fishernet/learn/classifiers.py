@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import positions
 from fishernet.data import CountSource, Table, as_source
-from fishernet.data.variable import positions
 from fishernet.graphs import Dag
 from fishernet.scores import Families, LogLikelihood, local_scores
 

@@ -26,11 +26,11 @@ import numpy as np
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import check_names, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.data import CountSource, Table
 from fishernet.data.numbers import is_frame
-from fishernet.data.variable import check_names, listed
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
 from fishernet.independence.contingency import Answer, MeasuresAssociation, check_alpha

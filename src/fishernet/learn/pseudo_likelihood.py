@@ -31,10 +31,10 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.data import CountSource, Table, as_scatter, as_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
-from fishernet.data.variable import listed
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.hill_climb import check_number
 from fishernet.learn.markov_graph import Edge, check_rule, combined, edges_between, joined

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
-from fishernet.base.names import require_kind
 from fishernet.base.random import Seed, checked_count, generator
 from fishernet.graphs import UndirectedGraph
+from fishernet.graphs.edges import require_kind
 from fishernet.models.conditionals.linear_gaussian import regression
 from fishernet.models.gaussian import Numbers, checked_number
 from fishernet.models.gaussian_markov_network import checked_array

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed, checked_count, stream_key
 from fishernet.data import Table, Variable
-from fishernet.data.variable import check_names, positions
 from fishernet.models.conditionals.product_conditional import Factor, full_conditionals
 from fishernet.models.factors import MAX_TABLE, check_held
 from fishernet.models.network import as_model_table

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.names import positions
 from fishernet.base.random import Seed, checked_count, generator, stream_key
 from fishernet.data import Table, Variable
-from fishernet.data.variable import State, code_of, positions
+from fishernet.data.variable import State, code_of
 from fishernet.models.conditionals.conditional import Conditional
 from fishernet.models.conditionals.product_conditional import ProductConditional
 from fishernet.models.conditionals.tree_conditional import TreeConditional

@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, MissingValueError
+from fishernet.base.names import positions
 from fishernet.data import Counts, CountSource, Scatter, Table, TableCounts, as_scatter, as_source
-from fishernet.data.variable import positions
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.gaussian import Fractional, FractionalTerms
 from fishernet.scores.score import BuiltIn, Families, Score

@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import listed
 from fishernet.data import CountSource, Table, Variable
 from fishernet.data.options import Bins
-from fishernet.data.variable import code_dtype, listed
+from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
 from fishernet.data import Table, Variable
-from fishernet.data.variable import listed
 from fishernet.models.conditionals.conditional import (
     Probabilities,
     check_cells,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.data.variable import listed
+from fishernet.base.names import listed
 from fishernet.models.sequences.alphabet import Alphabet, Numbers
 from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.shape import TreeShape
