@@ -15,7 +15,9 @@ import fishernet as fn
 from fishernet import _core
 
 PACKAGES = [
-    importlib.import_module(f"fishernet.{info.name}") for info in pkgutil.iter_modules(fn.__path__) if info.ispkg
+    importlib.import_module(f"fishernet.{info.name}")
+    for info in pkgutil.iter_modules(fn.__path__)
+    if info.ispkg and info.name != "base"  # whose names are reached through the modules
 ]
 MODULES = [fn, *PACKAGES]
 

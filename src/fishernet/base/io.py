@@ -1,10 +1,7 @@
-"""Writing a text file whole or not at all, compressed or not.
+"""Files written whole or not at all, and text files read, compressed or not.
 
-What is written goes to a new file in the same folder, which takes the place of the old one when it is complete
-(`fishernet.data.writing.replacing`). Whatever comes before (an error, a full disk, Ctrl-C) removes the new file and
-leaves the old one alone.
-
-Reading a text file, compressed or not.
+What is written goes to a new file in the same folder, which takes the place of the old one when it is complete.
+Whatever comes before (an error, a full disk, Ctrl-C) removes the new file and leaves the old one alone.
 """
 
 from __future__ import annotations
@@ -12,6 +9,8 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import secrets
+import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import IO, TextIO
 
 from fishernet.base.errors import FileFormatError
-from fishernet.data.writing import replacing
 
 GZIP = b"\x1f\x8b"
 
@@ -101,3 +99,41 @@ def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
 def _text(raw: IO[bytes] | gzip.GzipFile) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file beside the path that takes its place when all went well, and vanishes when not.
+
+    A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe, a device) is
+    written directly.
+
+    Raises
+    ------
+    FileFormatError
+        When the file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
+                yield file
+            return
+        with _beside(target) as file:
+            yield file
+    except OSError as error:
+        raise FileFormatError(path, f"cannot be written ({error.strerror or error})") from error
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[IO[bytes]]:
+    new = target.with_name(f".fishernet-{secrets.token_hex(6)}")
+    try:
+        with new.open("xb") as file:
+            if target.exists():
+                shutil.copymode(target, new)
+            yield file
+        new.replace(target)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise

@@ -19,13 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import MissingValueError, SchemaError
+from fishernet.base.io import replacing
 from fishernet.base.names import are, check_names, counted, listed, require_str
 from fishernet.base.random import Seed, drawn_share
 from fishernet.data.encode import Cells, numbers_of
 from fishernet.data.options import NA_VALUES, Options
 from fishernet.data.reading import columns_of
 from fishernet.data.table import Table
-from fishernet.data.writing import Sink, format_of, opened, replacing
+from fishernet.data.writing import Sink, format_of, opened
 
 Columns = npt.NDArray[np.float64]
 

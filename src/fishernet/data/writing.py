@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
-import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.io import replacing
 from fishernet.base.names import listed
 from fishernet.data.csv import DELIMITERS
 from fishernet.data.encode import Cells, as_text, label_array, looked_up, typed
@@ -117,44 +116,6 @@ def opened(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
         return
     with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
         yield cast(IO[bytes], packed)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file beside the path that takes its place when all went well, and vanishes when not.
-
-    A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe, a device) is
-    written directly.
-
-    Raises
-    ------
-    FileFormatError
-        When the file cannot be written.
-    """
-    target = Path(os.path.realpath(path))
-    try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as file:
-                yield file
-            return
-        with _beside(target) as file:
-            yield file
-    except OSError as error:
-        raise FileFormatError(path, f"cannot be written ({error.strerror or error})") from error
-
-
-@contextmanager
-def _beside(target: Path) -> Iterator[IO[bytes]]:
-    new = target.with_name(f".fishernet-{secrets.token_hex(6)}")
-    try:
-        with new.open("xb") as file:
-            if target.exists():
-                shutil.copymode(target, new)
-            yield file
-        new.replace(target)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
 
 
 # ------------------------------------------------------------------------------------------- Parquet and Arrow
