@@ -12,8 +12,8 @@ from benchmarks.workers import dependency_networks, gaussian, independence, sequ
 from benchmarks.workers.job import Job, Result, column_digest, digest, main, write_codes
 from benchmarks.workers.structures import graph_result
 from benchmarks.workers.timing import measure
-from fishernet.base.random import stream_key
 from fishernet.kernels.fisher import Invariant
+from fishernet.base.random import stream_key
 from fishernet.select.greedy import CoreSwaps
 
 

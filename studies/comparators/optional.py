@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.data.numbers import named_columns, require_varying
 from fishernet.independence.continuous import standardized
+from fishernet.data.numbers import named_columns, require_varying
 
 Array = npt.NDArray[np.float64]
 

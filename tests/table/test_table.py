@@ -82,9 +82,16 @@ def test_columns_must_fit_their_variables() -> None:
         Table([variable, variable], [column, column])
 
 
-def test_a_column_is_kept_without_a_copy() -> None:
-    column = np.array([0, 1], dtype=np.uint8)
-    assert np.shares_memory(Table([Variable("x", ["a", "b"])], [column]).column("x"), column)
+def test_codes_beyond_the_states_are_refused() -> None:
+    variable = Variable("x", ["a", "b"])
+    with pytest.raises(SchemaError, match="column 'x', row 1: the code 3 is not from 0 to 1"):
+        Table([variable], [np.array([0, 3], dtype=np.uint8)])
+
+
+def test_parts_of_a_table_are_no_copies() -> None:
+    table = make(x=["a", "b", "a"], y=["c", "c", "d"])
+    for part in (table[1:], table.select(["x"]), table.conform(table.variables[:1])):
+        assert np.shares_memory(part.column("x"), table.column("x"))
 
 
 def test_missing_cells_are_counted() -> None:

@@ -309,7 +309,7 @@ def _hold_out_counts(table: Table, weights: npt.NDArray[np.int64], share: float,
 
 
 def _weighted(table: Table, weights: npt.NDArray[np.int64]) -> Table:
-    return Table(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
+    return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
 
 
 Categorical = BayesianNetwork | DependencyNetwork | MarkovNetwork

@@ -111,7 +111,7 @@ def with_positions(chosen: Table, positions: npt.NDArray[np.int64]) -> Table:
     """Return chosen rows with their positions in the file as a first column."""
     row = Variable(unused_name("row", list(chosen.names)), positions.tolist())
     codes = np.arange(len(positions)).astype(code_dtype(len(positions)))
-    return Table([row, *chosen.variables], [codes, *chosen.codes], weights=chosen.weights)
+    return Table.adopt([row, *chosen.variables], [codes, *chosen.codes], weights=chosen.weights)
 
 
 def _checked(model: Path, network: BayesianNetwork, path: Path, table: Table) -> Table:

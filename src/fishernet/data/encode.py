@@ -93,13 +93,26 @@ def as_integers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.integer[Any]
 
 def checked_codes(column: npt.NDArray[np.integer[Any]], variable: Variable) -> Codes:
     """Return one column of codes in the type that its variable needs, as a copy."""
+    check_range(column, variable)
+    return np.array(column, dtype=code_dtype(variable.cardinality), order="C")
+
+
+def check_range(column: npt.NDArray[np.integer[Any]], variable: Variable) -> None:
+    """Raise SchemaError, naming the first row, when a code is neither a state's nor that of a missing cell."""
     if column.size and (column.min() < 0 or column.max() > variable.cardinality):
         row = int(np.flatnonzero((column < 0) | (column > variable.cardinality))[0])
         raise SchemaError(
             f"column {variable.name!r}, row {row}: the code {column[row]} is not from 0 to {variable.cardinality - 1} "
             f"({variable.cardinality} would mean missing)"
         )
-    return np.ascontiguousarray(column, dtype=code_dtype(variable.cardinality)).copy()
+
+
+def own_column(variable: Variable, column: Codes, n_rows: int) -> Codes:
+    """Return a caller's column as a table keeps it: checked, and a copy that nobody else can write to."""
+    copy = np.array(column, order="C")  # first, so that what is checked is what is kept
+    codes = checked_column(variable, copy, n_rows)
+    check_range(codes, variable)
+    return codes
 
 
 def checked_column(variable: Variable, column: Codes, n_rows: int) -> Codes:
@@ -118,8 +131,13 @@ def checked_column(variable: Variable, column: Codes, n_rows: int) -> Codes:
     return column
 
 
+def own_weights(weights: npt.ArrayLike | None) -> npt.NDArray[np.integer[Any]] | None:
+    """Return a copy of a caller's weights that nobody else can write to."""
+    return None if weights is None else np.array(as_integers(weights, "weights"))
+
+
 def checked_weights(weights: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
-    """Return weights as read-only int64.
+    """Return weights as read-only int64, without a copy where they are that already.
 
     Raises
     ------

@@ -92,7 +92,7 @@ def read_table(
         columns=columns,
     )
     encoded = encode(columns_of(Path(path), options), options)
-    return Table(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
+    return Table.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
 
 
 def columns_of(path: Path, options: Options) -> Columns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Self, SupportsIndex
 
@@ -23,6 +23,8 @@ from fishernet.data.encode import (
     checked_weights,
     encode,
     guessed_variable,
+    own_column,
+    own_weights,
     recode,
     row_positions,
 )
@@ -43,8 +45,7 @@ class Table:
     variables : sequence of Variable
         One a column; names are unique.
     columns : sequence of (n_rows,) unsigned integer arrays
-        The codes, each column of its own type; at most the variable's cardinality. Kept without a copy, and
-        read-only from now on.
+        The codes, each column of its own type; at most the variable's cardinality. They are copied.
     weights : (n_rows,) int64 array, optional
         How many times each row counts (an aggregated table); None means once.
 
@@ -77,13 +78,41 @@ class Table:
         weights: npt.ArrayLike | None = None,
         n_rows: int | None = None,
     ) -> None:
+        self._keep(own_column, variables, columns, own_weights(weights), n_rows)
+
+    @classmethod
+    def adopt(
+        cls,
+        variables: Sequence[Variable],
+        columns: Sequence[Codes],
+        *,
+        weights: npt.NDArray[np.int64] | None = None,
+        n_rows: int | None = None,
+    ) -> Self:
+        """Make a table that keeps the given arrays, without a copy and without a look at the codes.
+
+        For arrays that nobody else holds, or that are another table's, and whose codes are known to be right: those
+        that the library has made itself.
+        """
+        table = cls.__new__(cls)
+        table._keep(checked_column, variables, columns, weights, n_rows)
+        return table
+
+    def _keep(
+        self,
+        checked: Callable[[Variable, Codes, int], Codes],
+        variables: Sequence[Variable],
+        columns: Sequence[Codes],
+        weights: npt.NDArray[np.integer[Any]] | None,
+        n_rows: int | None,
+    ) -> None:
         check_names([variable.name for variable in variables])
         if len(columns) != len(variables):
             raise SchemaError(f"{len(variables)} variables need {len(variables)} columns, got {len(columns)}")
         self._variables = tuple(variables)
-        self._n_rows = int(n_rows if n_rows is not None else len(columns[0]) if columns else 0)
-        self._columns = tuple(map(partial(checked_column, n_rows=self._n_rows), self._variables, columns))
-        self._weights = None if weights is None else checked_weights(weights, self._n_rows)
+        self._n_rows = rows = int(n_rows if n_rows is not None else len(columns[0]) if columns else 0)
+        self._columns = tuple(checked(*pair, rows) for pair in zip(self._variables, columns, strict=True))
+        self._weights = None if weights is None else checked_weights(weights, rows)
         self._has_missing = None
         self._native = None
 
@@ -127,7 +156,7 @@ class Table:
         if array.shape[1] != len(variables):
             raise SchemaError(f"codes have {array.shape[1]} columns for {len(variables)} variables")
         columns = [checked_codes(array[:, i], variable) for i, variable in enumerate(variables)]
-        return cls(variables, columns, weights=weights, n_rows=array.shape[0])
+        return cls.adopt(variables, columns, weights=own_weights(weights), n_rows=array.shape[0])
 
     @classmethod
     def from_frame(
@@ -203,7 +232,7 @@ class Table:
             na_values=na_values,
         )
         encoded = encode(frame_columns(frame, options), options)
-        return cls(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
+        return cls.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
 
     def to_frame(self, *, weights: str = "weights") -> pa.Table:
         """Return the table's labels as a pyarrow table, one dictionary-encoded column a variable.
@@ -335,7 +364,7 @@ class Table:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(type(self), weights=self._weights, n_rows=self._n_rows)
+        make = partial(type(self).adopt, weights=self._weights, n_rows=self._n_rows)
         return make, (self._variables, self._columns)
 
     def __getitem__(self, rows: Rows) -> Self:
@@ -349,14 +378,14 @@ class Table:
         picked = rows if isinstance(rows, slice) else row_positions(rows, self._n_rows)
         n_rows = len(range(*picked.indices(self._n_rows))) if isinstance(picked, slice) else len(picked)
         weights = None if self._weights is None else self._weights[picked]
-        return type(self)(self._variables, [column[picked] for column in self._columns], weights=weights, n_rows=n_rows)
+        return self.adopt(self._variables, [column[picked] for column in self._columns], weights=weights, n_rows=n_rows)
 
     def select(self, names: Iterable[str]) -> Self:
         """Return the named columns, in that order, without a copy."""
         chosen = positions(self.names, names, "column")
         variables = [self._variables[i] for i in chosen]
         columns = [self._columns[i] for i in chosen]
-        return type(self)(variables, columns, weights=self._weights, n_rows=self._n_rows)
+        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
 
     def split(self, fraction: float, seed: Seed = None) -> tuple[Self, Self]:
         """Divide the rows at random in two tables.
@@ -403,4 +432,4 @@ class Table:
         for variable in variables:
             position = where[variable.name]
             columns.append(recode(self._columns[position], self._variables[position], variable))
-        return type(self)(variables, columns, weights=self._weights, n_rows=self._n_rows)
+        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)

@@ -481,7 +481,7 @@ def sample(
     columns = plan.sample(findings.states, findings.likelihoods, rows, stream_key(seed))
     if len(columns) < len(net.variables):
         raise impossible(given)
-    return Table(net.variables, columns, n_rows=rows)
+    return Table.adopt(net.variables, columns, n_rows=rows)
 
 
 def predict_proba(

@@ -313,11 +313,11 @@ class _Sampler:
             return table[stream.integers(0, total, total)]
         if total <= MOST_DRAWN * len(self._rows):
             rows = self._rows[np.searchsorted(self._ends, stream.integers(0, total, total), side="right")]
-            return Table(table.variables, [column[rows] for column in table.codes], n_rows=total)
+            return Table.adopt(table.variables, [column[rows] for column in table.codes], n_rows=total)
         counts = stream.multinomial(total, np.diff(self._ends, prepend=0) / total)
         rows = self._rows[counts > 0]
         columns = [column[rows] for column in table.codes]
-        return Table(table.variables, columns, weights=counts[counts > 0], n_rows=len(rows))
+        return Table.adopt(table.variables, columns, weights=counts[counts > 0], n_rows=len(rows))
 
 
 def _only_way(names: tuple[str, ...], options: dict[str, Any]) -> Matrix:

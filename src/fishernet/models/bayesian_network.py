@@ -227,7 +227,7 @@ class BayesianNetwork(Network):
         order = np.array(self._dag.order, dtype=np.int32)
         probabilities = [c.probabilities for c in self._conditionals]
         columns = self.flat.sample(probabilities, order, int(n), stream_key(seed))
-        return Table(self._variables, columns, n_rows=int(n))
+        return Table.adopt(self._variables, columns, n_rows=int(n))
 
     def predict_proba(self, table: Table | npt.ArrayLike, target: str) -> npt.NDArray[np.float64]:
         """Return the probability of each state of one variable, given all the others.

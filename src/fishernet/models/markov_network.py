@@ -117,7 +117,7 @@ class MarkovNetwork:
             burn = 100 * len(self._variables) if burn_in is None else burn_in
             return draw_rows(self._variables, conditionals, rows, burn_in=burn, seed=seed)
         columns = plan.sample(np.zeros(len(self._variables), dtype=np.int32), [], rows, stream_key(seed))
-        return Table(self._variables, columns, n_rows=rows)
+        return Table.adopt(self._variables, columns, n_rows=rows)
 
     @property
     def factors(self) -> _core.Factors:

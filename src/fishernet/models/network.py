@@ -73,7 +73,7 @@ def without_target(table: Table | npt.ArrayLike, variables: Sequence[Variable], 
         rows = whole.select([variable.name for position, variable in enumerate(variables) if position != target])
     columns = list(rows.codes)
     columns.insert(target, np.zeros(rows.n_rows, dtype=code_dtype(variables[target].cardinality)))
-    return Table(variables, columns, n_rows=rows.n_rows)
+    return Table.adopt(variables, columns, n_rows=rows.n_rows)
 
 
 class Network:

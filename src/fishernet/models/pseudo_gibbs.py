@@ -145,7 +145,7 @@ def draw_rows(
     chosen = np.zeros(0) if plan.weights is None else plan.weights
     native = native_sampler(variables, conditionals) if sampler is None else sampler
     columns = native.sample(plan.free, plan.ordered, chosen, states, n, burn, step, key)
-    return Table(variables, columns, n_rows=n)
+    return Table.adopt(variables, columns, n_rows=n)
 
 
 def starting_states(

@@ -122,7 +122,7 @@ def _unweighted(table: Table) -> Table:
     if n_rows > MOST_REPEATED * table.n_rows or n_rows * len(table.variables) > MOST_CELLS:
         return table
     rows = np.repeat(np.arange(table.n_rows), table.weights)
-    return Table(table.variables, [codes[rows] for codes in table.codes], n_rows=n_rows)
+    return Table.adopt(table.variables, [codes[rows] for codes in table.codes], n_rows=n_rows)
 
 
 def _gaussian_terms(source: CountSource, score: Score) -> FractionalTerms | None:

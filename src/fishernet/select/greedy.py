@@ -235,7 +235,7 @@ class KernelSwaps:
 
     def _table_of(self, rows: Positions) -> Table:
         chosen = self._table[rows]
-        return Table(chosen.variables, chosen.codes, n_rows=chosen.n_rows)  # each once, whatever its weight
+        return Table.adopt(chosen.variables, chosen.codes, n_rows=chosen.n_rows)  # each once, whatever its weight
 
     def _kernel_row(self, row: int) -> Array:
         of_row: Array = self._kernel(self._table[row : row + 1], self._table)[0]

@@ -85,12 +85,12 @@ class Selection:
         weights = self.table.weights
         counts = np.zeros(len(self.indices), dtype=np.int64)
         np.add.at(counts, self.nearest(), 1 if weights is None else weights)
-        return Table(chosen.variables, chosen.codes, weights=counts, n_rows=chosen.n_rows)
+        return Table.adopt(chosen.variables, chosen.codes, weights=counts, n_rows=chosen.n_rows)
 
     def to_frame(self) -> pa.Table:
         """Return the chosen rows as a pyarrow Table: their positions, then the columns of the table."""
         rows = self.table[self.indices]
-        columns = Table(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
+        columns = Table.adopt(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
         return columns.add_column(0, unused_name("row", columns.column_names), pa.array(self.indices))
 
 

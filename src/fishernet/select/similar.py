@@ -34,7 +34,7 @@ class Similar:
     def to_frame(self) -> pa.Table:
         """Return the rows as a pyarrow Table: their positions and cosines, then the columns of the table."""
         rows = self.table[self.indices]
-        columns = Table(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
+        columns = Table.adopt(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
         columns = columns.add_column(0, unused_name("cosine", columns.column_names), pa.array(self.cosines))
         return columns.add_column(0, unused_name("row", columns.column_names), pa.array(self.indices))
 

@@ -205,7 +205,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             frame, bins=self.bins, binning=self.binning, missing="keep", weights=counted, na_values=()
         )
         target = Variable(self.target_name_, self.classes_.tolist())
-        return Table(
+        return Table.adopt(
             [*features.variables, target],
             [*features.codes, codes.astype(code_dtype(target.cardinality))],
             weights=features.weights,

@@ -239,7 +239,7 @@ def filled(table: Table, target: int) -> Table:
         drawn = rng.random(len(steps)) * steps[:, -1]
         codes[missing] = (steps[:, :-1] <= drawn[:, None]).sum(axis=1)
         columns.append(codes.astype(column.dtype))
-    return Table(table.variables, columns, weights=table.weights, n_rows=table.n_rows)
+    return Table.adopt(table.variables, columns, weights=table.weights, n_rows=table.n_rows)
 
 
 class KnownRows:

@@ -40,6 +40,10 @@ class Split:
     branches: tuple[int, ...]
     children: tuple[Split | int, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "branches", tuple(self.branches))
+        object.__setattr__(self, "children", tuple(self.children))
+
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class TreeConditional:

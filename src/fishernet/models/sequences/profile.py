@@ -66,6 +66,8 @@ class Alignment:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "rows", tuple(self.rows))
+        object.__setattr__(self, "columns", dict(self.columns))
+        object.__setattr__(self, "residues", {tag: dict(of) for tag, of in self.residues.items()})
         if not self.rows:
             raise SchemaError("an alignment needs a row")
         if len(self.names) != len(self.rows):
