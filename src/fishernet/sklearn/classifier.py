@@ -18,7 +18,7 @@ from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.structure import EXACT, SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score
 from fishernet.sklearn.columns import (
@@ -133,9 +133,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         TypeError
             When X is sparse, or a cell is no label.
         """
-        if self.structure not in STRUCTURES and self.structure not in SEARCHES:
-            known = listed([*STRUCTURES, *SEARCHES])
-            raise FishernetError(f"unknown structure {self.structure!r}; there are {known}")
+        known = [*STRUCTURES, *SEARCHES, EXACT]
+        if self.structure not in known:
+            raise FishernetError(f"unknown structure {self.structure!r}; there are {listed(known)}")
         columns, classes = training_columns(self, X, y)
         unit, weights = 1.0, None
         if sample_weight is not None:
