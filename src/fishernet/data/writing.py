@@ -25,6 +25,7 @@ from fishernet.data.table import Table
 from fishernet.data.variable import State, Variable
 
 ROWS = 1 << 16  # rows that are put together at a time
+LEVEL = 6  # of gzip: 9, its default here, takes up to 24 times as long for files that are 9 % smaller
 
 
 class Sink(Protocol):
@@ -114,7 +115,7 @@ def opened(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
     if not path.name.lower().endswith(".gz"):
         yield file
         return
-    with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+    with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=LEVEL, mtime=0) as packed:
         yield cast(IO[bytes], packed)
 
 
