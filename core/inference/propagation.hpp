@@ -34,6 +34,7 @@ public:
 
     // False: the numbers would leave their range.
     bool answer(Answer& answer) {
+        if (!constants_in_range()) return false;
         answer.log_evidence = 0;
         for (const auto& piece : plan_.constants_) {
             const double value = *values_of(piece);
@@ -92,7 +93,7 @@ public:
     // Draws rows of all variables, the observed ones included, from the distribution given the findings. Row i is a
     // function of (key, i) alone. `possible` gets whether there are any; false: the numbers would leave their range.
     bool draw(std::int64_t n, std::uint64_t key, std::span<const Output> columns, bool& possible) {
-        if (!collect()) return false;
+        if (!constants_in_range() || !collect()) return false;
         possible = std::all_of(possible_.begin(), possible_.end(), [](char p) { return p != 0; });
         for (const auto& piece : plan_.constants_) {
             possible &= *values_of(piece) > (Domain::logarithmic ? no_chance : 0.0);
@@ -112,6 +113,8 @@ private:
     using Room = Inference::Room;
     using Piece = Inference::Piece;
     using Table = std::vector<double>;
+
+    static constexpr double least_exponent = -960;  // of the products of linear numbers, base 2
 
     // ------------------------------------------------------------------------------------------- what goes in
 
@@ -145,6 +148,14 @@ private:
         if (piece.factor < 0) return lowest_likelihoods_[static_cast<std::size_t>(piece.soft)];
         const auto& factor = plan_.model_.factors[static_cast<std::size_t>(piece.factor)];
         return std::min(0.0, factor.lowest) - std::max(0.0, factor.highest);
+    }
+
+    // Whether what stands outside the cliques kept its digits: a likelihood of an observed variable, in units of its
+    // largest number, may be below all doubles.
+    bool constants_in_range() const {
+        return !watched_ || std::all_of(plan_.constants_.begin(), plan_.constants_.end(), [this](const Piece& piece) {
+            return piece.factor >= 0 || lowest_of(piece) >= least_exponent;
+        });
     }
 
     static double lowest(std::span<const double> values) {
@@ -188,7 +199,7 @@ private:
             inputs.push_back(messages_[static_cast<std::size_t>(child)].data());
             low += lowest_[static_cast<std::size_t>(child)];
         }
-        if (watched_ && low < -960) return false;
+        if (watched_ && low < least_exponent) return false;
         const bool keep = Domain::keeps_tables || plan_.whole_ || plan_.calibrates() || !room.targets.empty();
         if (keep) tables_[c] = make_buffer(static_cast<std::size_t>(room.shape.cells()));
         auto& message = messages_[c];

@@ -20,6 +20,8 @@ from typing import IO, TextIO
 from fishernet.base.errors import FileFormatError
 
 GZIP = b"\x1f\x8b"
+MOST_BYTES = 2**31  # of a file's text: devices such as /dev/zero, and gzip bombs, have no end
+PIECE = 2**20  # bytes read at once
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -28,17 +30,20 @@ def read_text(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     FileFormatError
-        When there is no such file, it cannot be read, its gzip data is damaged or ends early, or it is not UTF-8 text.
+        When there is no such file, it cannot be read, its gzip data is damaged or ends early, it holds more than
+        2 GiB, or it is not UTF-8 text.
     """
     if not Path(path).exists():
         raise FileFormatError(path, "there is no such file")
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = _bounded(path, file)
     except OSError as error:
         raise FileFormatError(path, f"the file cannot be read ({error.strerror})") from error
     if data.startswith(GZIP):
         try:
-            data = gzip.decompress(data)
+            with gzip.open(io.BytesIO(data)) as unpacked:
+                data = _bounded(path, unpacked)
         except (OSError, EOFError, zlib.error) as error:
             raise FileFormatError(path, f"the gzip data is damaged or ends early ({error})") from error
     try:
@@ -49,6 +54,21 @@ def read_text(path: str | os.PathLike[str]) -> str:
     if "\0" in text:
         raise FileFormatError(path, "the file is not text (it has zero bytes)", line=_line(text, text.index("\0")))
     return text
+
+
+def _bounded(path: str | os.PathLike[str], file: IO[bytes] | gzip.GzipFile) -> bytes:
+    """Return what a file holds, at most `MOST_BYTES`; up to the first zero byte, which no text has."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := file.read(PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise FileFormatError(path, f"the file is not read: it holds more than {MOST_BYTES:,} bytes, or has no end")
+        if b"\0" in piece and not pieces[0].startswith(GZIP):
+            pieces[-1] = piece[: piece.index(b"\0") + 1]
+            break
+    return b"".join(pieces)
 
 
 def _line(text: str, at: int) -> int:

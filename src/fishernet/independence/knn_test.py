@@ -217,7 +217,7 @@ def knn_test(
     k: int = 5,
     permutations: int | npt.ArrayLike = 200,
     seed: Seed = None,
-    scheme: str = "simple",
+    scheme: str | None = None,
     k_perm: int = 5,
     skip_below: float | None = None,
     stop_early: bool = False,
@@ -235,9 +235,12 @@ def knn_test(
     permutations : int or (T, n) array of integers
         How many, or row orders: row i is given ``y[order[i]]``. Without z an order must hold every row once.
     seed : None, int or numpy.random.Generator
-    scheme : {"simple", "local"}
-        "simple": all rows of y are permuted, which also breaks what binds y to z. "local": a row takes the y of one of
-        the rows nearest to it in z [1]_.
+    scheme : {"local", "simple"}, optional
+        "local": a row takes the y of one of the rows nearest to it in z [1]_. "simple", P4's: all rows are permuted.
+        Default: "local" where there is a z, "simple" without. With a z the simple scheme is no test of the level that
+        it is asked for: it breaks what binds y to z as well, and so compares with data that depend less than any
+        under the hypothesis. Of X = 3 Z + e and Y = 3 Z + e', which are independent given Z, it rejects 99 % of
+        samples of 100 rows at the level 0.05; the local scheme rejects 11 %, and fewer of more rows.
     k_perm : int
         "local": among how many rows, itself included.
     skip_below : float, optional
@@ -294,7 +297,8 @@ def knn_test(
     require_continuous(labels, columns)
     warn_of_ties(labels, columns)
     given = int(permutations) if isinstance(permutations, int | np.integer) else row_orders(permutations, spaces)
-    plan = Plan(k, given, scheme, k_perm, skip_below, stop_early, alpha)
+    by_default = "local" if len(spaces[2]) else "simple"
+    plan = Plan(k, given, by_default if scheme is None else scheme, k_perm, skip_below, stop_early, alpha)
     return run_test(spaces, plan, seed)
 
 
@@ -330,7 +334,7 @@ class KnnTest:
         standardize: bool = True,
         k: int = 5,
         permutations: int = 200,
-        scheme: str = "simple",
+        scheme: str = "local",
         k_perm: int = 5,
         skip_below: float | None = None,
         stop_early: bool = False,

@@ -281,8 +281,9 @@ def markov_graph(
     progress : callable, optional
         ``progress(what, done, total)``, in variables.
     **options
-        "knn-mi": ``k=5``, ``permutations=200``, ``scheme="simple"``, ``k_perm=5``, ``skip_below=None``,
-        ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`.
+        "knn-mi": ``k=5``, ``permutations=200``, ``scheme="local"``, ``k_perm=5``, ``skip_below=None``,
+        ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`, which says why the
+        scheme of P4, "simple", rejects too much.
 
     Returns
     -------
