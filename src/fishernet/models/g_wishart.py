@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
-from fishernet.base.random import Seed, checked_count, generator
+from fishernet.base.random import Seed, draw_count, generator
 from fishernet.graphs import UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.models.conditionals.linear_gaussian import regression
@@ -97,7 +97,7 @@ def g_wishart(
     if method not in METHODS:
         raise FishernetError(f"unknown method {method!r}; there are {', '.join(map(repr, METHODS))}")
     freedom, d = checked_number(df, "df", positive=True), len(graph.names)
-    count, rounds = checked_count(n, "the number of draws", 0), checked_count(sweeps, "the number of sweeps", 0)
+    count, rounds = draw_count(n), draw_count(sweeps, "sweeps")
     if count * d**2 > MOST_CELLS:
         raise StateSpaceError("the draws", cells=count * d**2, limit=MOST_CELLS, remedy="draw fewer at a time")
     D = np.eye(d) if scale is None else _checked_scale(scale, d)
