@@ -1,5 +1,6 @@
 # make demo    learn two real tables and print what was found
 # make test    all tests, the core's own under sanitizers included
+# make test-lowest   most tests, with the oldest versions that pyproject.toml declares, in an environment of their own
 # make lint    formatting, style and types
 # make bench   side by side with other libraries, in an environment of their own
 #
@@ -11,8 +12,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 CORE := CMakeLists.txt pyproject.toml $(filter-out core/test/%,$(wildcard core/*/*.?pp))
 TEST_BUILD := build/core-test
+LOWEST := .lowest-venv
+LOWEST_TESTS := tests/table tests/files tests/graphs tests/plot tests/sklearn tests/kernels tests/contracts tests/cli/terminal \
+	tests/infer/test_marginal.py tests/test_exports.py tests/test_readme.py
 
-.PHONY: demo test core-test lint bench clean
+.PHONY: demo test test-lowest core-test lint bench clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m fishernet.cli.demo
@@ -22,6 +26,10 @@ test: core-test $(VENV)/.installed-tests
 
 core-test: $(TEST_BUILD)/core_test
 	$(TEST_BUILD)/core_test
+
+# Libraries as old as these are warned of by newer ones that they use themselves: that is no failure of ours.
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest -q -m 'not slow' -W default::DeprecationWarning $(LOWEST_TESTS)
 
 lint: $(VENV)/.installed-tests
 	$(BIN)/ruff check .
@@ -33,7 +41,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf build $(VENV) .bench-venv
+	rm -rf build $(VENV) $(LOWEST) .bench-venv
 
 # -- the environment ---------------------------------------------------------------------------------------------
 
@@ -41,7 +49,7 @@ clean:
 $(VENV)/.tools:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fishernet needs Python 3.11 or later: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install 'scikit-build-core>=0.10' 'nanobind>=2.4' 'cmake>=3.18' ninja
+	$(PIP) install 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.18' ninja
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.tools $(CORE)
@@ -50,6 +58,17 @@ $(VENV)/.installed: $(VENV)/.tools $(CORE)
 
 $(VENV)/.installed-tests: $(VENV)/.installed pyproject.toml
 	$(PIP) install --no-build-isolation -e '.[test,lint]'
+	@touch $@
+
+# The versions are read from pyproject.toml. Not editable, so that neither environment builds into the other.
+$(LOWEST)/.installed: tests/floors.py $(CORE) $(shell find src -name '*.py')
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python tests/floors.py build >$(LOWEST)/build.txt
+	$(LOWEST)/bin/python tests/floors.py >$(LOWEST)/floors.txt
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q install -r $(LOWEST)/build.txt -r $(LOWEST)/floors.txt \
+		'cmake>=3.18' ninja
+	PATH="$(abspath $(LOWEST)/bin):$$PATH" $(LOWEST)/bin/python -m pip --disable-pip-version-check -q install \
+		--no-build-isolation --no-deps --force-reinstall -C build-dir=build/lowest .
 	@touch $@
 
 # -- the core's own tests, under AddressSanitizer and UndefinedBehaviorSanitizer -----------------------------------
