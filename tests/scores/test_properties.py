@@ -138,6 +138,10 @@ def test_a_name_may_carry_its_number() -> None:
     table = random_table(0, 50, [2, 2])
     assert fn.local_score(table, "v0", ["v1"], "bdeu:10") == fn.local_score(table, "v0", ["v1"], "bdeu", ess=10)
     assert fn.local_score(table, "v0", ["v1"], "bdq:0.5") == fn.local_score(table, "v0", ["v1"], "bdq", alpha=0.5)
-    for bad, said in (("bic:2", "takes no number"), ("bdeu:", "takes a number"), ("bdeu:-1", "must be a number above 0")):
+    for bad, said in (
+        ("bic:2", "takes no number"),
+        ("bdeu:", "takes a number"),
+        ("bdeu:-1", "must be a number above 0"),
+    ):
         with pytest.raises(fn.FishernetError, match=said):
             fn.local_score(table, "v0", ["v1"], bad)
