@@ -63,7 +63,7 @@ class SpectrumKernel(Algebra):
 
     def __init__(self, k: int, alphabet: Iterable[Hashable] | Alphabet | None = None) -> None:
         self.k = check.integer(k, "k", least=1)
-        self.alphabet = alphabet if alphabet is None or isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        self.alphabet = None if alphabet is None else Alphabet.of(alphabet)
 
     def __getnewargs__(self) -> tuple[int, Alphabet | None]:
         return self.k, self.alphabet

@@ -226,4 +226,4 @@ def chosen_alphabet(
     """Return the alphabet given, or that of the symbols that occur (but one)."""
     if alphabet is None:
         return Alphabet.seen(strings, but=but)
-    return alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+    return Alphabet.of(alphabet)

@@ -154,7 +154,7 @@ def hidden_tree_fit(
     else:
         repeated = fixed_seed(seed)
         random = np.random.default_rng(repeated)
-        shape = tree if isinstance(tree, TreeShape) else TreeShape.from_nested(tree)
+        shape = TreeShape.of(tree)
         known = chosen_alphabet(listed, alphabet, but=missing)
         size = check.integer(n_states, "n_states", least=1)
         starts = [_random_model(shape, listed, known, size, shared, arity, missing, random) for _ in range(restarts)]

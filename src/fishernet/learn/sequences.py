@@ -293,10 +293,7 @@ def markov_chain(
     """
     check.number(smoothing, "smoothing", least=0)
     strings = sequences if isinstance(sequences, str) else list(sequences)
-    if alphabet is None:
-        alphabet = Alphabet.seen(strings)
-    elif not isinstance(alphabet, Alphabet):
-        alphabet = Alphabet(alphabet)
+    alphabet = Alphabet.seen(strings) if alphabet is None else Alphabet.of(alphabet)
     shape = table_shape(len(alphabet), order, end)
     encoded = alphabet.encode(strings)
     _, cells = windows(with_end(encoded, len(alphabet)) if end else encoded, shape)
