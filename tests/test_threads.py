@@ -24,6 +24,7 @@ def test_set_threads_returns_what_was() -> None:
 
 def test_none_is_what_the_machine_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FISHERNET_THREADS", raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     before = fn.set_threads(None)
     assert fn.set_threads(before) == threads.available_threads() <= len(os.sched_getaffinity(0))
 
@@ -51,6 +52,37 @@ def test_the_environment_decides() -> None:
 
     assert run("5").stdout.strip() == "5"
     assert "FISHERNET_THREADS must be a number from 1 to 256, got 'many'" in run("many").stderr
+
+
+@pytest.mark.parametrize(
+    ("own", "openmp", "n"),
+    [(None, "3", 3), (None, "5,2", 5), (None, " 4 ", 4), ("2", "7", 2), ("", "7", 7), (None, "100000", 256)],
+)
+def test_openmp_is_asked_after_our_own_variable(
+    monkeypatch: pytest.MonkeyPatch, own: str | None, openmp: str, n: int
+) -> None:
+    monkeypatch.delenv("FISHERNET_THREADS", raising=False)
+    if own is not None:
+        monkeypatch.setenv("FISHERNET_THREADS", own)
+    monkeypatch.setenv("OMP_NUM_THREADS", openmp)
+    before = fn.set_threads(None)
+    assert fn.set_threads(before) == n
+
+
+@pytest.mark.parametrize("openmp", ["", "0", "-1", "many", "1.5", "\N{SUPERSCRIPT TWO}"])
+def test_what_openmp_would_not_take_is_not_taken(monkeypatch: pytest.MonkeyPatch, openmp: str) -> None:
+    monkeypatch.delenv("FISHERNET_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", openmp)
+    before = fn.set_threads(None)
+    assert fn.set_threads(before) == threads.available_threads()
+
+
+def test_a_worker_of_joblib_takes_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    joblib = pytest.importorskip("joblib")
+    monkeypatch.delenv("FISHERNET_THREADS", raising=False)
+    with joblib.parallel_config("loky", inner_max_num_threads=3):
+        (there,) = joblib.Parallel(n_jobs=2)([joblib.delayed(fn.set_threads)(1)])
+    assert there == 3
 
 
 def test_a_forked_child_computes_on() -> None:

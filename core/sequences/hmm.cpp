@@ -80,7 +80,7 @@ void write_initial(const HmmModel& model, const HmmTotals& totals, double* out) 
         }
         for (std::int64_t next = 0; next < n; ++next) {
             const double c = model.closure[a * n + next];
-            if (c > 0) out[a] += totals.first[next] * c;
+            if (c > 0 && totals.first[next] > 0) out[a] += totals.first[next] * c;  // C may be beyond all doubles
         }
     }
 }

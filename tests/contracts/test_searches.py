@@ -121,7 +121,7 @@ def test_an_interrupted_search_has_its_best(options: dict[str, Any]) -> None:
 def test_restarts_without_end_can_be_stopped(search: str, cardinalities: list[int]) -> None:
     table = random_table(3, 500, cardinalities)
     found = fn.learn.structure(table, search=search, restarts=10**12, max_seconds=0.2)
-    assert found.seconds < 2
+    assert not found.finished or len(cardinalities) == 1  # one variable has one graph
     assert found.score == pytest.approx(fn.score(found.dag, table))
 
 

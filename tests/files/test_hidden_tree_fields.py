@@ -121,3 +121,11 @@ def test_a_symbol_that_no_file_can_hold_is_refused(symbol: Any) -> None:
     tree = fn.HiddenTree([0], [0.4, 0.6], MOVE, MOVE, alphabet=["a", symbol])
     with pytest.raises(fn.SchemaError, match="cannot be stored"):
         hidden_tree_fields(tree)
+
+
+@pytest.mark.parametrize("depth", [4, 65, 200])
+def test_lists_that_are_nested_too_deep(tmp_path: Path, depth: int) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text(VERSION_1.replace("[0.25, 0.75]", "[" * depth + "0.5" + "]" * depth), encoding="utf-8")
+    with pytest.raises(fn.FileFormatError, match="root: lists are nested more than 3 deep"):
+        fn.load(path)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import fishernet as fn
 from fishernet import FileFormatError
 from fishernet.base.io import read_text
 
@@ -50,3 +53,35 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         read_text(tmp_path / "nothing.bif")
     with pytest.raises(FileFormatError, match="the file cannot be read"):
         read_text(tmp_path)
+
+
+def test_a_device_without_end_is_not_read_to_its_end() -> None:
+    with pytest.raises(FileFormatError, match="line 1: the file is not text"):
+        read_text("/dev/zero")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_what_is_too_long_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr("fishernet.base.io.MOST_BYTES", 1000)
+    monkeypatch.setattr("fishernet.base.io.PIECE", 100)
+    assert len(read_text(file(tmp_path, pack(b"x" * 1000)))) == 1000
+    with pytest.raises(FileFormatError, match="it holds more than 1,000 bytes, or has no end") as caught:
+        read_text(file(tmp_path, pack(b"x" * 1001)))
+    assert caught.value.path == str(tmp_path / "file")
+
+
+READERS = {
+    "model": fn.load,
+    "bif": fn.read_bif,
+    "newick": fn.read_newick,
+    "fasta": fn.read_fasta,
+    "stockholm": fn.read_stockholm,
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_every_reader_of_text_is_bounded(read: Callable[..., Any]) -> None:
+    with pytest.raises(FileFormatError, match="/dev/zero.*not text"):
+        read("/dev/zero")

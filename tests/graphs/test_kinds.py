@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import require_kind, summary
+from fishernet.graphs.edges import require_kind, summary
 
 
 def test_the_right_kinds_pass() -> None:

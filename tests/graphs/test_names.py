@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import adjacent, arrangement, joined, listed, numbered, position, positions
+from fishernet.base.names import listed, numbered, position, positions
+from fishernet.graphs.edges import adjacent, arrangement, joined
 
 WHERE = {"a": 0, "b": 1, "c": 2}
 

@@ -116,6 +116,29 @@ def test_local_permutations_reject_less_of_what_follows_z_closely() -> None:
     assert rejected["local"] <= 8  # of 40 at the level 0.05: more than that has probability 1e-4
 
 
+def test_what_follows_z_closely_is_rejected_rarely_by_default() -> None:
+    """X = 3 Z + e, Y = 3 Z + e': independent given Z. Local permutations reject some 11 %, simple ones 99 %."""
+    rng = np.random.default_rng(8)
+    rejected = {"default": 0, "simple": 0}
+    for seed in range(60):
+        z = rng.normal(size=100)
+        x, y = 3 * z + rng.normal(size=(2, 100))
+        rejected["default"] += knn_test(x, y, z, permutations=99, seed=seed, stop_early=True).p_value <= 0.05
+        simple = knn_test(x, y, z, permutations=99, seed=seed, stop_early=True, scheme="simple")
+        rejected["simple"] += simple.p_value <= 0.05
+    assert rejected["default"] <= 20  # of 60 at 0.11: probability 1e-6
+    assert rejected["simple"] >= 50
+
+
+def test_the_default_is_local_where_something_is_given() -> None:
+    x, y, z = sample()
+    assert knn_test(x, y, z, seed=3) == knn_test(x, y, z, seed=3, scheme="local")
+    assert knn_test(x, y, seed=3) == knn_test(x, y, seed=3, scheme="simple")
+    X = np.column_stack([x, y, z])
+    by_default, local = fn.independence.KnnTest(X, seed=3), fn.independence.KnnTest(X, seed=3, scheme="local")
+    assert by_default(0, 1, (2,)) == local(0, 1, (2,))
+
+
 def test_local_permutations_without_z_are_refused() -> None:
     x, y, _ = sample()
     with pytest.raises(fn.FishernetError, match="no z"):
@@ -225,7 +248,7 @@ X, Y, Z = sample(30)
         ({"permutations": np.zeros((1, 30))}, "must be integers"),
         ({"scheme": "wild"}, "unknown scheme 'wild'"),
         ({"k_perm": 1}, "k_perm"),
-        ({"alpha": 0.0}, "alpha must lie strictly between 0 and 1"),
+        ({"alpha": 0.0}, "alpha must be strictly between 0 and 1"),
         ({"alpha": 1}, "alpha"),
         ({"seed": -1}, "seed"),
     ],

@@ -76,7 +76,7 @@ def test_practical_by_hand() -> None:
     """Lemma 1's scores: 1 / theta_k at k, and -1 / theta_r everywhere for the last state."""
     net = fn.BayesianNetwork.from_tables([fn.Variable("a", [0, 1, 2])], {}, {"a": [0.5, 0.25, 0.25]})
     kernel = fn.kernels.FisherKernel(net, metric="practical")
-    np.testing.assert_allclose(kernel([[0], [1], [2]]), [[4, 0, -8], [0, 16, -16], [-8, -16, 32]], rtol=1e-14)
+    np.testing.assert_allclose(kernel([[0], [1], [2]]), [[4, 0, -8], [0, 16, -16], [-8, -16, 32]], rtol=1e-13)
 
 
 def test_practical_terms_are_the_products_of_one_variables_scores() -> None:
@@ -114,6 +114,20 @@ def test_empirical_of_the_whole_distribution_is_invariant() -> None:
     rows = all_rows(net)
     gram = fn.kernels.FisherKernel(net)(rows)
     assert_close(kernel(rows), gram, scale(gram, gram), rtol=1e-10)
+
+
+@pytest.mark.parametrize("rare", [[1, 10**7 - 1], [10**7 - 1, 1], [6 * 10**6 - 1, 4 * 10**6, 1]])
+def test_a_rare_state_does_not_hide_the_other_variables(rare: list[int]) -> None:
+    """Weights that follow the distribution exactly give the invariant kernel, however rare a state."""
+    a, b = fn.Variable("a", list(range(len(rare)))), fn.Variable("b", [0, 1, 2])
+    ways = [[0.25, 0.25, 0.5], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25]][: len(rare)]
+    net = fn.BayesianNetwork.from_tables([a, b], {"b": ["a"]}, {"a": [n / 10**7 for n in rare], "b": ways})
+    rows = all_rows(net)
+    weights = np.array([4 * rare[i] * ways[i][j] for i, j in rows]).astype(int)
+    reference = fn.Table.from_codes(rows, net.variables, weights=weights)
+    gram = fn.kernels.FisherKernel(net)(rows)
+    found = fn.kernels.FisherKernel(net, metric="empirical", reference=reference)(rows)
+    assert_close(found, gram, scale(gram, gram), rtol=1e-6)
 
 
 @pytest.mark.parametrize("n_rows", [1, 3, 8, 200])

@@ -137,7 +137,7 @@ def test_the_univariate_set_kernel() -> None:
     net = fn.BayesianNetwork.from_tables([a], {}, {"a": [0.5, 0.25, 0.25]})
     X, Y = [[0], [0], [1], [2]], [[0], [1]]
     expected = (2 / 4) * (1 / 2) / 0.5 + (1 / 4) * (1 / 2) / 0.25 - 1
-    assert fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y) == pytest.approx(expected, abs=1e-15)
+    assert fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y) == pytest.approx(expected, abs=1e-13)
 
 
 def test_tables_with_equal_family_counts_are_at_distance_zero_though_they_differ() -> None:
@@ -150,7 +150,7 @@ def test_tables_with_equal_family_counts_are_at_distance_zero_though_they_differ
     assert sorted(rows_of(X).tolist()) != sorted(rows_of(Y).tolist())
     assert all(family_counts(c, X) == family_counts(c, Y) for c in net.conditionals)
     kernel = fn.kernels.FisherKernel(net)
-    assert fn.kernels.squared_mmd(kernel, X, Y) == pytest.approx(0, abs=1e-14)
+    assert fn.kernels.squared_mmd(kernel, X, Y) == pytest.approx(0, abs=1e-13)
     assert fn.kernels.squared_mmd(WithoutFeatures(kernel), X, Y) == pytest.approx(0, abs=1e-12)
     other = fn.BayesianNetwork.from_tables(
         variables, {"b": ["a"], "c": ["a"]}, {"a": [0.3, 0.7], "b": [[0.6, 0.4], [0.2, 0.8]], "c": [[0.9, 0.1]] * 2}

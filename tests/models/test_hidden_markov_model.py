@@ -56,7 +56,7 @@ def test_with_empties_it_is_the_limit_of_sums_over_longer_trajectories(final: bo
 def test_log_prob_is_that_of_a_matrix_inverse(m: Parts) -> None:
     strings = all_strings(m.n_symbols, 3)
     expected = [probability(m, string) for string in strings]
-    np.testing.assert_allclose(np.exp(m.model().log_prob(strings)), expected, rtol=1e-10, atol=1e-15)
+    np.testing.assert_allclose(np.exp(m.model().log_prob(strings)), expected, rtol=1e-10, atol=1e-13)
 
 
 @settings(max_examples=30, deadline=None)
@@ -82,7 +82,7 @@ def test_strings_of_ten_thousand_symbols_lose_nothing(n_states: int, final: bool
     length = 10_000 if n_states < 10 else 2_000
     string = np.random.default_rng(1).integers(0, 5, length).tolist()
     expected = log_probability(m, string)
-    assert m.model().log_prob([string])[0] == pytest.approx(float(expected), rel=1e-14)
+    assert m.model().log_prob([string])[0] == pytest.approx(float(expected), rel=1e-13)
 
 
 def two_worlds(length: int) -> tuple[Parts, list[int]]:
@@ -96,7 +96,7 @@ def test_a_state_that_seemed_impossible_may_turn_out_to_be_the_one() -> None:
     m, string = two_worlds(3000)
     with np.errstate(divide="ignore"):
         expected = log_probability(m, string)
-    assert m.model().log_prob([string])[0] == pytest.approx(float(expected), rel=1e-14)
+    assert m.model().log_prob([string])[0] == pytest.approx(float(expected), rel=1e-13)
     shares = m.model().posterior([string])[0]
     np.testing.assert_allclose(shares, np.tile([0.0, 1.0], (6000, 1)), atol=1e-12)
     scores = m.model().fisher_scores([string], parameters=["emission"])[0]

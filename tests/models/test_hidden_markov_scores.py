@@ -15,6 +15,7 @@ from tests.reference.hidden_markov import (
     KINDS,
     Parts,
     all_strings,
+    exact_scores,
     numerical_scores,
     parts,
     possible,
@@ -22,6 +23,7 @@ from tests.reference.hidden_markov import (
     random_parts,
     trajectories,
     two_states,
+    with_tiny_numbers,
 )
 
 
@@ -60,6 +62,18 @@ def test_scores_are_derivatives(m: Parts) -> None:
     for string, score in zip(strings, scores, strict=True):
         if probability(m, string) > 1e-3:
             np.testing.assert_allclose(score, numerical_scores(m, string), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("final", "empty"), KINDS)
+def test_scores_of_tiny_parameters_are_those_of_exact_fractions(final: bool, empty: bool) -> None:
+    """Of models with probabilities down to 1e-308, whose scores are up to 1e308 and never NaN."""
+    for seed in (0, 1, 92, 189):  # loops without a symbol that hardly ever end are among them
+        m = with_tiny_numbers(random_parts(seed, 3, 2, final=final, empty=empty), seed)
+        for string in ([0], [1, 1, 1, 1]):
+            found = m.model().fisher_scores([string])[0]
+            expected, uses = exact_scores(m, string)
+            error = np.abs(found - expected)
+            assert (error <= 1e-9 * (np.abs(expected) + uses + 1)).all()
 
 
 @settings(max_examples=40, deadline=None)

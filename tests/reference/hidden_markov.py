@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -202,3 +203,109 @@ def numerical_scores(m: Parts, string: Sequence[int], longest: float = 1e-4) -> 
         return float((8 * near - far) / (12 * step))
 
     return np.array([slope(k) for k in range(len(at))])
+
+
+# -------------------------------------------------------------------------------- the same in exact fractions
+
+Fractions = list[list[Fraction]]
+
+
+def with_tiny_numbers(m: Parts, seed: int) -> Parts:
+    """The same model with many of its probabilities from 1e-308 to 1e-280."""
+    random = np.random.default_rng(seed)
+
+    def shrunk(row: Floats) -> Floats:
+        tiny = random.random(row.shape) < 0.4
+        tiny[random.integers(len(row))] = False
+        values = np.where(tiny, 10.0 ** -random.uniform(280, 308, row.shape), row)
+        return np.asarray(values / values.sum())
+
+    moves = m.transition if m.final is None else np.column_stack([m.transition, m.final])
+    moves = np.stack([shrunk(row) for row in moves])
+    return replace(
+        m,
+        initial=shrunk(m.initial) * (1 - m.at_once),
+        transition=moves[:, : m.n_states],
+        final=None if m.final is None else moves[:, -1],
+        emission=np.stack([shrunk(row) for row in m.emission]),
+    )
+
+
+def whole(row: Floats) -> list[Fraction]:
+    """The numbers as fractions, the largest such that they sum to 1 exactly."""
+    values = [Fraction(float(x)) for x in row]
+    largest = max(range(len(values)), key=values.__getitem__)
+    values[largest] += 1 - sum(values)
+    return values
+
+
+def inverted(rows: Fractions) -> Fractions:
+    """The inverse by Gauss-Jordan elimination."""
+    n = len(rows)
+    left = [[*row, *(Fraction(int(a == b)) for b in range(n))] for a, row in enumerate(rows)]
+    for k in range(n):
+        pivot = next(i for i in range(k, n) if left[i][k] != 0)
+        left[k], left[pivot] = left[pivot], left[k]
+        left[k] = [x / left[k][k] for x in left[k]]
+        for i in range(n):
+            if i != k:
+                left[i] = [x - left[i][k] * y for x, y in zip(left[i], left[k], strict=True)]
+    return [row[n:] for row in left]
+
+
+def exact_scores(m: Parts, string: Sequence[int]) -> tuple[Floats, Floats]:
+    """The scores of a string, and how often each parameter's row is used: the score's other term.
+
+    By sums over the places of a string of (what comes to an event) times (what follows it), without rounding.
+    """
+    n = m.n_states
+    states, length = range(n), len(string)
+    emission = [whole(row) for row in m.emission]
+    moves = m.transition if m.final is None else np.column_stack([m.transition, m.final])
+    transition = [whole(row) for row in moves]
+    stop = [row[n] if m.final is not None else Fraction(1) for row in transition]
+    silent = [row[-1] if m.empty else Fraction(0) for row in emission]
+    closure = inverted([[int(a == b) - silent[a] * transition[a][b] for b in states] for a in states])
+    entered, spoken = [], [[Fraction(0)] * n]
+    start = [Fraction(float(x)) for x in m.initial]
+    for symbol in [*string, 0]:
+        entered.append([sum((start[a] * closure[a][b] for a in states), Fraction(0)) for b in states])
+        spoken.append([entered[-1][a] * emission[a][symbol] for a in states])
+        start = [sum((spoken[-1][a] * transition[a][b] for a in states), Fraction(0)) for b in states]
+    by_emission = [[Fraction(0)] * len(row) for row in emission]
+    by_transition = [[Fraction(0)] * len(row) for row in transition]
+    after: list[Fraction] = []  # the value of having visited a state, after one symbol more
+    for i in range(length, -1, -1):
+        end = i == length
+        gain = [silent[a] * stop[a] if end else emission[a][string[i]] * after[a] for a in states]
+        enter = [sum((closure[a][b] * gain[b] for b in states), Fraction(0)) for a in states]
+        visited = [stop[a] * end + sum((transition[a][b] * enter[b] for b in states), Fraction(0)) for a in states]
+        for a in states:
+            visits = spoken[i][a] + entered[i][a] * silent[a]
+            if not end:
+                by_emission[a][string[i]] += entered[i][a] * after[a]
+            if m.empty:
+                by_emission[a][-1] += entered[i][a] * visited[a]
+            for b in states:
+                by_transition[a][b] += visits * enter[b]
+            if end and m.final is not None:
+                by_transition[a][n] += visits
+        after = visited
+    likelihood = sum((Fraction(float(x)) * y for x, y in zip(m.initial, enter, strict=True)), Fraction(0))
+    once = likelihood if m.final is not None else None
+    of_emission = [_scored(*pair, likelihood) for pair in zip(by_emission, emission, strict=True)]
+    of_transition = [_scored(*pair, likelihood) for pair in zip(by_transition, transition, strict=True)]
+    of_initial = _scored(enter, [Fraction(float(x)) for x in m.initial], likelihood, once)
+    rows = [*of_emission, *(row[:n] for row in of_transition), of_initial]
+    if m.final is not None:
+        rows.append([row[n] for row in of_transition])
+    pairs = np.array([pair for row in rows for pair in row])
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _scored(
+    derivatives: list[Fraction], row: list[Fraction], likelihood: Fraction, used: Fraction | None = None
+) -> list[tuple[float, float]]:
+    if used is None:
+        used = sum((d * p for d, p in zip(derivatives, row, strict=True)), Fraction(0))
+    return [(float((d - used) / likelihood), float(used / likelihood)) for d in derivatives]

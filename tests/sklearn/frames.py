@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 Array = npt.NDArray[Any]
-STRUCTURES = ["nb", "tan", "kdb", "hill-climb"]
+STRUCTURES = ["nb", "tan", "kdb", "hill-climb", "exact"]
 
 
 def mixed(n: int = 300, seed: int = 0) -> tuple[pd.DataFrame, Array]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -95,6 +97,7 @@ def test_probabilities_are_those_of_the_library(structure: str) -> None:
         "tan": lambda: fn.learn.tan(table, "class"),
         "kdb": lambda: fn.learn.kdb(table, "class", 2),
         "hill-climb": lambda: fn.learn.dag(table, score="aic"),
+        "exact": lambda: fn.learn.dag(table, score="aic", search="exact"),
     }[structure]()
     net = fn.learn.parameters(dag, table, smoothing=0.5)
     model = BayesianNetworkClassifier(structure, k=2, structure_score="aic", smoothing=0.5).fit(frame, y)
@@ -233,7 +236,7 @@ def test_structures_can_be_searched_over() -> None:
     search = GridSearchCV(BayesianNetworkClassifier(), {"structure": STRUCTURES, "smoothing": [0.5, 1.0]}, cv=3)
     search.fit(frame, y)
     assert search.best_score_ > 0.5
-    assert len(search.cv_results_["params"]) == 8
+    assert len(search.cv_results_["params"]) == 2 * len(STRUCTURES)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
@@ -271,15 +274,40 @@ def test_the_network_can_be_used_as_any_other() -> None:
     assert fn.infer.marginal(net, ["class"], given={"town": "Oslo"}).sum() == pytest.approx(1)
 
 
-def test_any_search_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+def best_score(table: fn.Table, score: str) -> float:
+    """The highest score of all graphs, by trying every order of the variables with the best parents before each."""
 
-    def fake(source: Any, **options: Any) -> fn.Dag:
-        asked.append(options)
-        return fn.learn.naive_bayes(source, "class")
+    def family(child: str, before: tuple[str, ...]) -> float:
+        sets = itertools.chain.from_iterable(itertools.combinations(before, k) for k in range(len(before) + 1))
+        return max(fn.local_score(table, child, parents, score=score) for parents in sets)
 
-    monkeypatch.setitem(fn.learn.structure.__globals__["SEARCHES"], "exact", None)
-    monkeypatch.setattr("fishernet.sklearn.classifier.dag", fake)
+    family = functools.cache(family)
+    orders = itertools.permutations(table.names)
+    return max(sum(family(name, tuple(sorted(order[:i]))) for i, name in enumerate(order)) for order in orders)
+
+
+@pytest.mark.parametrize("score", ["bic", "qnml"])
+def test_exact_search_finds_the_best_graph_of_all(score: str) -> None:
+    frame, y = mixed()
+    model = BayesianNetworkClassifier("exact", structure_score=score).fit(frame, y)
+    table = as_table(frame, y)
+    assert fn.score(model.dag_, table, score=score) == pytest.approx(best_score(table, score), rel=1e-12)
+
+
+def test_exact_search_with_weights_that_are_not_whole_and_missing_cells() -> None:
+    frame, y = mixed()
+    weights = np.where(np.arange(len(y)) % 3 == 0, 0.5, 1.5)
+    thrice = BayesianNetworkClassifier("exact").fit(frame, y, sample_weight=3.0 * np.ones(len(y)))
+    assert thrice.dag_ == BayesianNetworkClassifier("exact").fit(pd.concat([frame] * 3), np.tile(y, 3)).dag_
+    frame.loc[::7, "town"] = None
+    model = BayesianNetworkClassifier("exact").fit(frame, y, sample_weight=weights)
+    assert np.isfinite(model.predict_proba(frame)).all()
+
+
+def test_any_search_by_its_name() -> None:
     frame, y = mixed(50)
-    BayesianNetworkClassifier("exact", structure_score="aic").fit(frame, y)
-    assert asked == [{"search": "exact", "score": "aic"}]
+    for search in ("hill-climb", "tabu", "order", "exact"):
+        model = BayesianNetworkClassifier(search, structure_score="aic").fit(frame, y)
+        assert model.dag_ == fn.learn.dag(as_table(frame, y), search=search, score="aic")
+    with pytest.raises(fn.FishernetError, match="unknown structure 'best'; there are .*'exact'"):
+        BayesianNetworkClassifier("best").fit(frame, y)

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import SchemaError, Variable
-from fishernet.data.variable import check_names, code_dtype, counted, fresh_missing_state, listed, positions
+from fishernet.base.names import check_names, counted, listed, positions
+from fishernet.data.variable import code_dtype, fresh_missing_state
 from tests.table.hostile import state_lists, texts
 
 

@@ -130,6 +130,14 @@ def test_a_device_is_written_to_and_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "t.csv"]
 
 
+def test_gzip_does_not_take_its_slowest_way(tmp_path: Path) -> None:
+    """RFC 1952: the ninth byte is 2 where the compressor used its slowest algorithm."""
+    path = tmp_path / "t.csv.gz"
+    write_table(Table.from_frame({"x": ["a", "b"]}), path)
+    assert path.read_bytes()[:3] == b"\x1f\x8b\x08"
+    assert path.read_bytes()[8] != 2
+
+
 @pytest.mark.parametrize("name", ["t.xlsx", "t", "t.parquet.gz"])
 def test_endings_that_are_not_known(tmp_path: Path, name: str) -> None:
     with pytest.raises(FileFormatError, match="by the path's ending"):

@@ -15,16 +15,36 @@
     UserWarning
       FishernetWarning            the result stands, but something about it should be known
 
-A message says what is wrong, where, and what to do; the attributes say the same to a program.
+A message says what is wrong, where, and what to do; the attributes say the same to a program. Errors are copied and
+pickled with both, so that those of a worker process arrive as they were.
 """
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Sequence
+from typing import Any
 
 
 class FishernetError(ValueError):
-    """Something is wrong with what was given; the base of all errors of the library."""
+    """Something is wrong with what was given; the base of all errors of the library.
+
+    Attributes
+    ----------
+    parameter : str or None
+        The argument that it is about, by its name in the function that was called; None when it is about no single one.
+    """
+
+    parameter: str | None
+
+    def __init__(self, message: str, *, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without this the class is called with the message alone, which most classes here refuse: a pool whose worker
+        # raised such an error would wait for ever. So nothing is called: message and attributes are put back.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class SchemaError(FishernetError):
@@ -44,8 +64,10 @@ class UnknownStateError(FishernetError):
         The first row that holds it, counted from 0; None when it was not found in a row.
     """
 
-    def __init__(self, message: str, *, variable: str, label: object, row: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, variable: str, label: object, row: int | None = None, parameter: str | None = None
+    ) -> None:
+        super().__init__(message, parameter=parameter)
         self.variable = variable
         self.label = label
         self.row = row
@@ -60,8 +82,8 @@ class MissingValueError(FishernetError):
         The number of missing cells of each column that has some.
     """
 
-    def __init__(self, message: str, *, counts: dict[str, int]) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, counts: dict[str, int], parameter: str | None = None) -> None:
+        super().__init__(message, parameter=parameter)
         self.counts = counts
 
 
@@ -74,10 +96,10 @@ class CycleError(FishernetError):
         The names along the cycle; the first is repeated at the end.
     """
 
-    def __init__(self, cycle: Sequence[str]) -> None:
+    def __init__(self, cycle: Sequence[str], *, parameter: str | None = None) -> None:
         self.cycle = tuple(cycle)
         path = " -> ".join(self.cycle)
-        super().__init__(f"the edges close a cycle: {path}; remove or turn one of them")
+        super().__init__(f"the edges close a cycle: {path}; remove or turn one of them", parameter=parameter)
 
 
 class ZeroProbabilityError(FishernetError):
@@ -94,9 +116,15 @@ class ZeroProbabilityError(FishernetError):
     """
 
     def __init__(
-        self, message: str, *, variable: str, configuration: dict[str, object], state: object | None = None
+        self,
+        message: str,
+        *,
+        variable: str,
+        configuration: dict[str, object],
+        state: object | None = None,
+        parameter: str | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, parameter=parameter)
         self.variable = variable
         self.configuration = configuration
         self.state = state
@@ -113,8 +141,9 @@ class StateSpaceError(FishernetError, MemoryError):
         The number that is allowed.
     """
 
-    def __init__(self, what: str, *, cells: float, limit: int, remedy: str) -> None:
-        super().__init__(f"{what} would have {cells:,} cells, more than the limit of {limit:,}; {remedy}")
+    def __init__(self, what: str, *, cells: float, limit: int, remedy: str, parameter: str | None = None) -> None:
+        message = f"{what} would have {cells:,} cells, more than the limit of {limit:,}; {remedy}"
+        super().__init__(message, parameter=parameter)
         self.cells = cells
         self.limit = limit
 
@@ -130,11 +159,11 @@ class FileFormatError(FishernetError):
         The line, counted from 1, where one is known.
     """
 
-    def __init__(self, path: object, what: str, *, line: int | None = None) -> None:
+    def __init__(self, path: object, what: str, *, line: int | None = None, parameter: str | None = None) -> None:
         self.path = str(path).encode("utf-8", "replace").decode()  # what is no Unicode could not be printed
         self.line = line
         where = self.path if line is None else f"{self.path}, line {line}"
-        super().__init__(f"{where}: {what}")
+        super().__init__(f"{where}: {what}", parameter=parameter)
 
 
 class ConvergenceError(FishernetError):
@@ -148,8 +177,8 @@ class ConvergenceError(FishernetError):
         How far it still was.
     """
 
-    def __init__(self, message: str, *, steps: int, residual: float) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, steps: int, residual: float, parameter: str | None = None) -> None:
+        super().__init__(message, parameter=parameter)
         self.steps = steps
         self.residual = residual
 

@@ -1,10 +1,7 @@
-"""Writing a text file whole or not at all, compressed or not.
+"""Files written whole or not at all, and text files read, compressed or not.
 
-What is written goes to a new file in the same folder, which takes the place of the old one when it is complete
-(`fishernet.data.writing.replacing`). Whatever comes before (an error, a full disk, Ctrl-C) removes the new file and
-leaves the old one alone.
-
-Reading a text file, compressed or not.
+What is written goes to a new file in the same folder, which takes the place of the old one when it is complete.
+Whatever comes before (an error, a full disk, Ctrl-C) removes the new file and leaves the old one alone.
 """
 
 from __future__ import annotations
@@ -12,6 +9,8 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import secrets
+import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +18,10 @@ from pathlib import Path
 from typing import IO, TextIO
 
 from fishernet.base.errors import FileFormatError
-from fishernet.data.writing import replacing
 
 GZIP = b"\x1f\x8b"
+MOST_BYTES = 2**31  # of a file's text: devices such as /dev/zero, and gzip bombs, have no end
+PIECE = 2**20  # bytes read at once
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -30,17 +30,20 @@ def read_text(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     FileFormatError
-        When there is no such file, it cannot be read, its gzip data is damaged or ends early, or it is not UTF-8 text.
+        When there is no such file, it cannot be read, its gzip data is damaged or ends early, it holds more than
+        2 GiB, or it is not UTF-8 text.
     """
     if not Path(path).exists():
         raise FileFormatError(path, "there is no such file")
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = _bounded(path, file)
     except OSError as error:
         raise FileFormatError(path, f"the file cannot be read ({error.strerror})") from error
     if data.startswith(GZIP):
         try:
-            data = gzip.decompress(data)
+            with gzip.open(io.BytesIO(data)) as unpacked:
+                data = _bounded(path, unpacked)
         except (OSError, EOFError, zlib.error) as error:
             raise FileFormatError(path, f"the gzip data is damaged or ends early ({error})") from error
     try:
@@ -51,6 +54,21 @@ def read_text(path: str | os.PathLike[str]) -> str:
     if "\0" in text:
         raise FileFormatError(path, "the file is not text (it has zero bytes)", line=_line(text, text.index("\0")))
     return text
+
+
+def _bounded(path: str | os.PathLike[str], file: IO[bytes] | gzip.GzipFile) -> bytes:
+    """Return what a file holds, at most `MOST_BYTES`; up to the first zero byte, which no text has."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := file.read(PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise FileFormatError(path, f"the file is not read: it holds more than {MOST_BYTES:,} bytes, or has no end")
+        if b"\0" in piece and not pieces[0].startswith(GZIP):
+            pieces[-1] = piece[: piece.index(b"\0") + 1]
+            break
+    return b"".join(pieces)
 
 
 def _line(text: str, at: int) -> int:
@@ -101,3 +119,41 @@ def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
 def _text(raw: IO[bytes] | gzip.GzipFile) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file beside the path that takes its place when all went well, and vanishes when not.
+
+    A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe, a device) is
+    written directly.
+
+    Raises
+    ------
+    FileFormatError
+        When the file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as file:
+                yield file
+            return
+        with _beside(target) as file:
+            yield file
+    except OSError as error:
+        raise FileFormatError(path, f"cannot be written ({error.strerror or error})") from error
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[IO[bytes]]:
+    new = target.with_name(f".fishernet-{secrets.token_hex(6)}")
+    try:
+        with new.open("xb") as file:
+            if target.exists():
+                shutil.copymode(target, new)
+            yield file
+        new.replace(target)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise

@@ -1,17 +1,12 @@
-"""How the variables of a graph are named, looked up and joined.
+"""Names of variables: looked up, checked and shown in messages.
 
-Outside, a variable is its name; inside, its position among the graph's names. Here the one becomes the other, and here
-alone names and edges are checked. *Where* is always the mapping from the names to their positions.
-
-Which kind of graph a function takes, and how each kind shows itself.
+Outside, a variable is its name; inside, its position among the names. Here the one becomes the other.
 """
 
 from __future__ import annotations
 
-import itertools
-import operator
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, SupportsIndex
+from itertools import pairwise
 
 from fishernet.base.errors import SchemaError
 
@@ -19,10 +14,37 @@ Positions = tuple[int, ...]
 Pair = tuple[str, str]
 
 
-def listed(names: Sequence[object], most: int = 8) -> str:
+def listed(names: Iterable[object], most: int = 8) -> str:
     """Return names as a message shows them: the first few, and how many more."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    every = [repr(name) for name in names]
+    shown = ", ".join(every[:most])
+    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+
+
+def counted(counts: Mapping[str, int], most: int = 8) -> str:
+    """Return names with their counts as a message shows them: the first few, and how many more."""
+    shown = ", ".join(f"{name!r} ({count:,})" for name, count in list(counts.items())[:most])
+    return shown if len(counts) <= most else f"{shown} and {len(counts) - most} more"
+
+
+def are(names: Sequence[str], what: str) -> str:
+    """Return the subject of a message about one or more things, with its verb."""
+    return f"the {what} {names[0]!r} is" if len(names) == 1 else f"the {what}s {listed(names)} are"
+
+
+def require_str(names: Iterable[object]) -> None:
+    """Raise SchemaError when a column's name is no str, as those of a data frame may be."""
+    for name in names:
+        if not isinstance(name, str):
+            raise SchemaError(f"a column's name must be a str, not {type(name).__name__} ({name!r}); rename it")
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise SchemaError, naming them, when names appear more than once."""
+    ordered = sorted(names)
+    twice = [name for name, after in pairwise(ordered) if name == after]
+    if twice:
+        raise SchemaError(f"the name {listed(dict.fromkeys(twice))} appears more than once; names must be unique")
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
@@ -48,128 +70,35 @@ def _require_str(name: object) -> None:
         raise SchemaError(f"a variable's name must be a str, not {type(name).__name__} ({name!r})")
 
 
-def position(where: Mapping[str, int], name: str) -> int:
+def position(where: Mapping[str, int], name: str, what: str = "variable") -> int:
     """Return the position of a name; SchemaError names an unknown one."""
     _require_str(name)
     if name not in where:
-        raise SchemaError(f"no variable {name!r}; there are {listed(list(where))}")
+        raise SchemaError(f"no {what} {name!r}; there are {listed(where)}")
     return where[name]
 
 
-def positions(where: Mapping[str, int], names: str | Iterable[str]) -> Positions:
-    """Return the positions of one name or of several, in the order given."""
-    if isinstance(names, str):
-        return (position(where, names),)
-    if not isinstance(names, Iterable):
-        raise SchemaError(f"a name or an iterable of names is needed, not {type(names).__name__} ({names!r})")
-    return tuple(position(where, name) for name in names)
-
-
-def arrangement(where: Mapping[str, int], others: Sequence[str]) -> Positions:
-    """Return the position of every name of another graph over the same variables.
-
-    Raises
-    ------
-    SchemaError
-        When the other graph has other variables, naming those that only one of them has.
-    """
-    known = set(others)
-    here = [name for name in where if name not in known]
-    there = [name for name in others if name not in where]
-    if here or there:
-        sides = zip(("first", "second"), (here, there), strict=True)
-        lacks = "; ".join(f"only the {side} has {listed(names)}" for side, names in sides if names)
-        raise SchemaError(f"the graphs must have the same variables, in any order: {lacks}")
-    return tuple(where[name] for name in others)
-
-
-def joined(where: Mapping[str, int], edges: Iterable[Pair]) -> list[tuple[int, int]]:
-    """Return the positions of pairs of names, in the order given.
-
-    Raises
-    ------
-    SchemaError
-        When an edge is not a pair, or one of its names is unknown.
-    """
-    if not isinstance(edges, Iterable):
-        raise SchemaError(f"edges must be an iterable of pairs of names, not {type(edges).__name__} ({edges!r})")
-    pairs = []
-    for edge in edges:
-        if isinstance(edge, str | set | frozenset) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
-            raise SchemaError(f"an edge must be a pair of names, got {edge!r}")
-        pairs.append((position(where, ends[0]), position(where, ends[1])))
-    return pairs
-
-
-def adjacent(names: Sequence[str], lists: Iterable[Iterable[SupportsIndex]], what: str) -> tuple[Positions, ...]:
-    """Return one ascending tuple of positions a variable.
+def positions(
+    names: Sequence[str] | Mapping[str, int], wanted: str | Iterable[str], what: str = "variable"
+) -> Positions:
+    """Return the positions of one name or of several, in the order given.
 
     Parameters
     ----------
-    names : sequence of str
-    lists : one iterable of positions a variable
+    names : sequence of str, or mapping from name to position
+        All names.
+    wanted : str or iterable of str
     what : str
-        What they are (``"parents"``), for the messages.
+        What the names are of, for the message.
 
     Raises
     ------
     SchemaError
-        When the number does not fit, or a position is no integer, out of range, or given twice.
+        Naming an unknown one, and the known ones.
     """
-    if isinstance(lists, str | Mapping) or not isinstance(lists, Iterable):
-        raise SchemaError(f"{what} must be one tuple of positions a variable, not {type(lists).__name__}")
-    given = list(lists)
-    if len(given) != len(names):
-        raise SchemaError(f"{len(names)} variables need {len(names)} tuples of {what}, got {len(given)}")
-    return tuple(_ascending(names, variable, found, what) for variable, found in enumerate(given))
-
-
-def _ascending(names: Sequence[str], variable: int, found: Iterable[SupportsIndex], what: str) -> Positions:
-    who = f"the {what} of {names[variable]!r}"
-    if isinstance(found, str) or not isinstance(found, Iterable):
-        raise SchemaError(f"{who} must be a tuple of positions, not {found!r}; from_edges takes names")
-    ascending = tuple(sorted(_integer(item, who) for item in found))
-    if ascending and not 0 <= ascending[0] <= ascending[-1] < len(names):
-        wrong = ascending[0] if ascending[0] < 0 else ascending[-1]
-        raise SchemaError(f"{who}: the position {wrong} is not from 0 to {len(names) - 1}")
-    for one, after in itertools.pairwise(ascending):
-        if one == after:
-            raise SchemaError(f"{who} name {names[one]!r} (position {one}) more than once; give each edge once")
-    return ascending
-
-
-def _integer(item: Any, who: str) -> int:
-    try:
-        if isinstance(item, bool):
-            raise TypeError
-        return operator.index(item)
-    except TypeError:
-        raise SchemaError(f"{who} must be positions (integers), got {item!r}; from_edges takes names") from None
-
-
-MOST = 6  # edges that are written out
-
-
-def require_kind(function: str, graph: object, *kinds: type, hint: str = "") -> None:
-    """Raise SchemaError when the graph is of none of the kinds that a function takes."""
-    if not isinstance(graph, kinds):
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise SchemaError(f"{function} needs a {wanted}, not {type(graph).__name__}{hint and '; '}{hint}")
-
-
-def summary(kind: str, n_variables: int, *groups: tuple[str, Iterable[Pair]]) -> str:
-    """Return the kind, how large the graph is, and its first edges.
-
-    Parameters
-    ----------
-    kind : str
-    n_variables : int
-    groups : pairs of an arrow and the edges that are drawn with it
-    """
-    edges = [f"{a!r} {arrow} {b!r}" for arrow, pairs in groups for a, b in pairs]
-    shown = ", ".join(edges[:MOST]) + (", ..." if len(edges) > MOST else "")
-    return f"{kind}({_counted(n_variables, 'variable')}, {_counted(len(edges), 'edge')}{shown and ': '}{shown})"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    where = names if isinstance(names, Mapping) else {name: at for at, name in enumerate(names)}
+    if isinstance(wanted, str):
+        return (position(where, wanted, what),)
+    if not isinstance(wanted, Iterable):
+        raise SchemaError(f"a name or an iterable of names is needed, not {type(wanted).__name__} ({wanted!r})")
+    return tuple([position(where, name, what) for name in wanted])

@@ -1,9 +1,10 @@
 """How many threads the core works with.
 
 There is one pool, made at its first use and remade after a fork. Its size is the number of processors this process may
-use: its affinity, cut down to the quota of its control group, or ``FISHERNET_THREADS`` where that is set. Threads
-without work sleep; the calling thread works too and takes over what others have not begun, so another busy process
-slows a call down by no more than the time it takes.
+use: its affinity, cut down to the quota of its control group. ``FISHERNET_THREADS`` says another number, and where that
+is not set ``OMP_NUM_THREADS`` does, by which joblib gives each of its workers its share of the machine. Both are read
+when the library is imported. Threads without work sleep; the calling thread works too and takes over what others have
+not begun, so another busy process slows a call down by no more than the time it takes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fishernet import _core
 from fishernet.base.errors import FishernetError, FishernetWarning
 
 VARIABLE = "FISHERNET_THREADS"
+OPENMP = "OMP_NUM_THREADS"  # one number, or one for each level of nesting: "4" or "4,2"
 
 
 def _quota(path: Path) -> float:
@@ -50,7 +52,7 @@ def available_threads() -> int:
 def _initial() -> int:
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
-        return available_threads()
+        return _openmp() or available_threads()
     if text.isdecimal() and 1 <= int(text) <= _core.MAX_THREADS:
         return int(text)
     known = available_threads()
@@ -62,13 +64,20 @@ def _initial() -> int:
     return known
 
 
+def _openmp() -> int | None:
+    """Return what the environment says of OpenMP; None where it says nothing that could be meant for us."""
+    first = os.environ.get(OPENMP, "").partition(",")[0].strip()
+    return min(int(first), _core.MAX_THREADS) if first.isdecimal() and int(first) else None
+
+
 def set_threads(n: int | None = None) -> int:
     """Set the number of threads of the core.
 
     Parameters
     ----------
     n : int or None
-        From 1 to 256; None means what the machine allows (``FISHERNET_THREADS`` first).
+        From 1 to 256; None means what ``FISHERNET_THREADS`` says, otherwise ``OMP_NUM_THREADS``, otherwise what the
+        machine allows.
 
     Returns
     -------

@@ -1,8 +1,6 @@
 """``fishernet demo``: the main job on the two real tables that come with the library.
 
-The first part of the demo: a network learned from one half of a table.
-
-The second part of the demo: a few rows in place of a whole table (P1, section 7.1 and Fig. 1).
+A network is learned from one half of each table; then a few rows stand for that half (P1, section 7.1 and Fig. 1).
 """
 
 from __future__ import annotations
@@ -193,3 +191,7 @@ def _choosing_cells(tables: Mapping[str, Facts]) -> list[list[str]]:
             for how, key in seconds.items()
         ),
     ]
+
+
+if __name__ == "__main__":
+    demo()

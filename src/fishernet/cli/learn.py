@@ -146,7 +146,7 @@ KINDS = [kind for kind in LEARNERS if kind != FRACTIONAL]
 @click.option("--test", metavar="|".join(TESTS), help="markov: the test of independence.  [default: knn-mi]")
 @click.option("--alpha", type=float, metavar="X", help="markov: the level of the tests.  [default: 0.05]")
 @click.option("--permutations", type=int, metavar="N", help="markov, knn-mi: N permutations a test.  [default: 200]")
-@click.option("--scheme", metavar="simple|local", help="markov, knn-mi: which are permuted.  [default: simple]")
+@click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
 @columns_option
 @reading_options("error", "drop", "state")
 @click.option(

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
+from fishernet.base.names import listed
 from fishernet.base.progress import Progress
 from fishernet.cli.options import Likelihood, Reading, count_rows
 from fishernet.cli.output import (
@@ -36,7 +37,6 @@ from fishernet.cli.output import (
 from fishernet.cli.predict import Quality
 from fishernet.cli.terminal import shown
 from fishernet.data import Table, as_source
-from fishernet.data.variable import listed
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.learn import (
     BlanketsFound,

@@ -27,12 +27,13 @@ import numpy.typing as npt
 
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, UnknownStateError
 from fishernet.base.io import read_text
+from fishernet.base.names import listed
 from fishernet.base.random import generator
 from fishernet.cli.output import check_folder
 from fishernet.data import Continuous, State, Table, Variable, read_table
 from fishernet.data.cells import Cells
 from fishernet.data.encode import UNKNOWN, looked_up
-from fishernet.data.variable import code_of, label_array, listed
+from fishernet.data.variable import code_of, label_array
 from fishernet.files import load, read_bif, save, write_bif
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import (

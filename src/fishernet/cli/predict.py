@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import positions
 from fishernet.cli.options import Reading, missing_option, read_columns, read_model, require_bayesian
 from fishernet.cli.output import as_json_option, check_folder, csv_line, output_option, write_facts, write_lines
 from fishernet.cli.sample import GAUSSIAN, predict_rows, prediction_lines
 from fishernet.data import Variable
 from fishernet.data.cells import as_text
-from fishernet.data.variable import positions
 from fishernet.infer import predict_proba
 
 Numbers = npt.NDArray[np.float64]

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.names import check_names, listed, positions
 from fishernet.cli.options import States, known_states, read_directed, wrong_kind
 from fishernet.cli.output import (
     Facts,
@@ -30,7 +31,7 @@ from fishernet.cli.output import (
 )
 from fishernet.cli.terminal import shown
 from fishernet.data import State
-from fishernet.data.variable import check_names, code_of, listed, positions
+from fishernet.data.variable import code_of
 from fishernet.infer import Estimate, estimate, family_marginals, intervene, log_evidence, marginal, most_probable
 from fishernet.models import BayesianNetwork, DependencyNetwork
 

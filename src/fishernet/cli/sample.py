@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import positions
 from fishernet.cli.options import Categorical, Likelihood, Reading, known_states, read_model, require_categorical
 from fishernet.cli.output import as_json_option, check_folder, output_option, stdout, write_facts
 from fishernet.data import Continuous, Scatter, State, Table, write_table
-from fishernet.data.variable import positions
 from fishernet.data.writing import FORMATS
 from fishernet.infer import sample as posterior_sample
 from fishernet.models import DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork

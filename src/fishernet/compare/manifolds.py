@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import positions
 from fishernet.compare.divergences import Distribution, checked_array, checked_shares, full_conditional_divergence
-from fishernet.data.variable import positions
 from fishernet.infer import stationary
 from fishernet.models import DependencyNetwork
 
@@ -161,5 +161,5 @@ def inconsistency(dn: DependencyNetwork, weights: Any = None) -> float:
 
 
 def _check_network(dn: object) -> None:
-    if not isinstance(dn, DependencyNetwork):
+    if not hasattr(dn, "pseudo_log_likelihood"):
         raise SchemaError(f"full-conditional manifolds are of a DependencyNetwork, not of {type(dn).__name__}")

@@ -29,9 +29,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.names import check_names, listed
 from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn, as_text, dictionary_cells
 from fishernet.data.options import Options
-from fishernet.data.variable import Column, Continuous, State, Variable, check_names, label_array, listed
+from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
 VARIABLE = b"fishernet.variable"
 WEIGHTS = b"fishernet.weights"
@@ -44,10 +45,25 @@ def chosen_names(schema: pa.Schema, options: Options) -> list[str]:
 
     Columns that hold the index of a pandas frame are left out.
     """
-    index = (schema.pandas_metadata or {}).get("index_columns", [])
-    hidden = {name for name in index if isinstance(name, str)}
+    hidden = pandas_index(schema)
     chosen = set(options.choose([name for name in schema.names if name not in hidden]))
     return [field.name for field in schema if field.name in chosen or _is_weights(field, options)]
+
+
+def pandas_index(schema: pa.Schema) -> set[str]:
+    """Return the columns that hold the index of a pandas frame.
+
+    Raises
+    ------
+    SchemaError
+        When what pandas wrote about the frame cannot be read.
+    """
+    try:
+        written = schema.pandas_metadata
+        index = [] if written is None else written.get("index_columns", [])
+        return {name for name in index if isinstance(name, str)}
+    except (ValueError, TypeError, AttributeError, RecursionError):  # no JSON, or JSON of another form
+        raise SchemaError("the metadata that pandas wrote, under 'pandas', are damaged") from None
 
 
 def _is_weights(field: pa.Field, options: Options) -> bool:
@@ -286,12 +302,13 @@ def parquet_columns(path: Path, options: Options) -> Columns:
     try:
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
+        _check_metadata(path, schema)
         names = chosen_names(schema, options)
         texts = [name for name in names if _is_text(schema.field(name).type)]
         with pq.ParquetFile(path, read_dictionary=texts) as file:  # dictionaries are read faster than text
             table = file.read(columns=names)
         return _checked(table, replace(options, exclude=()), frozenset(texts))  # they were not read
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _broken(path, "Parquet", error) from None
 
 
@@ -302,10 +319,18 @@ def arrow_columns(path: Path, options: Options) -> Columns:
             is_file = file.read(len(ARROW_MAGIC)) == ARROW_MAGIC
             file.seek(0)
             reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+            _check_metadata(path, reader.schema)
             table = reader.read_all()
         return _checked(table, options)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _broken(path, "Arrow", error) from None
+
+
+def _check_metadata(path: Path, schema: pa.Schema) -> None:
+    try:
+        pandas_index(schema)
+    except SchemaError as error:
+        raise FileFormatError(path, str(error)) from None
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -318,7 +343,10 @@ def _checked(table: pa.Table, options: Options, undeclared: frozenset[str] = fro
 
 
 def _broken(path: Path, kind: str, error: Exception) -> FileFormatError:
-    return FileFormatError(path, f"is no {kind} file, or a broken one ({str(error).partition(chr(10))[0]})")
+    why = str(error).partition("\n")[0]
+    if isinstance(error, UnicodeDecodeError):
+        why = f"a text or a name in it is no valid UTF-8: byte {error.object[error.start]:#04x}"
+    return FileFormatError(path, f"is no {kind} file, or a broken one ({why})")
 
 
 NO_ARROW_TYPE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError)
@@ -380,7 +408,10 @@ def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
         try:
             array = series.to_arrow()
             column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-            return cells_of(name, column, options.na_values, declared=declared)
+            cells = cells_of(name, column, options.na_values, declared=declared)
+            if is_categorical and not declared:  # older versions of polars hand over more labels than occur
+                return cells.coded.without(cells.coded.counts() == 0)
+            return cells
         except NO_ARROW_TYPE:
             pass
     categories = series.cat.get_categories().to_list() if declared else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ def most_dense_cells(n_rows: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """The joint table of a set of variables.
+    """The joint table of a set of variables; immutable: it takes copies of its arrays.
 
     Attributes
     ----------
@@ -49,6 +49,31 @@ class Counts:
     values: Numbers
     states: npt.NDArray[np.uint32] | None
     left_out: int = 0
+
+    def __post_init__(self) -> None:
+        self._keep(self.values.copy(), None if self.states is None else np.array(self.states))
+
+    def _keep(self, values: Numbers, states: npt.NDArray[np.uint32] | None) -> None:
+        for name, array in (("values", values), ("states", states)):
+            if array is not None:
+                array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def adopt(
+        cls,
+        variables: tuple[int, ...],
+        cardinalities: tuple[int, ...],
+        values: Numbers,
+        states: npt.NDArray[np.uint32] | None,
+        left_out: int = 0,
+    ) -> Self:
+        """Make counts that keep the given arrays without a copy; for arrays that nobody else writes to."""
+        counts = cls.__new__(cls)
+        for name, value in (("variables", variables), ("cardinalities", cardinalities), ("left_out", left_out)):
+            object.__setattr__(counts, name, value)
+        counts._keep(values, states)
+        return counts
 
     @property
     def is_dense(self) -> bool:
@@ -90,10 +115,10 @@ class Counts:
         shape = tuple(self.cardinalities[axis] for axis in axes)
         if self.states is None:
             others = tuple(axis for axis in range(len(self.variables)) if axis not in axes)
-            return Counts(tuple(variables), shape, np.asarray(self.values.sum(axis=others)), None, self.left_out)
+            return Counts.adopt(tuple(variables), shape, np.asarray(self.values.sum(axis=others)), None, self.left_out)
         values, states = merge_cells(self.values, self.states[:, axes])
         n_rows = int(self.total) + self.left_out
-        return sized(Counts(tuple(variables), shape, values, states, self.left_out), n_rows)
+        return sized(Counts.adopt(tuple(variables), shape, values, states, self.left_out), n_rows)
 
     def __add__(self, other: Counts) -> Counts:
         if (self.variables, self.cardinalities) != (other.variables, other.cardinalities):
@@ -103,13 +128,13 @@ class Counts:
             )
         left_out = self.left_out + other.left_out
         if self.states is None and other.states is None:
-            return Counts(self.variables, self.cardinalities, self.values + other.values, None, left_out)
+            return Counts.adopt(self.variables, self.cardinalities, self.values + other.values, None, left_out)
         parts = [occurring(self), occurring(other)]
         values, states = merge_cells(
             np.concatenate([values for values, _ in parts]), np.concatenate([states for _, states in parts])
         )
         n_rows = int(values.sum()) + left_out
-        return sized(Counts(self.variables, self.cardinalities, values, states, left_out), n_rows)
+        return sized(Counts.adopt(self.variables, self.cardinalities, values, states, left_out), n_rows)
 
 
 def occurring(counts: Counts) -> tuple[Numbers, npt.NDArray[np.uint32]]:
@@ -139,4 +164,4 @@ def sized(counts: Counts, n_rows: int) -> Counts:
     """Return the counts in the form that so many rows have: all cells while these are few."""
     if math.prod(counts.cardinalities) > most_dense_cells(n_rows):
         return counts
-    return Counts(counts.variables, counts.cardinalities, counts.table(), None, counts.left_out)
+    return Counts.adopt(counts.variables, counts.cardinalities, counts.table(), None, counts.left_out)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import MissingValueError, SchemaError, UnknownStateError
+from fishernet.base.names import counted, listed
 from fishernet.data.cells import (
     Block,
     Cells,
@@ -33,16 +34,7 @@ from fishernet.data.cells import (
     value_of,
 )
 from fishernet.data.options import BINNINGS, Options, interval_labels
-from fishernet.data.variable import (
-    Column,
-    Continuous,
-    Variable,
-    code_dtype,
-    counted,
-    fresh_missing_state,
-    label_array,
-    listed,
-)
+from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -124,7 +116,7 @@ def own_weights(weights: npt.ArrayLike | None) -> npt.NDArray[np.integer[Any]] |
 
 
 def checked_weights(weights: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
-    """Return weights as read-only int64.
+    """Return weights as read-only int64, without a copy where they are that already.
 
     Raises
     ------

@@ -15,13 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import check_names, listed, require_str
 from fishernet.data.arrow import frame_columns
 from fishernet.data.cells import SourceColumn
 from fishernet.data.encode import as_integers, checked_codes
 from fishernet.data.numbers import LARGEST, as_float, require_finite
 from fishernet.data.options import Options
 from fishernet.data.table import Table
-from fishernet.data.variable import Column, Continuous, check_names, listed, require_str
+from fishernet.data.variable import Column, Continuous
 
 Data = Any  # a Table, a data frame, a mapping from names to columns, or an array
 Rows = npt.NDArray[np.float64]

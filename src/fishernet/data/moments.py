@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import are, check_names, listed
 from fishernet.data.matching import as_numbers
-from fishernet.data.numbers import are
 from fishernet.data.source import check_set
-from fishernet.data.variable import check_names, listed
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.variable import listed
+from fishernet.base.names import are
 
 Columns = npt.NDArray[np.float64]
 
@@ -67,8 +67,3 @@ def require_varying(names: Sequence[str], values: Columns) -> None:
     constant = [name for name, column in zip(names, values, strict=True) if len(column) and (column == column[0]).all()]
     if constant:
         raise SchemaError(f"{are(constant, 'column')} constant; leave out what does not vary")
-
-
-def are(names: Sequence[str], what: str) -> str:
-    """Return the subject of a message about one or more columns, with its verb."""
-    return f"the {what} {names[0]!r} is" if len(names) == 1 else f"the {what}s {listed(names)} are"

@@ -24,7 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.variable import Column, check_names, listed, require_str
+from fishernet.base.names import check_names, listed, require_str
+from fishernet.data.variable import Column
 
 Numbers = npt.NDArray[np.float64]
 
@@ -94,11 +95,12 @@ def interval_labels(cuts: Sequence[float]) -> list[str]:
 
 
 def _distinct_texts(cuts: Sequence[float]) -> list[str]:
-    """Write ascending numbers with six digits, or as many more as keep them ascending."""
+    """Write ascending numbers with six digits, or as many more as keep them ascending and finite."""
     for digits in range(6, 17):
         texts = [_text(cut, digits) for cut in cuts]
         read = [float(text) for text in texts]
-        if all(low < high for low, high in pairwise(read)):
+        # rounded up, the largest of all numbers would read as infinity
+        if np.isfinite(read).all() and all(low < high for low, high in pairwise(read)):
             return texts
     return [_text(cut, 17) for cut in cuts]
 

@@ -82,7 +82,8 @@ class TableCounts:
         found = []
         for chosen, (values, states, left_out) in zip(sets, answers, strict=True):
             shape = tuple([cardinalities[v] for v in chosen])
-            found.append(Counts(chosen, shape, values.reshape(shape) if states is None else values, states, left_out))
+            table = values.reshape(shape) if states is None else values
+            found.append(Counts.adopt(chosen, shape, table, states, left_out))
         return found
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base.errors import MissingValueError, SchemaError
+from fishernet.base.names import check_names, counted, listed, positions
 from fishernet.base.random import Seed, drawn_share
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.encode import (
@@ -29,7 +30,7 @@ from fishernet.data.encode import (
     row_positions,
 )
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.variable import Column, Continuous, Variable, check_names, counted, listed, positions
+from fishernet.data.variable import Column, Continuous, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]

@@ -8,7 +8,7 @@ continuous column, whose cells are float64, a missing cell is NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, cast
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, UnknownStateError
+from fishernet.base.names import listed
 
 State = str | int | float | bool
 
@@ -285,51 +286,6 @@ CODE_TYPES = tuple(np.dtype(kind) for kind in (np.uint8, np.uint16, np.uint32, n
 def code_dtype(cardinality: int) -> np.dtype[Any]:
     """Return the smallest unsigned type that holds every code and the missing cell's."""
     return CODE_TYPES[(cardinality > 0xFF) + (cardinality > 0xFFFF) + (cardinality > 0xFFFF_FFFF)]
-
-
-def positions(names: Sequence[str], wanted: Iterable[str], what: str = "variable") -> tuple[int, ...]:
-    """Return the positions of names.
-
-    Raises
-    ------
-    SchemaError
-        Naming the unknown one, and the nearest known ones.
-    """
-    where = {name: position for position, name in enumerate(names)}
-    found = []
-    for name in wanted:
-        if name not in where:
-            raise SchemaError(f"no {what} {name!r}; there are {listed(names)}")
-        found.append(where[name])
-    return tuple(found)
-
-
-def listed(names: Iterable[object], most: int = 8) -> str:
-    """Return names as a message shows them: the first few, and how many more."""
-    every = [repr(name) for name in names]
-    shown = ", ".join(every[:most])
-    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
-
-
-def counted(counts: Mapping[str, int], most: int = 8) -> str:
-    """Return names with their counts as a message shows them: the first few, and how many more."""
-    shown = ", ".join(f"{name!r} ({count:,})" for name, count in list(counts.items())[:most])
-    return shown if len(counts) <= most else f"{shown} and {len(counts) - most} more"
-
-
-def require_str(names: Iterable[object]) -> None:
-    """Raise SchemaError when a column's name is no str, as those of a data frame may be."""
-    for name in names:
-        if not isinstance(name, str):
-            raise SchemaError(f"a column's name must be a str, not {type(name).__name__} ({name!r}); rename it")
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Raise SchemaError, naming them, when names appear more than once."""
-    ordered = sorted(names)
-    twice = [name for name, after in pairwise(ordered) if name == after]
-    if twice:
-        raise SchemaError(f"the name {listed(dict.fromkeys(twice))} appears more than once; names must be unique")
 
 
 def code_of(variable: Variable, state: object) -> int:

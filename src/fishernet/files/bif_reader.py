@@ -51,8 +51,8 @@ import numpy as np
 
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, StateSpaceError
 from fishernet.base.io import read_text
+from fishernet.base.names import listed
 from fishernet.data import State, Variable
-from fishernet.data.variable import listed
 from fishernet.files.fields import is_text
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.conditional import Probabilities, check_cells

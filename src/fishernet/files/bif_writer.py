@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.io import replacing_text
+from fishernet.base.names import listed
 from fishernet.data import Variable
-from fishernet.data.variable import listed
 from fishernet.files.bif_reader import CUTS, ROWS, STATES, is_plain, state_labels, written_label, written_states
 from fishernet.files.fields import check_storable
 from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork, MarkovNetwork

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base.names import listed
 from fishernet.data import State, Variable
-from fishernet.data.variable import listed
 
 
 def check_storable(variables: Iterable[Variable]) -> None:

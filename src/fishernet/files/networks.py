@@ -55,8 +55,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import check_names, listed
 from fishernet.data import Variable
-from fishernet.data.variable import check_names, listed
 from fishernet.files.fields import Fields, check_storable, is_text, shown
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import (

@@ -147,6 +147,9 @@ def _matrix(fields: Fields, name: str, rows: int, columns: int) -> Numbers:
     return np.array([fields.numbers(row, f"{name}[{i}]") for i, row in enumerate(listed)]).reshape(rows, columns)
 
 
+MOST_AXES = 3  # table, from, to
+
+
 def hidden_tree_fields(tree: HiddenTree) -> dict[str, object]:
     """Return a hidden tree model as what `json` writes.
 
@@ -221,6 +224,8 @@ def _array(fields: Fields, name: str) -> npt.NDArray[np.float64]:
         if any(not isinstance(row, list) or len(row) != size for row in values):
             raise fields.wrong("the lists inside differ in length", name)
         shape.append(size)
+        if len(shape) > MOST_AXES:
+            raise fields.wrong(f"lists are nested more than {MOST_AXES} deep", name)
         values = [item for row in values for item in row]
     return fields.numbers(values, name).reshape(shape)
 

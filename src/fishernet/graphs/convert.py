@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fishernet.base.names import require_kind
 from fishernet.graphs.cpdag import Cpdag
 from fishernet.graphs.dag import Dag
+from fishernet.graphs.edges import require_kind
 from fishernet.graphs.undirected import UndirectedGraph
 
 

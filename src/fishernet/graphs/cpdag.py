@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from fishernet.base.errors import CycleError, SchemaError
-from fishernet.base.names import Pair, joined, numbered, require_kind, summary
+from fishernet.base.names import Pair, numbered
 from fishernet.graphs.dag import Dag
+from fishernet.graphs.edges import joined, require_kind, summary
 from fishernet.graphs.equivalence import UNDIRECTED, Marks, class_marks
 from fishernet.graphs.undirected import cardinality_order
 

@@ -13,18 +13,8 @@ from itertools import chain
 from typing import Any, Self, SupportsIndex
 
 from fishernet.base.errors import CycleError
-from fishernet.base.names import (
-    Pair,
-    Positions,
-    adjacent,
-    arrangement,
-    joined,
-    numbered,
-    position,
-    positions,
-    require_kind,
-    summary,
-)
+from fishernet.base.names import Pair, Positions, numbered, position, positions
+from fishernet.graphs.edges import adjacent, arrangement, joined, require_kind, summary
 from fishernet.graphs.equivalence import class_marks, relabelled
 from fishernet.graphs.separation import d_connected, disjoint_positions, marked, reached
 from fishernet.graphs.undirected import UndirectedGraph

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fishernet.base.names import arrangement, require_kind
 from fishernet.graphs.cpdag import Cpdag, cpdag
 from fishernet.graphs.dag import Dag
+from fishernet.graphs.edges import arrangement, require_kind
 from fishernet.graphs.equivalence import relabelled
 from fishernet.graphs.undirected import UndirectedGraph
 

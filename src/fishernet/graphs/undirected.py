@@ -21,7 +21,8 @@ from functools import cached_property
 from typing import Any, Self, SupportsIndex
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import Pair, Positions, adjacent, joined, numbered, position, require_kind, summary
+from fishernet.base.names import Pair, Positions, numbered, position
+from fishernet.graphs.edges import adjacent, joined, require_kind, summary
 from fishernet.graphs.separation import disjoint_positions, reached
 
 

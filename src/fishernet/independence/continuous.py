@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fishernet.base.errors import FishernetWarning, SchemaError
-from fishernet.data.numbers import Columns, are
+from fishernet.base.names import are
+from fishernet.data.numbers import Columns
 
 MOST_STATES = 8  # a column of no more distinct values, each of them several times, is discrete
 MOST_TIED = 0.1

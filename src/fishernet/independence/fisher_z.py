@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
-from fishernet.data.variable import listed
 from fishernet.independence.contingency import TestResult
 from fishernet.independence.continuous import standardized
 

@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
-from fishernet.independence.contingency import PermutationResult, check_alpha
+from fishernet.independence.contingency import PermutationResult
 from fishernet.independence.continuous import require_continuous, standardized, warn_of_ties
 from fishernet.independence.fisher_z import partial_correlation_test
 
@@ -165,8 +166,7 @@ def as_they_are(n: int) -> npt.NDArray[np.int32]:
 
 def check_k(k: int, n_rows: int) -> None:
     """Raise FishernetError unless k is a positive integer, SchemaError when there are fewer than k + 2 rows."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise FishernetError(f"k must be a positive integer, got {k!r}")
+    check.integer(k, "k", least=1)
     if n_rows < k + 2:
         raise SchemaError(f"{n_rows} rows are too few for the {k}-th neighbour; at least {k + 2} are needed")
 
@@ -200,9 +200,8 @@ class Plan:
         number = self.permutations
         if not isinstance(number, np.ndarray) and (isinstance(number, bool) or number < 1):
             raise FishernetError(f"permutations must be a positive integer or row orders (T, n), got {number!r}")
-        if isinstance(self.k_perm, bool) or not isinstance(self.k_perm, int | np.integer) or self.k_perm < 2:
-            raise FishernetError(f"k_perm must be an integer from 2 on, got {self.k_perm!r}")
-        check_alpha(self.alpha)
+        check.integer(self.k_perm, "k_perm", least=2)
+        check.share(self.alpha, "alpha")
 
     @property
     def n_permutations(self) -> int:
@@ -218,7 +217,7 @@ def knn_test(
     k: int = 5,
     permutations: int | npt.ArrayLike = 200,
     seed: Seed = None,
-    scheme: str = "simple",
+    scheme: str | None = None,
     k_perm: int = 5,
     skip_below: float | None = None,
     stop_early: bool = False,
@@ -236,9 +235,12 @@ def knn_test(
     permutations : int or (T, n) array of integers
         How many, or row orders: row i is given ``y[order[i]]``. Without z an order must hold every row once.
     seed : None, int or numpy.random.Generator
-    scheme : {"simple", "local"}
-        "simple": all rows of y are permuted, which also breaks what binds y to z. "local": a row takes the y of one of
-        the rows nearest to it in z [1]_.
+    scheme : {"local", "simple"}, optional
+        "local": a row takes the y of one of the rows nearest to it in z [1]_. "simple", P4's: all rows are permuted.
+        Default: "local" where there is a z, "simple" without. With a z the simple scheme is no test of the level that
+        it is asked for: it breaks what binds y to z as well, and so compares with data that depend less than any
+        under the hypothesis. Of X = 3 Z + e and Y = 3 Z + e', which are independent given Z, it rejects 99 % of
+        samples of 100 rows at the level 0.05; the local scheme rejects 11 %, and fewer of more rows.
     k_perm : int
         "local": among how many rows, itself included.
     skip_below : float, optional
@@ -295,7 +297,8 @@ def knn_test(
     require_continuous(labels, columns)
     warn_of_ties(labels, columns)
     given = int(permutations) if isinstance(permutations, int | np.integer) else row_orders(permutations, spaces)
-    plan = Plan(k, given, scheme, k_perm, skip_below, stop_early, alpha)
+    by_default = "local" if len(spaces[2]) else "simple"
+    plan = Plan(k, given, by_default if scheme is None else scheme, k_perm, skip_below, stop_early, alpha)
     return run_test(spaces, plan, seed)
 
 
@@ -331,7 +334,7 @@ class KnnTest:
         standardize: bool = True,
         k: int = 5,
         permutations: int = 200,
-        scheme: str = "simple",
+        scheme: str = "local",
         k_perm: int = 5,
         skip_below: float | None = None,
         stop_early: bool = False,

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.names import positions
 from fishernet.data import Variable
-from fishernet.data.variable import State, code_of, positions
+from fishernet.data.variable import State, code_of
 from fishernet.models import BayesianNetwork, MarkovNetwork
 
 Given = Mapping[str, State] | None

@@ -21,11 +21,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from scipy.special import fdtri
 
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
-from fishernet.base.random import Seed, checked_count, fixed_seed
+from fishernet.base.names import check_names, listed, positions
+from fishernet.base.random import Seed, draw_count, fixed_seed
 from fishernet.data import Table
-from fishernet.data.variable import State, check_names, listed, positions
+from fishernet.data.variable import State
 from fishernet.models import DependencyNetwork
 from fishernet.models.factors import check_held
 from fishernet.models.pseudo_gibbs import Scan, Weights, clamped_codes
@@ -116,8 +118,8 @@ def diagnose(
     """
     if not isinstance(dn, DependencyNetwork):
         raise SchemaError(f"chains are those of a DependencyNetwork, not of {type(dn).__name__}")
-    n_chains = checked_count(chains, "chains", 2, 2**20)
-    per_chain = checked_count(n, "the number of rows", 1) // n_chains
+    n_chains = draw_count(chains, "chains", least=2, most=2**20)
+    per_chain = draw_count(n, least=1) // n_chains
     if per_chain < 8:
         raise FishernetError(
             f"{n} rows of {n_chains} chains are too few to compare them; at least 8 a chain are needed"
@@ -205,6 +207,7 @@ def effective_size(values: Array) -> float:
 
 BATCHES = 20  # a chain, from whose means the error is taken
 MOST_CELLS = 2**22
+BY_CHANCE = 1e-6  # how often chains that are as they should be are warned of
 RARE = 10  # fewer rows than these of the model's own agree with the evidence
 
 
@@ -215,11 +218,15 @@ class Estimate:
     probabilities: Array
     """One axis a name; sums to 1."""
     standard_errors: Array
-    """Of the same shape: the Monte Carlo error of each, from the means of batches of the chains."""
+    """Of the same shape: the Monte Carlo error of each, the larger of what the batches within the chains and what the
+    differences between the chains say."""
     n_rows: int
     """The number of rows of all chains."""
     seed: int
     """The seed that gives the same numbers again."""
+    degrees_of_freedom: int
+    """Of the standard errors: an interval reaches so many of them to either side as Student's t distribution with these
+    degrees of freedom says (7 for 8 chains: 2.36 standard errors for 95 %)."""
 
 
 def estimate(
@@ -259,7 +266,8 @@ def estimate(
     -----
     FishernetWarning
         When hardly any of as many free rows agree with what is given: for rare evidence the conditionals were learned
-        from few rows, and the answer may be far off (P2, section 5).
+        from few rows, and the answer may be far off (P2, section 5). And when the chains differ from one another by
+        more than the batches within them explain: they move slowly, and more rows or a larger `thin` are needed.
 
     Examples
     --------
@@ -276,8 +284,8 @@ def estimate(
     where = positions(dn.names, asked)
     shape = tuple(dn.variables[v].cardinality for v in where)
     check_held(float(np.prod([float(r) for r in shape])), MOST_CELLS, "the joint table")
-    n_chains = checked_count(chains, "chains", 1, 2**20)
-    per_chain = checked_count(n, "the number of rows", 1) // n_chains
+    n_chains = draw_count(chains, "chains", least=1, most=2**20)
+    per_chain = draw_count(n, least=1) // n_chains
     if per_chain < BATCHES:
         raise FishernetError(f"{n} rows of {n_chains} chains are too few; at least {BATCHES} a chain are needed")
     Scan.of(dn.variables, scan, given, weights)  # what is wrong is said before anything is drawn
@@ -287,23 +295,53 @@ def estimate(
     rows = dn.sample(per_chain * n_chains, given=given, seed=number, **options)  # type: ignore[arg-type]
     if given:
         _warn_of_rare(dn, given, dn.sample(per_chain * n_chains, seed=number, **options))  # type: ignore[arg-type]
-    batches = _batch_shares(rows, where, shape, n_chains * BATCHES)
-    errors = batches.std(axis=0, ddof=1) / np.sqrt(len(batches))
-    return Estimate(batches.mean(axis=0).reshape(shape), errors.reshape(shape), rows.n_rows, number)
+    groups = _grouped_shares(rows, where, shape, n_chains)
+    errors, freedom = _standard_errors(groups)
+    return Estimate(
+        groups.mean(axis=(0, 1)).reshape(shape), errors.reshape(shape), rows.n_rows, number, degrees_of_freedom=freedom
+    )
 
 
-def _batch_shares(rows: Table, where: tuple[int, ...], shape: tuple[int, ...], n_batches: int) -> Array:
-    """Return the share of every cell in every batch of rows, (n_batches, cells)."""
+def _grouped_shares(rows: Table, where: tuple[int, ...], shape: tuple[int, ...], n_chains: int) -> Array:
+    """Return the share of every cell, (chains, batches of each, cells).
+
+    The errors of a large table cost more than it does: they are taken from whole chains, or from two groups of rows.
+    """
     cells = np.zeros(rows.n_rows, dtype=np.int64)
     for v, r in zip(where, shape, strict=True):
         cells = cells * r + rows.codes[v]
     n_cells = int(np.prod(shape))
-    batch = np.arange(rows.n_rows) // (rows.n_rows // n_batches)
-    if n_cells * n_batches > MOST_CELLS:  # the errors of a large table cost more than it does: by fewer batches
-        batch, n_batches = batch % 2, 2
-    counts = np.bincount(batch * n_cells + cells, minlength=n_batches * n_cells).reshape(n_batches, n_cells)
+    n_groups = n_chains * BATCHES
+    group = np.arange(rows.n_rows) // (rows.n_rows // n_groups)
+    if n_cells * n_groups > MOST_CELLS:
+        n_groups = n_chains if 1 < n_chains <= MOST_CELLS // n_cells else 2
+        group = group // BATCHES if n_groups == n_chains else group % 2
+    counts = np.bincount(group * n_cells + cells, minlength=n_groups * n_cells).reshape(n_groups, n_cells)
     shares: Array = counts / counts.sum(axis=1, keepdims=True)
-    return shares
+    return shares.reshape(n_chains if n_groups == n_chains * BATCHES else n_groups, -1, n_cells)
+
+
+def _standard_errors(groups: Array) -> tuple[Array, int]:
+    """Return the standard error of every cell's mean and its degrees of freedom; warn when the two estimates differ.
+
+    Chains are independent, batches of a slow chain are not: the spread between chains is right where that within them
+    is too small, and the noisier of the two.
+    """
+    n_chains, n_batches, _ = groups.shape
+    freedom = n_chains - 1, n_chains * (n_batches - 1)
+    within = groups.var(axis=1, ddof=1).mean(axis=0) / (n_chains * n_batches) if n_batches > 1 else np.zeros(1)
+    if n_chains == 1:
+        return np.sqrt(within), freedom[1]
+    between = groups.mean(axis=1).var(axis=0, ddof=1) / n_chains
+    if n_batches > 1 and between.sum() > within.sum() * fdtri(*freedom, 1 - BY_CHANCE):
+        warnings.warn(
+            f"the chains differ more than they should: their spread says a standard error of "
+            f"{np.sqrt(between.max()):.2g}, that within them {np.sqrt(within.max()):.2g}; they move slowly: draw more "
+            "rows (n) or leave out more between them (thin)",
+            FishernetWarning,
+            stacklevel=3,
+        )
+    return np.sqrt(np.maximum(within, between)), freedom[0]
 
 
 def _warn_of_rare(dn: DependencyNetwork, given: Mapping[str, State], free_rows: Table) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.data.variable import check_names, positions
+from fishernet.base.names import check_names, positions
 from fishernet.infer.evidence import (
     Findings,
     Given,
@@ -169,10 +169,12 @@ class JunctionTree:
             *zip(findings.observed, findings.states[findings.observed].tolist(), strict=True),
             *((v, tuple(numbers.tolist())) for v, numbers in zip(findings.soft, findings.likelihoods, strict=True)),
         )
-        if self._calibrated is None or self._calibrated[0] != key:
+        calibrated = self._calibrated
+        if calibrated is None or calibrated[0] != key:
             plan = self._tree if findings.empty else self._plan(findings)
-            self._calibrated = (key, *plan.run(findings.states, findings.likelihoods))
-        return self._calibrated[1:]
+            calibrated = (key, *plan.run(findings.states, findings.likelihoods))
+            self._calibrated = calibrated  # another thread's may take its place; what is returned is this call's
+        return calibrated[1:]
 
     def _families(self, findings: Findings, given: Given) -> list[Array]:
         """Return the tables of all families over their unobserved variables."""

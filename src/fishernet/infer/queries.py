@@ -22,9 +22,10 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.base.random import Seed, checked_count, generator, stream_key
+from fishernet.base.names import check_names, positions
+from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Table
-from fishernet.data.variable import State, check_names, positions
+from fishernet.data.variable import State
 from fishernet.infer.evidence import Findings, Given, Likelihood, Model, checked_limit, impossible, model_of, network_of
 from fishernet.infer.gibbs import estimate
 from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
@@ -473,7 +474,7 @@ def sample(
     """
     net = model_of(net)
     limit = checked_limit(max_table)
-    rows = checked_count(n, "the number of rows", 0)
+    rows = draw_count(n)
     findings = Findings.of(net.variables, given, likelihood)
     plan = _core.Inference(net.factors, findings.observed, findings.soft, [], True, limit)
     check_held(plan.cells_held, limit, "the junction tree's tables")

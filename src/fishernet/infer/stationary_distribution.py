@@ -31,6 +31,8 @@ FIRST_SWEEPS = 10
 LATEST = 7  # estimates of the spectral gap that are looked at
 ROUNDING = 1e-13
 FLOOR = 1e-16  # a change in total variation below this is not seen
+MARGIN = 10  # steps go on to this part of the tolerance: the gap is estimated, and may be twice the true one
+REACHED = 2e-15  # a change that rounding lets every processor reach; nothing below it is asked for the margin's sake
 
 
 def stationary(
@@ -40,7 +42,7 @@ def stationary(
     given: Mapping[str, State] | None = None,
     weights: Weights = None,
     tolerance: float = 1e-10,
-    max_steps: int = 20_000,
+    max_steps: int = 50_000,
     progress: Progress | None = None,
 ) -> Array:
     """Return the distribution in which pseudo-Gibbs sampling ends; exact up to a tolerance.
@@ -55,7 +57,8 @@ def stationary(
     weights : (n_variables,) array or mapping from name to number, optional
         How probable each variable is to be fired in a random scan; they sum to 1. Equally, when not said.
     tolerance : float
-        The distance in total variation, estimated as the change in one step divided by the spectral gap.
+        The distance in total variation, estimated as the change in one step divided by the spectral gap. As the gap is
+        an estimate, steps go on until the estimated distance is a tenth of it, or rounding hides the rest.
     max_steps : int
         Applications of the operator before it is given up.
     progress : callable, optional
@@ -184,7 +187,7 @@ def _iterate(solver: _core.Stationary, tolerance: float, max_steps: int, reporte
         if residual > ROUNDING or not gaps:  # below that the vectors are rounding, and show no spectrum
             gaps.append(_gap(small))
         gap = sorted(gaps[-LATEST:])[min(1, len(gaps) - 1)]  # the smallest but one: single ones can be far off
-        if max(residual, FLOOR) <= tolerance * gap:
+        if max(residual, FLOOR) <= _largest_change(tolerance * gap):
             solver.combine(np.eye(len(columns))[0])  # the distribution itself, its length undone
             return steps
         # of all combinations of the iterates the one that the operator changes least
@@ -196,6 +199,11 @@ def _iterate(solver: _core.Stationary, tolerance: float, max_steps: int, reporte
         steps=steps,
         residual=residual,
     )
+
+
+def _largest_change(promised: float) -> float:
+    """Return the change in one step at which the steps may end, for one at which the estimated distance is promised."""
+    return max(promised / MARGIN, min(promised, REACHED))
 
 
 def _gap(small: Array) -> float:

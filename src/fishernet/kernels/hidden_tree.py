@@ -98,13 +98,12 @@ def _listed(strings: Any) -> Any:
 
 
 def _checked_weights(weights: Sequence[float] | npt.NDArray[np.float64] | None, n: int) -> npt.NDArray[np.float64]:
-    if weights is None:
-        return np.full(n, 1 / n)
-    numbers = np.array(weights, dtype=np.float64)
+    numbers = np.full(n, 1 / n) if weights is None else np.array(weights, dtype=np.float64)
     if numbers.shape != (n,):
         raise SchemaError(f"{n} trees need {n} weights, got shape {numbers.shape}")
     if not np.isfinite(numbers).all() or (numbers < 0).any() or not (numbers > 0).any():
         raise SchemaError(f"weights must be finite, from 0 on and not all 0; got {numbers.tolist()}")
+    numbers.flags.writeable = False
     return numbers
 
 

@@ -26,10 +26,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, generator
 from fishernet.data import CountSource, Table, as_source
-from fishernet.data.variable import listed
 from fishernet.learn.fit import cell_weights, check_smoothing, fit_conditionals, normalized
 from fishernet.learn.search import score_families
 from fishernet.models import DependencyNetwork, TreeConditional

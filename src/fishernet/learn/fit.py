@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
-from fishernet.base.names import require_kind
+from fishernet.base.names import listed, positions
 from fishernet.data import Counts, CountSource, Scatter, Table, Variable, as_scatter, as_source
 from fishernet.data.matching import is_frame
 from fishernet.data.moments import require_varying
-from fishernet.data.variable import listed, positions
 from fishernet.graphs import Dag, UndirectedGraph
+from fishernet.graphs.edges import require_kind
 from fishernet.learn.structure import structure
 from fishernet.models import BayesianNetwork, FullTable, GaussianBayesianNetwork, GaussianMarkovNetwork
 from fishernet.models.conditionals.conditional import check_cells

@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import check_names, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.data import CountSource, Table
 from fishernet.data.matching import frame_names, is_frame
-from fishernet.data.variable import check_names, listed
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
-from fishernet.independence.contingency import Answer, MeasuresAssociation, check_alpha
-from fishernet.learn.hill_climb import check_number
+from fishernet.independence.contingency import Answer, MeasuresAssociation
 
 Blanket = tuple[int, ...]
 
@@ -219,11 +219,11 @@ def markov_blankets(
     ((1,), (0, 2), (1,))
     """
     began = time.monotonic()
-    check_alpha(alpha)
+    check.share(alpha, "alpha")
     if search not in SEARCHES:
         raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
     if max_blanket is not None:
-        check_number("max_blanket", max_blanket, 0)
+        check.integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
     of, how = _test_of(X, test, names, standardize, alpha, number, options)
     if not of:
@@ -281,8 +281,9 @@ def markov_graph(
     progress : callable, optional
         ``progress(what, done, total)``, in variables.
     **options
-        "knn-mi": ``k=5``, ``permutations=200``, ``scheme="simple"``, ``k_perm=5``, ``skip_below=None``,
-        ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`.
+        "knn-mi": ``k=5``, ``permutations=200``, ``scheme="local"``, ``k_perm=5``, ``skip_below=None``,
+        ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`, which says why the
+        scheme of P4, "simple", rejects too much.
 
     Returns
     -------

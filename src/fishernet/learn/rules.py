@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.variable import check_names, listed, positions
+from fishernet.base.names import check_names, listed, positions
 from fishernet.graphs import Dag
 
 Edge = tuple[str, str]

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.names import listed
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import CountSource, Scatter, Table
-from fishernet.data.variable import listed
 from fishernet.graphs import Dag
 from fishernet.learn.exact import exact_search
 from fishernet.learn.hill_climb import CandidateSearch, HillClimb, TabuSearch, check_number

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.names import positions
 from fishernet.base.random import Seed, stream_key
 from fishernet.data import Table, Variable, as_table
-from fishernet.data.variable import positions
 from fishernet.graphs import Dag
 from fishernet.models.conditionals.conditional import Conditional, Probabilities, describe_group
 from fishernet.models.factors import conditional_factors, parent_marginals, sum_by_group

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.random import Seed, checked_count, stream_key
+from fishernet.base.names import check_names, positions
+from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table, Variable, as_table
-from fishernet.data.variable import check_names, positions
 from fishernet.models.conditionals.product_conditional import Factor, full_conditionals
 from fishernet.models.factors import MAX_TABLE, check_held
 from fishernet.models.pseudo_gibbs import draw_rows
@@ -107,7 +107,7 @@ class MarkovNetwork:
         Table
             Independent rows from the junction tree; successive states, n_variables firings apart, from Gibbs sampling.
         """
-        rows = checked_count(n, "the number of rows", 0)
+        rows = draw_count(n)
         plan = _core.Inference(self.factors, [], [], [], True, max_table)
         try:
             check_held(plan.cells_held, max_table, "the junction tree's tables")

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import check_names, listed, positions
 from fishernet.data import Table, Variable, as_table
-from fishernet.data.variable import check_names, code_dtype, listed, positions
+from fishernet.data.variable import code_dtype
 from fishernet.models.conditionals.conditional import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.conditionals.product_conditional import ProductConditional

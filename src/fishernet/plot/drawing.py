@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
-from fishernet.data.writing import replacing
+from fishernet.base.io import replacing
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
 from fishernet.plot.picture import Picture, require_matplotlib

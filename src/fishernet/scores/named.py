@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import check_names, listed, positions
 from fishernet.data import CountSource, Table
-from fishernet.data.variable import check_names, listed, positions
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.gaussian import Fractional

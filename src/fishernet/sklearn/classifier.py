@@ -11,13 +11,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import listed
 from fishernet.data import CountSource, Table, Variable
 from fishernet.data.options import Bins
-from fishernet.data.variable import code_dtype, listed
+from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.structure import EXACT, SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score
 from fishernet.sklearn.columns import (
@@ -132,9 +133,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         TypeError
             When X is sparse, or a cell is no label.
         """
-        if self.structure not in STRUCTURES and self.structure not in SEARCHES:
-            known = listed([*STRUCTURES, *SEARCHES])
-            raise FishernetError(f"unknown structure {self.structure!r}; there are {known}")
+        known = [*STRUCTURES, *SEARCHES, EXACT]
+        if self.structure not in known:
+            raise FishernetError(f"unknown structure {self.structure!r}; there are {listed(known)}")
         columns, classes = training_columns(self, X, y)
         unit, weights = 1.0, None
         if sample_weight is not None:

@@ -53,7 +53,7 @@ def test_a_naive_reader_finds_the_same_numbers(name: str) -> None:
         for labels, numbers in rows.items():
             codes = tuple(states[parent].index(label) for parent, label in zip(parents, labels, strict=True))
             sums = 1.0 if abs(sum(numbers) - 1) <= 1e-9 else sum(numbers)
-            np.testing.assert_allclose(conditional.table()[codes], np.array(numbers) / sums, rtol=1e-15)
+            np.testing.assert_allclose(conditional.table()[codes], np.array(numbers) / sums, rtol=1e-13)
             compared += len(numbers)
     assert compared == sum(conditional.probabilities.size for conditional in net.conditionals)
 

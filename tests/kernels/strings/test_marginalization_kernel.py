@@ -46,8 +46,8 @@ def test_items_of_different_models_keep_their_scale() -> None:
     """Each item is likely under another model: no scale of one's own would do for the pair."""
     models = [Known([0.5, 0.5], -2000.0), Known([1.0, 0.0], 0.0), Known([0.0, 1.0], 0.0)]
     k = MarginalizationKernel(models, [0.5, 0.25, 0.25], log=True)
-    assert k([0], [1])[0, 0] == pytest.approx(np.log(0.5 * 0.25) - 4000, rel=1e-14)
-    assert k([0])[0, 0] == pytest.approx(np.log(0.25), rel=1e-14)
+    assert k([0], [1])[0, 0] == pytest.approx(np.log(0.5 * 0.25) - 4000, rel=1e-13)
+    assert k([0])[0, 0] == pytest.approx(np.log(0.25), rel=1e-13)
 
 
 def test_cosines_do_not_underflow() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -117,10 +119,22 @@ def test_labels_are_unique_and_show_cuts_in_order(cuts: list[float]) -> None:
         ([1 / 3, 2 / 3], ["<= 0.333333", "(0.333333, 0.666667]", "> 0.666667"]),
         ([1.0, 1.0000001], ["<= 1", "(1, 1.0000001]", "> 1.0000001"]),
         ([1e-20, 1e20], ["<= 1e-20", "(1e-20, 1e+20]", "> 1e+20"]),
+        ([1.79769313485e308], ["<= 1.79769e+308", "> 1.79769e+308"]),
     ],
 )
 def test_labels_read_well(cuts: list[float], labels: list[str]) -> None:
     assert interval_labels(cuts) == labels
+
+
+@pytest.mark.parametrize("cut", [1.7976931348500002e308, 1.7976931348623157e308, -1.7976931348623157e308])
+@pytest.mark.parametrize("apart", [1e-5, 1e-8, 1e-10, 1e-12, 1e-15])
+def test_labels_near_the_largest_number_are_finite(cut: float, apart: float) -> None:
+    """Rounded to fewer digits, the largest numbers of all read as infinity."""
+    cuts = sorted([cut, cut * (1 - apart)])
+    for label, exact in zip(interval_labels(cuts), cuts, strict=False):
+        shown = float(label.removeprefix("<= ").rpartition(", ")[2].rstrip("]"))
+        assert math.isfinite(shown)
+        assert shown == pytest.approx(exact, rel=1e-5)
 
 
 # ------------------------------------------------------------------------------------------ through a table

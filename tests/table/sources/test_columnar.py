@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from fishernet import FileFormatError, SchemaError, Variable, read_table
+from fishernet import FileFormatError, FishernetError, SchemaError, Table, Variable, read_table
 from tests.table.hostile import labels
 
 FRAME = pa.table(
@@ -108,6 +111,50 @@ def test_a_file_cut_off(write: Callable[[pa.Table], Path]) -> None:
         path.write_bytes(content[:size])
         with pytest.raises(FileFormatError, match="or a broken one"):
             read_table(path, missing="keep")
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"{", b"\xff", b"[]", b"3", b'{"index_columns": 3}', b'{"a":' * 100_000],
+    ids=lambda text: str(text[:20]),
+)
+def test_damaged_metadata_of_pandas(write: Callable[[pa.Table], Path], damaged: bytes) -> None:
+    path = write(FRAME.select(["t", "i"]).replace_schema_metadata({b"pandas": damaged}))
+    with pytest.raises(FileFormatError, match="the metadata that pandas wrote, under 'pandas', are damaged") as e:
+        read_table(path)
+    assert e.value.path == str(path)
+    with pytest.raises(SchemaError, match="the metadata that pandas wrote"):
+        Table.from_frame(FRAME.select(["t", "i"]).replace_schema_metadata({b"pandas": damaged}), missing="keep")
+
+
+def test_a_name_that_is_no_utf8(write: Callable[[pa.Table], Path]) -> None:
+    path = write(FRAME.select(["t"]).rename_columns(["name"]))
+    path.write_bytes(path.read_bytes().replace(b"name", b"n\xe4me"))
+    with pytest.raises(FileFormatError, match="or a broken one .*UTF-?8"):
+        read_table(path, missing="keep")
+
+
+PANDAS = pa.Table.from_pandas(
+    pd.DataFrame(
+        {"t": ["a", "b", "a"], "c": pd.Categorical(["x", "y", "x"])}, index=pd.Index(["p", "q", "r"], name="i")
+    )
+)
+OURS = Table.from_frame({"age": [21, 35, 62], "cough": ["no", "yes", "nö"]}, bins=2).to_frame()
+
+
+@pytest.mark.parametrize("frame", [PANDAS, OURS], ids=["of pandas", "of ours"])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=4))
+def test_bytes_that_changed(
+    write: Callable[[pa.Table], Path], frame: pa.Table, changes: list[tuple[float, int]]
+) -> None:
+    path = write(frame)
+    data = bytearray(path.read_bytes())
+    for place, byte in changes:
+        data[int(place * len(data))] = byte
+    path.write_bytes(data)
+    with suppress(FishernetError):
+        read_table(path, missing="keep")
 
 
 def test_codes_outside_their_dictionary(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
 from fishernet.data import Table, Variable
-from fishernet.data.variable import listed
 from fishernet.models.conditionals.conditional import (
     Probabilities,
     check_cells,
@@ -39,6 +39,10 @@ class Split:
     variable: int
     branches: tuple[int, ...]
     children: tuple[Split | int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "branches", tuple(self.branches))
+        object.__setattr__(self, "children", tuple(self.children))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)

@@ -1,0 +1,127 @@
+"""How edges between named variables are given, checked and shown.
+
+Outside, a variable is its name; inside, its position among the graph's names. *Where* is always the mapping from the
+names to their positions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import Pair, Positions, listed, position
+
+
+def arrangement(where: Mapping[str, int], others: Sequence[str]) -> Positions:
+    """Return the position of every name of another graph over the same variables.
+
+    Raises
+    ------
+    SchemaError
+        When the other graph has other variables, naming those that only one of them has.
+    """
+    known = set(others)
+    here = [name for name in where if name not in known]
+    there = [name for name in others if name not in where]
+    if here or there:
+        sides = zip(("first", "second"), (here, there), strict=True)
+        lacks = "; ".join(f"only the {side} has {listed(names)}" for side, names in sides if names)
+        raise SchemaError(f"the graphs must have the same variables, in any order: {lacks}")
+    return tuple(where[name] for name in others)
+
+
+def joined(where: Mapping[str, int], edges: Iterable[Pair]) -> list[tuple[int, int]]:
+    """Return the positions of pairs of names, in the order given.
+
+    Raises
+    ------
+    SchemaError
+        When an edge is not a pair, or one of its names is unknown.
+    """
+    if not isinstance(edges, Iterable):
+        raise SchemaError(f"edges must be an iterable of pairs of names, not {type(edges).__name__} ({edges!r})")
+    pairs = []
+    for edge in edges:
+        if isinstance(edge, str | set | frozenset) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
+            raise SchemaError(f"an edge must be a pair of names, got {edge!r}")
+        pairs.append((position(where, ends[0]), position(where, ends[1])))
+    return pairs
+
+
+def adjacent(names: Sequence[str], lists: Iterable[Iterable[SupportsIndex]], what: str) -> tuple[Positions, ...]:
+    """Return one ascending tuple of positions a variable.
+
+    Parameters
+    ----------
+    names : sequence of str
+    lists : one iterable of positions a variable
+    what : str
+        What they are (``"parents"``), for the messages.
+
+    Raises
+    ------
+    SchemaError
+        When the number does not fit, or a position is no integer, out of range, or given twice.
+    """
+    if isinstance(lists, str | Mapping) or not isinstance(lists, Iterable):
+        raise SchemaError(f"{what} must be one tuple of positions a variable, not {type(lists).__name__}")
+    given = list(lists)
+    if len(given) != len(names):
+        raise SchemaError(f"{len(names)} variables need {len(names)} tuples of {what}, got {len(given)}")
+    return tuple(_ascending(names, variable, found, what) for variable, found in enumerate(given))
+
+
+def _ascending(names: Sequence[str], variable: int, found: Iterable[SupportsIndex], what: str) -> Positions:
+    who = f"the {what} of {names[variable]!r}"
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise SchemaError(f"{who} must be a tuple of positions, not {found!r}; from_edges takes names")
+    ascending = tuple(sorted(_integer(item, who) for item in found))
+    if ascending and not 0 <= ascending[0] <= ascending[-1] < len(names):
+        wrong = ascending[0] if ascending[0] < 0 else ascending[-1]
+        raise SchemaError(f"{who}: the position {wrong} is not from 0 to {len(names) - 1}")
+    for one, after in itertools.pairwise(ascending):
+        if one == after:
+            raise SchemaError(f"{who} name {names[one]!r} (position {one}) more than once; give each edge once")
+    return ascending
+
+
+def _integer(item: Any, who: str) -> int:
+    try:
+        if isinstance(item, bool | np.bool_):
+            raise TypeError
+        return operator.index(item)
+    except TypeError:
+        raise SchemaError(f"{who} must be positions (integers), got {item!r}; from_edges takes names") from None
+
+
+MOST = 6  # edges that are written out
+
+
+def require_kind(function: str, graph: object, *kinds: type, hint: str = "") -> None:
+    """Raise SchemaError when the graph is of none of the kinds that a function takes."""
+    if not isinstance(graph, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise SchemaError(f"{function} needs a {wanted}, not {type(graph).__name__}{hint and '; '}{hint}")
+
+
+def summary(kind: str, n_variables: int, *groups: tuple[str, Iterable[Pair]]) -> str:
+    """Return the kind, how large the graph is, and its first edges.
+
+    Parameters
+    ----------
+    kind : str
+    n_variables : int
+    groups : pairs of an arrow and the edges that are drawn with it
+    """
+    edges = [f"{a!r} {arrow} {b!r}" for arrow, pairs in groups for a, b in pairs]
+    shown = ", ".join(edges[:MOST]) + (", ..." if len(edges) > MOST else "")
+    return f"{kind}({_counted(n_variables, 'variable')}, {_counted(len(edges), 'edge')}{shown and ': '}{shown})"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,31 @@
+"""Ctrl-C while work goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fishernet.base.progress import Progress
+
+SOON = 0.05  # seconds after the work said that it had begun; the work takes many times as long
+
+
+@contextmanager
+def interrupt_once_begun() -> Iterator[Progress]:
+    """Give a progress function whose first call has Ctrl-C come soon, from outside and in the middle of the work."""
+    timer = threading.Timer(SOON, os.kill, (os.getpid(), signal.SIGINT))
+    begun = threading.Event()
+
+    def progress(what: str, done: int, total: int | None) -> None:
+        if not begun.is_set():
+            begun.set()
+            timer.start()
+
+    try:
+        yield progress
+    finally:
+        if begun.is_set():
+            timer.join()
