@@ -128,7 +128,9 @@ class Counts:
             )
         left_out = self.left_out + other.left_out
         if self.states is None and other.states is None:
-            return Counts.adopt(self.variables, self.cardinalities, self.values + other.values, None, left_out)
+            return Counts.adopt(
+                self.variables, self.cardinalities, np.asarray(self.values + other.values), None, left_out
+            )
         parts = [occurring(self), occurring(other)]
         values, states = merge_cells(
             np.concatenate([values for values, _ in parts]), np.concatenate([states for _, states in parts])
