@@ -209,7 +209,7 @@ def table_of(
     variables: Sequence[Column],
     columns: Sequence[npt.NDArray[Any]],
     n_rows: int,
-    weights: npt.NDArray[Any] | None,
+    weights: npt.NDArray[np.int64] | npt.NDArray[np.float64] | None,
     weights_name: str,
 ) -> pa.Table:
     """Return columns as an Arrow table: codes dictionary-encoded, numbers float64, missing cells null.
@@ -220,7 +220,7 @@ def table_of(
     columns : sequence of (n_rows,) arrays
         Codes, or numbers.
     n_rows : int
-    weights : (n_rows,) array, or None
+    weights : (n_rows,) int64 or float64, or None
         Written as a last column.
     weights_name : str
         Its name.

@@ -503,7 +503,8 @@ class Invariant:
 
     def mean_features(self, X: Table) -> Matrix:
         """Return the mean of phi_ijk, from counts: ``(N_ijk - N_ij theta_ijk) / (N sqrt(P(j) theta_ijk))``."""
-        counts = self.cells(X).counts(X.weights)
+        weights, unit = X.weights_in_units
+        counts = self.cells(X).counts(weights) * unit
         total = total_weight(X)
         means = []
         first = 0

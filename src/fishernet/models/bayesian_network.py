@@ -129,7 +129,7 @@ class BayesianNetwork(Network):
     __slots__ = ("_dag", "_product")
 
     def __init__(
-        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
+        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: float | None = None
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
         self._dag = Dag(self.names, [c.parents for c in conditionals])

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, positions
 from fishernet.data import Table, Variable, as_table
@@ -58,8 +59,8 @@ class Network:
         Names are unique.
     conditionals : sequence of Conditional
         One a variable, in the same order.
-    n_rows : int, optional
-        The number of rows it was fitted on.
+    n_rows : int or float, optional
+        The number of rows it was fitted on, or the sum of their weights.
 
     Raises
     ------
@@ -70,7 +71,7 @@ class Network:
     __slots__ = ("__weakref__", "_conditionals", "_logs", "_n_rows", "_names", "_native", "_variables")
 
     def __init__(
-        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
+        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: float | None = None
     ) -> None:
         self._names = tuple(variable.name for variable in variables)
         check_names(self._names)
@@ -84,11 +85,11 @@ class Network:
                 raise SchemaError(
                     f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}"
                 )
-        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer) or n_rows < 0):
-            raise SchemaError(f"n_rows must be a non-negative integer or None, got {n_rows!r}")
+        if n_rows is not None and not _is_amount(n_rows):
+            raise SchemaError(f"n_rows must be a non-negative number or None, got {n_rows!r}")
         self._variables = tuple(variables)
         self._conditionals = tuple(conditionals)
-        self._n_rows = None if n_rows is None else int(n_rows)
+        self._n_rows = None if n_rows is None else int(n_rows) if n_rows == int(n_rows) else float(n_rows)
         self._native: _core.Conditionals | None = None
         self._logs: list[Probabilities] | None = None
 
@@ -113,8 +114,8 @@ class Network:
         return sum(_n_groups(c) * (c.variables[-1].cardinality - 1) for c in self._conditionals)
 
     @property
-    def n_rows(self) -> int | None:
-        """The number of rows it was fitted on; None when it was built from tables."""
+    def n_rows(self) -> int | float | None:
+        """The number of rows it was fitted on, the sum of their weights; None when it was built from tables."""
         return self._n_rows
 
     def conditional(self, name: str) -> Conditional:
@@ -264,3 +265,8 @@ def _rebuilt(
     n_rows: int | None,
 ) -> Network:
     return kind._rebuild(variables, conditionals, n_rows)
+
+
+def _is_amount(value: object) -> bool:
+    """Whether a value is a finite number, 0 or more."""
+    return check.is_number(value) and 0 <= value < np.inf  # type: ignore[operator]
