@@ -383,8 +383,9 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
-        if hasattr(frame, "__arrow_c_stream__"):
-            return columns_of(pa.table(frame), options)
+        streamed = _streamed(frame)
+        if streamed is not None:
+            return columns_of(streamed, options)
         name = type(frame).__name__
         remedy = "collect it first" if "Lazy" in name or "Relation" in name else "codes go through Table.from_codes"
         raise SchemaError(
@@ -395,6 +396,14 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
         raise
     chosen = options.choose(eager.columns)
     return Columns([_series_cells(name, eager[name], options) for name in chosen], eager.shape[0])
+
+
+def _streamed(frame: Any) -> pa.Table | None:
+    """Return what speaks Arrow's interface for streams as a table; None where it does not, or is no frame."""
+    try:
+        return pa.table(frame) if hasattr(frame, "__arrow_c_stream__") else None
+    except pa.ArrowInvalid:  # a series
+        return None
 
 
 def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:

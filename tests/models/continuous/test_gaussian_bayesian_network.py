@@ -144,7 +144,7 @@ def test_rows_that_do_not_fit_are_refused() -> None:
     for method in (NET.log_prob, NET.fisher_scores):
         with pytest.raises(fn.SchemaError, match="column 'a', row 1: inf"):
             method([[0.0, 0.0, 0.0], [0.0, np.inf, 0.0]])
-        with pytest.raises(fn.SchemaError, match="lacks the column 'b'"):
+        with pytest.raises(fn.SchemaError, match="there is no column 'b'"):
             method({"a": [0.0], "c": [1.0]})
 
 
