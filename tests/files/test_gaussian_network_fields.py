@@ -13,7 +13,7 @@ from hypothesis import given
 
 import fishernet as fn
 from fishernet.files import load, save
-from fishernet.files.fields import Fields
+from fishernet.base.fields import Fields
 from fishernet.files.gaussians import directed_fields, read_directed, read_undirected, undirected_fields
 from tests.files.test_dependency_fields import Edit
 from tests.files.test_network_fields import place

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.files.fields import Fields, is_text, shown
+from fishernet.base.fields import Fields, is_text, shown
 from fishernet.graphs import Dag
 from fishernet.models import Gaussian, GaussianBayesianNetwork, GaussianMarkovNetwork, GaussianMixture
 

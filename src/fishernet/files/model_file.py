@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import listed
-from fishernet.files.fields import Fields, shown
+from fishernet.base.fields import Fields, shown
 from fishernet.files.gaussians import (
     directed_fields,
     gaussian_fields,

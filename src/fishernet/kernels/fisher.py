@@ -56,11 +56,8 @@ from fishernet.kernels.kernel import (
     total_weight,
     weighted_mean,
 )
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
-from fishernet.models.bayesian_network import zero_probability
-from fishernet.models.conditionals.conditional import describe_group
-from fishernet.models.gaussian_markov_network import rows_of
-from fishernet.models.network import as_model_table
+from fishernet.models import BayesianNetwork
+from fishernet.models.conditionals.base import shown_states
 
 PARTS = ("emission", "transition", "initial", "final")
 
@@ -149,7 +146,7 @@ class Practical:
 
     def __init__(self, model: BayesianNetwork) -> None:
         self._model = model
-        self._widths = [c.probabilities.shape[0] * (c.probabilities.shape[1] - 1) for c in model.conditionals]
+        self._widths = [conditional.n_parameters for conditional in model.conditionals]
 
     @property
     def dimension(self) -> int:
@@ -178,17 +175,9 @@ class Practical:
         values, columns = [], []
         first = 0
         for conditional, width in zip(self._model.conditionals, self._widths, strict=True):
-            theta = conditional.probabilities
-            group = conditional.groups(X)
-            state = X.codes[conditional.child].astype(np.int64)
-            of_row = theta[group, state]
-            if (of_row == 0).any():
-                row = int(np.argmax(of_row == 0))
-                raise zero_probability(conditional, int(group[row]), int(state[row]), f"row {row} has")
-            free = np.arange(theta.shape[1] - 1)
-            last = state == theta.shape[1] - 1
-            values.append(((free == state[:, None]).astype(float) - last[:, None]) / of_row[:, None])
-            columns.append(first + group[:, None] * len(free) + free)
+            entries, places = conditional.score_entries(X)
+            values.append(entries)
+            columns.append(first + places)
             first += width
         matrix = sparse(values, columns, X.n_rows, self.dimension)
         matrix.eliminate_zeros()
@@ -362,11 +351,10 @@ class Invariant:
         group = int(conditional.groups(X[row : row + 1])[0])
         state = int(X.codes[position][row])
         if self._theta[position][group, state] == 0:
-            return zero_probability(conditional, group, state, f"row {row} has")
-        configuration = describe_group(conditional, group)
-        given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
+            return conditional.zero_probability(group, state, f"row {row} has")
+        configuration = conditional.describe_group(group)
         return ZeroProbabilityError(
-            f"row {row} has {given}, a configuration of the parents of {self._model.names[position]!r} that has "
+            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {self._model.names[position]!r} that has "
             "probability 0; fit the network with smoothing > 0",
             variable=self._model.names[position],
             configuration=configuration,

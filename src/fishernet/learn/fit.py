@@ -14,16 +14,16 @@ from typing import Any, Protocol, overload
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions
-from fishernet.data import Counts, CountSource, Scatter, Table, Variable, as_scatter, as_source
+from fishernet.data import CountSource, Scatter, Table, as_scatter, as_source
 from fishernet.data.moments import require_varying
 from fishernet.data.numbers import is_frame
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.structure import structure
 from fishernet.models import BayesianNetwork, FullTable, GaussianBayesianNetwork, GaussianMarkovNetwork
-from fishernet.models.conditionals.conditional import check_cells
+from fishernet.models.conditionals.base import check_cells
 from fishernet.models.conditionals.linear_gaussian import COLLINEAR, regression
 from fishernet.models.zero_pattern import completed_precision
 
@@ -154,9 +154,6 @@ def _require_same(columns: tuple[str, ...], names: tuple[str, ...]) -> None:
         raise SchemaError(f"the data and the graph must have the same variables, in any order: {text}")
 
 
-Cells = npt.NDArray[np.float64]
-
-
 class Frame(Protocol):
     """A data frame: of pandas, polars or pyarrow."""
 
@@ -251,15 +248,11 @@ def fit_conditionals(
         variables = [source.variables[v] for v in family]
         check_cells(variables, f"the conditional of {variables[-1].name!r}")
     counted = source.counts([tuple(sorted(family)) for family in families])
-    conditionals = []
-    for family, counts in zip(families, counted, strict=True):
-        variables = [source.variables[v] for v in family]
-        _require_all_rows(counts, variables[-1])
-        axes = [counts.variables.index(v) for v in family]
-        cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
-        probabilities = normalized(cell_weights(cells, smoothing, ess), variables)
-        conditionals.append(FullTable(family[-1], family[:-1], variables, probabilities))
-    return conditionals
+    pairs = zip(families, counted, strict=True)
+    return [
+        FullTable.fit(counts, family, [source.variables[v] for v in family], smoothing=smoothing, ess=ess)
+        for family, counts in pairs
+    ]
 
 
 @overload
@@ -322,50 +315,3 @@ def check_smoothing(smoothing: float | str, ess: float | None) -> None:
             raise FishernetError(f'ess and smoothing="{smoothing}" exclude each other')
     elif not (isinstance(smoothing, int | float) and np.isfinite(smoothing) and smoothing >= 0):
         raise FishernetError(f'smoothing must be a number from 0 on, "snml" or "zeros", got {smoothing!r}')
-
-
-def _require_all_rows(counts: Counts, child: Variable) -> None:
-    if counts.left_out:
-        raise MissingValueError(
-            f"the conditional of {child.name!r} needs complete rows; {counts.left_out} rows have a missing cell among "
-            'it and its parents; read the table with missing="drop" or missing="state"',
-            counts={},
-        )
-
-
-def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
-    """Return what each cell weighs, (q, r)."""
-    if ess is not None:
-        return cells + ess / cells.size
-    if smoothing == "zeros":
-        return np.where(cells > 0, cells, 1.0)
-    if smoothing == "snml":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            e = np.exp(cells * np.log1p(1 / cells))  # ((n + 1) / n)^n
-        return np.where(cells > 0, e, 1.0) * (cells + 1)
-    return cells + float(smoothing)
-
-
-def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
-    """Return each row divided by its sum.
-
-    Raises
-    ------
-    ZeroProbabilityError
-        When a row is all zeros, naming the first such configuration.
-    """
-    sums = weights.sum(axis=1, keepdims=True)
-    empty = np.flatnonzero(sums == 0)
-    if len(empty):
-        *parents, child = variables
-        states = np.unravel_index(empty[0], [v.cardinality for v in parents]) if parents else ()
-        configuration: dict[str, object] = {v.name: v.states[int(k)] for v, k in zip(parents, states, strict=True)}
-        shown = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
-        where = f"; {len(empty)} configurations of its parents never occur, the first is {shown}" if parents else ""
-        raise ZeroProbabilityError(
-            f"the conditional of {child.name!r} cannot be fitted without smoothing{where}; use smoothing > 0 or ess",
-            variable=child.name,
-            configuration=configuration,
-        )
-    weights /= sums
-    return weights

@@ -1,7 +1,4 @@
-"""A Bayesian network: a directed acyclic graph and one conditional a variable (P1, section 3).
-
-Fisher scores and the Fisher information of a Bayesian network (P1, section 4.2).
-"""
+"""Networks: a conditional for every variable; in a Bayesian network their parents make a directed acyclic graph."""
 
 from __future__ import annotations
 
@@ -13,79 +10,284 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.base.names import positions
-from fishernet.base.random import Seed, stream_key
+from fishernet.base.names import check_names, listed, positions
+from fishernet.base.random import Seed, generator, stream_key
 from fishernet.data import Table, Variable
 from fishernet.graphs import Dag
-from fishernet.models.conditionals.conditional import Conditional, Probabilities, describe_group
-from fishernet.models.factors import conditional_factors, parent_marginals, sum_by_group
-from fishernet.models.network import Network, as_model_table, conditionals_from_tables, without_target
+from fishernet.infer.factors import parent_marginals
+from fishernet.infer.queries import predict_proba
+from fishernet.models.conditionals.base import Conditional, Probabilities
+from fishernet.models.conditionals.full_table import FullTable
+from fishernet.models.conditionals.product import Factor
 
 MOST_SCORES = 2**31
-
-
-def scores_of_rows(conditionals: Sequence[Conditional], table: Table, n_parameters: int) -> npt.NDArray[np.float64]:
-    """Return the scores of every row, (n_rows, n_parameters); see `BayesianNetwork.fisher_scores`."""
-    cells = table.n_rows * n_parameters
-    if cells > MOST_SCORES:
-        raise StateSpaceError("the scores", cells=cells, limit=MOST_SCORES, remedy="take the rows in parts")
-    scores = np.zeros((table.n_rows, n_parameters))
-    first = 0
-    for conditional in conditionals:
-        groups, states = conditional.probabilities.shape
-        width = groups * (states - 1)
-        fill_scores(conditional, table, scores[:, first : first + width].reshape(table.n_rows, groups, states - 1))
-        first += width
-    return scores
-
-
-def fill_scores(conditional: Conditional, table: Table, out: npt.NDArray[np.float64]) -> None:
-    """Fill the scores of one conditional, (n_rows, groups, r - 1): Eq. 8, which has one or r - 1 entries a row."""
-    group = conditional.groups(table)
-    state = table.codes[conditional.child].astype(np.int64)
-    theta = conditional.probabilities[group, state]
-    if (theta == 0).any():
-        row = int(np.argmax(theta == 0))
-        raise zero_probability(conditional, int(group[row]), int(state[row]), f"row {row} has")
-    last = state == conditional.probabilities.shape[1] - 1
-    rows = np.arange(table.n_rows)
-    out[rows[~last], group[~last], state[~last]] = 1 / theta[~last]
-    out[rows[last], group[last]] = -1 / theta[last, None]
-
-
-def zero_probability(conditional: Conditional, group: int, state: int, who: str) -> ZeroProbabilityError:
-    """Return the error for a state of probability zero in a group."""
-    child = conditional.variables[-1]
-    configuration = describe_group(conditional, group)
-    given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
-    return ZeroProbabilityError(
-        f"{who} {child.name} = {child.states[state]!r}{' given ' if given else ''}{given}, which has probability 0; "
-        "fit the network with smoothing > 0",
-        variable=child.name,
-        configuration=configuration,
-        state=child.states[state],
-    )
-
-
-def information_blocks(
-    conditionals: Sequence[Conditional], group_probabilities: Sequence[Probabilities]
-) -> list[npt.NDArray[np.float64]]:
-    """Return the blocks of the information, one (groups, r - 1, r - 1) array a variable (Eq. 9)."""
-    blocks: list[npt.NDArray[np.float64]] = []
-    for conditional, p in zip(conditionals, group_probabilities, strict=True):
-        theta = conditional.probabilities
-        zero: npt.NDArray[Any] = np.argwhere((theta == 0) & (p[:, None] > 0))
-        if len(zero):
-            raise zero_probability(
-                conditional, int(zero[0, 0]), int(zero[0, 1]), "the information divides by the probability of"
-            )
-        safe = np.where(theta > 0, theta, 1.0)  # of groups that never occur: their blocks are zero anyway
-        diagonal = np.eye(theta.shape[1] - 1) / safe[:, :-1, None]
-        blocks.append(p[:, None, None] * (diagonal + 1 / safe[:, -1, None, None]))
-    return blocks
-
-
 MOST_ROWS = 2**40
+MOST_LINES = 60  # of a network in words
+
+
+def describe_network(title: str, variables: Sequence[Variable], conditionals: Sequence[Conditional]) -> str:
+    """Return a title and one line a variable: its name, its number of states, its parents."""
+    width = max((len(variable.name) for variable in variables), default=0)
+    lines = [title]
+    for variable, conditional in list(zip(variables, conditionals, strict=True))[:MOST_LINES]:
+        parents = ", ".join(variables[p].name for p in conditional.parents)
+        states = f"{variable.cardinality} state" + ("" if variable.cardinality == 1 else "s")
+        lines.append(f"  {variable.name:<{width}}  {states:>10}" + (f"  <- {parents}" if parents else ""))
+    if len(variables) > MOST_LINES:
+        lines.append(f"  ... and {len(variables) - MOST_LINES} more variables")
+    return "\n".join(lines)
+
+
+def as_model_table(table: Table | npt.ArrayLike, variables: Sequence[Variable], *, complete_for: str) -> Table:
+    """Return data as a table of a model's variables without missing cells.
+
+    Parameters
+    ----------
+    table : Table or (n_rows, n_variables) array
+        An array holds codes of the model's variables in the model's order.
+    variables : sequence of Variable
+        The model's.
+    complete_for : str
+        What needs complete rows, for the message.
+    """
+    rows = table.conform(variables) if isinstance(table, Table) else Table.from_codes(table, variables)
+    rows.require_complete(complete_for)
+    return rows
+
+
+class Network:
+    """Variables and their conditionals; immutable. The graph is what a kind of network makes of them.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+        Names are unique.
+    conditionals : sequence of Conditional
+        One a variable, in the same order.
+    n_rows : int, optional
+        The number of rows it was fitted on.
+
+    Raises
+    ------
+    SchemaError
+        When variables and conditionals do not fit.
+    """
+
+    __slots__ = ("__weakref__", "_conditionals", "_in_python", "_logs", "_n_rows", "_names", "_native", "_variables")
+
+    def __init__(
+        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
+    ) -> None:
+        self._names = tuple(variable.name for variable in variables)
+        check_names(self._names)
+        if len(conditionals) != len(variables):
+            raise SchemaError(f"{len(variables)} variables need as many conditionals, got {len(conditionals)}")
+        for position, conditional in enumerate(conditionals):
+            if position in conditional.parents or len(set(conditional.parents)) < len(conditional.parents):
+                raise SchemaError(f"{variables[position].name!r} is a parent of its own, or has a parent twice")
+            wanted = tuple(variables[v] for v in (*conditional.parents, position))
+            if conditional.child != position or conditional.variables != wanted:
+                raise SchemaError(
+                    f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}"
+                )
+        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer) or n_rows < 0):
+            raise SchemaError(f"n_rows must be a non-negative integer or None, got {n_rows!r}")
+        self._variables = tuple(variables)
+        self._conditionals = tuple(conditionals)
+        self._n_rows = None if n_rows is None else int(n_rows)
+        self._native: _core.Conditionals | None = None
+        self._in_python = False
+        self._logs: list[Probabilities] | None = None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, in the order of the conditionals."""
+        return self._variables
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return self._names
+
+    @property
+    def conditionals(self) -> tuple[Conditional, ...]:
+        """One a variable."""
+        return self._conditionals
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters of all conditionals: ``groups (r - 1)`` of one of states."""
+        return sum(conditional.n_parameters for conditional in self._conditionals)
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows it was fitted on; None when it was built from tables."""
+        return self._n_rows
+
+    def conditional(self, name: str) -> Conditional:
+        """Return the conditional of one variable."""
+        return self._conditionals[positions(self.names, [name])[0]]
+
+    def __repr__(self) -> str:
+        arcs = sum(len(conditional.parents) for conditional in self._conditionals)
+        fitted = "" if self._n_rows is None else f", fitted on {self._n_rows:,} rows"
+        return (
+            f"{type(self).__name__}({len(self._variables)} variables, {arcs} arc{'' if arcs == 1 else 's'}, "
+            f"{self.n_parameters:,} parameters{fitted})"
+        )
+
+    def __str__(self) -> str:
+        return describe_network(repr(self), self._variables, self._conditionals)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network) or type(self) is not type(other):
+            return NotImplemented
+        return (self._variables, self._n_rows) == (other._variables, other._n_rows) and (
+            self._conditionals == other._conditionals
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self._variables, self._conditionals, self._n_rows)
+
+    @classmethod
+    def _rebuild(
+        cls, variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | None
+    ) -> Self:
+        return cls(variables, conditionals, n_rows=n_rows)
+
+    # -------------------------------------------------------------------------------------------- what it computes
+
+    def rows(self, data: Table | npt.ArrayLike, *, complete_for: str) -> Table:
+        """Return data as a table of the network's variables; `complete_for` says what needs complete rows."""
+        return as_model_table(data, self._variables, complete_for=complete_for)
+
+    def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the log-probability of each cell given its parents; a low term tells why a row is odd.
+
+        Returns
+        -------
+        (n_rows, n_variables) float64
+            In nats.
+        """
+        rows = self.rows(table, complete_for="log_prob_terms")
+        native = self._core_form()
+        if native is not None:
+            return native.look_up(rows.native, self._log_tables, False)
+        terms = np.empty((rows.n_rows, len(self._variables)))
+        for position, conditional in enumerate(self._conditionals):
+            terms[:, position] = conditional.log_prob(rows)
+        return terms
+
+    # ---------------------------------------------------------------------------------------------- for the core
+
+    @property
+    def scopes(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of each conditional's parents, and of its child."""
+        return tuple((*conditional.parents, conditional.child) for conditional in self._conditionals)
+
+    @property
+    def runs_in_core(self) -> bool:
+        """Whether the core has a form of every conditional; otherwise they are asked one by one."""
+        return self._core_form() is not None
+
+    @property
+    def flat(self) -> _core.Conditionals:
+        """The conditionals as the core looks them up; made once.
+
+        Raises
+        ------
+        SchemaError
+            When the core has no form of one, naming it.
+        """
+        native = self._core_form()
+        if native is None:
+            lacking = next(c for c in self._conditionals if c.core_form() is None)
+            raise SchemaError(f"{lacking!r} is no table of states; this needs tables for all variables")
+        return native
+
+    def _core_form(self) -> _core.Conditionals | None:
+        if self._native is None and not self._in_python:
+            native = _core.Conditionals(np.array([v.cardinality for v in self._variables], dtype=np.int64))
+            for conditional in self._conditionals:
+                form = conditional.core_form()
+                if form is None:
+                    self._in_python = True
+                    return None
+                form.add_to(native, conditional.child)
+            self._native = native
+        return self._native
+
+    @property
+    def _log_tables(self) -> list[Probabilities]:
+        if self._logs is None:
+            with np.errstate(divide="ignore"):  # log 0 = -inf is what is meant
+                self._logs = [np.log(c.probabilities) for c in self._conditionals]
+        return self._logs
+
+
+def conditionals_from_tables(
+    variables: Sequence[Variable],
+    parents: Mapping[str, Iterable[str]],
+    tables: Mapping[str, npt.ArrayLike],
+    *,
+    tolerance: float,
+    called: str,
+) -> list[FullTable]:
+    """Return one full table a variable.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+    parents : mapping from name to names
+        A variable without parents may be left out.
+    tables : mapping from name to array [parent 1, ..., parent m, state]
+    tolerance : float
+        How far a row's sum may be from 1; beyond 1e-9 the row is divided by its sum.
+    called : str
+        What this kind of network calls the parents, for messages.
+
+    Raises
+    ------
+    SchemaError
+        When names or shapes do not fit, or numbers are no probabilities.
+    """
+    names = [variable.name for variable in variables]
+    where = {name: position for position, name in enumerate(names)}
+    of_names: dict[str, tuple[str, ...]] = {}
+    for name, of in parents.items():
+        if isinstance(of, str):
+            raise SchemaError(f"the {called} of {name!r} must be a sequence of names, not one str ({of!r})")
+        of_names[name] = tuple(of)
+    positions(names, [*of_names, *tables, *(parent for of in of_names.values() for parent in of)])
+    lacking = [name for name in names if name not in tables]
+    if lacking:
+        raise SchemaError(f"no table for {listed(lacking)}")
+    conditionals = []
+    for child, variable in enumerate(variables):
+        family = tuple(where[name] for name in of_names.get(variable.name, ()))
+        check_names([names[p] for p in (*family, child)])
+        shape = tuple(variables[v].cardinality for v in (*family, child))
+        table = np.asarray(tables[variable.name], dtype=np.float64)
+        if table.shape != shape:
+            raise SchemaError(
+                f"the table of {variable.name!r} has shape {table.shape}; its {called} and its states need {shape}"
+            )
+        rows = table.reshape(-1, shape[-1])
+        conditionals.append(
+            FullTable(child, family, [variables[v] for v in (*family, child)], rows, tolerance=tolerance)
+        )
+    return conditionals
+
+
+def _rebuilt(
+    kind: type[Network],
+    variables: tuple[Variable, ...],
+    conditionals: tuple[Conditional, ...],
+    n_rows: int | None,
+) -> Network:
+    return kind._rebuild(variables, conditionals, n_rows)
 
 
 class BayesianNetwork(Network):
@@ -193,19 +395,14 @@ class BayesianNetwork(Network):
         MissingValueError
             When a cell is missing.
         """
-        rows = as_model_table(table, self._variables, complete_for="log_prob")
-        return self.flat.look_up(rows.native, self._log_tables, True)
-
-    def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the log-probability of each cell given its parents; a low term tells why a row is odd.
-
-        Returns
-        -------
-        (n_rows, n_variables) float64
-            In nats; the sum over a row is its `log_prob`.
-        """
-        rows = as_model_table(table, self._variables, complete_for="log_prob_terms")
-        return self.flat.look_up(rows.native, self._log_tables, False)
+        rows = self.rows(table, complete_for="log_prob")
+        native = self._core_form()
+        if native is not None:
+            return native.look_up(rows.native, self._log_tables, True)
+        total = np.zeros(rows.n_rows)
+        for conditional in self._conditionals:
+            total += conditional.log_prob(rows)
+        return total
 
     def sample(self, n: int, *, seed: Seed = None) -> Table:
         """Draw rows: every variable after its parents (P2, Algorithm 8).
@@ -224,18 +421,30 @@ class BayesianNetwork(Network):
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 0 <= n <= MOST_ROWS:
             raise SchemaError(f"the number of rows must be an integer from 0 to 2**40, got {n!r}")
+        native = self._core_form()
+        if native is None:
+            return self._draw(int(n), seed)
         order = np.array(self._dag.order, dtype=np.int32)
         probabilities = [c.probabilities for c in self._conditionals]
-        columns = self.flat.sample(probabilities, order, int(n), stream_key(seed))
+        columns = native.sample(probabilities, order, int(n), stream_key(seed))
         return Table.adopt(self._variables, columns, n_rows=int(n))
 
+    def _draw(self, n: int, seed: Seed) -> Table:
+        """Draw rows by the conditionals' own functions, every variable after its parents."""
+        noise = generator(seed).standard_normal((n, len(self._variables)))
+        columns = [np.zeros(n, dtype=variable.dtype) for variable in self._variables]
+        for v in self._dag.order:
+            columns[v] = self._conditionals[v].draw(Table.adopt(self._variables, columns, n_rows=n), noise[:, v])
+        return Table.adopt(self._variables, columns, n_rows=n)
+
     def predict_proba(self, table: Table | npt.ArrayLike, target: str) -> npt.NDArray[np.float64]:
-        """Return the probability of each state of one variable, given all the others.
+        """Return the probability of each state of one variable, given the other cells of each row.
 
         Parameters
         ----------
         table : Table or (n_rows, n_variables) array of codes
-            All variables but the target must be there; the target's column is not looked at.
+            All variables but the target must be there; the target's column is not looked at. Missing cells are summed
+            out exactly.
         target : str
             The variable to predict.
 
@@ -248,24 +457,43 @@ class BayesianNetwork(Network):
         ------
         ZeroProbabilityError
             When a row is impossible whatever the target's state.
-        MissingValueError
-            When another cell is missing.
+        StateSpaceError
+            When so much is missing that a table would be too large.
         """
-        position = positions(self.names, [target])[0]
-        rows = without_target(table, self._variables, position)
-        rows.require_complete("predict_proba")
-        values = self.flat.target_values(rows.native, self._log_tables, position)
+        return predict_proba(self, table, target)
+
+    def probabilities_given_rest(self, rows: Table, target: int) -> npt.NDArray[np.float64]:
+        """Return the probabilities of the states of the variable at a position given all others, (n_rows, r).
+
+        Parameters
+        ----------
+        rows : Table
+            Of the network's variables, complete; what is in the target's column does not matter.
+        target : int
+        """
+        values = self.flat.target_values(rows.native, self._log_tables, target)
         top = values.max(axis=1, keepdims=True, initial=-np.inf)
         if np.isneginf(top).any():
             row = int(np.argmax(np.isneginf(top)))
+            name = self._names[target]
             raise ZeroProbabilityError(
-                f"row {row} has probability 0 whatever the state of {target!r}; fit the network with smoothing > 0",
-                variable=target,
+                f"row {row} has probability 0 whatever the state of {name!r}; fit the network with smoothing > 0",
+                variable=name,
                 configuration={},
             )
         weights: npt.NDArray[np.float64] = np.exp(values - top)
         weights /= weights.sum(axis=1, keepdims=True)
         return weights
+
+    def intervened(self, codes: Mapping[int, int]) -> BayesianNetwork:
+        """Return the network in which the variables at some positions have states, by code, and no parents."""
+        conditionals = list(self._conditionals)
+        for position, code in codes.items():
+            variable = self._variables[position]
+            certain = np.zeros((1, variable.cardinality))
+            certain[0, code] = 1
+            conditionals[position] = FullTable(position, (), (variable,), certain)
+        return BayesianNetwork(self._variables, conditionals)
 
     def fisher_scores(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the derivatives of each row's log-probability by the free parameters (P1, Eq. 8).
@@ -283,8 +511,17 @@ class BayesianNetwork(Network):
         StateSpaceError
             When there would be more than 2**31 numbers.
         """
-        rows = as_model_table(table, self._variables, complete_for="fisher_scores")
-        return scores_of_rows(self._conditionals, rows, self.n_parameters)
+        rows = self.rows(table, complete_for="fisher_scores")
+        cells = rows.n_rows * self.n_parameters
+        if cells > MOST_SCORES:
+            raise StateSpaceError("the scores", cells=cells, limit=MOST_SCORES, remedy="take the rows in parts")
+        scores = np.zeros((rows.n_rows, self.n_parameters))
+        first = 0
+        for conditional in self._conditionals:
+            last = first + conditional.n_parameters
+            conditional.scores(rows, scores[:, first:last])
+            first = last
+        return scores
 
     def fisher_information(self) -> list[npt.NDArray[np.float64]]:
         """Return the Fisher information of one row, which is block-diagonal (P1, Eq. 9).
@@ -301,9 +538,8 @@ class BayesianNetwork(Network):
         StateSpaceError
             When the probabilities of a group need tables of more than 2**26 cells.
         """
-        of_parents = parent_marginals(self.factors, [variable.cardinality for variable in self._variables])
-        of_groups = [sum_by_group(c, p) for c, p in zip(self._conditionals, of_parents, strict=True)]
-        return information_blocks(self._conditionals, of_groups)
+        pairs = zip(self._conditionals, parent_marginals(self), strict=True)
+        return [conditional.information(conditional.sum_by_group(p)) for conditional, p in pairs]
 
     # ---------------------------------------------------------------------------------------------- for the core
 
@@ -311,5 +547,17 @@ class BayesianNetwork(Network):
     def factors(self) -> _core.Factors:
         """The conditionals as factors, which inference multiplies; made once."""
         if self._product is None:
-            self._product = conditional_factors(self._variables, self._conditionals)
+            product = _core.Factors(np.array([v.cardinality for v in self._variables], dtype=np.int64))
+            for axes, values in self.factor_tables():
+                product.add(np.array(axes, dtype=np.int32), values.reshape(-1), True)
+            self._product = product
         return self._product
+
+    def factor_tables(self) -> tuple[Factor, ...]:
+        """Return the positions of each conditional's parents and child, and its table."""
+        return tuple(conditional.factor() for conditional in self._conditionals)
+
+    @property
+    def is_normalized(self) -> bool:
+        """True: the conditionals' product sums to 1."""
+        return True

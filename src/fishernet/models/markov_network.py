@@ -13,10 +13,10 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed, checked_count, stream_key
 from fishernet.data import Table, Variable
-from fishernet.models.conditionals.product_conditional import Factor, full_conditionals
-from fishernet.models.factors import MAX_TABLE, check_held
-from fishernet.models.network import as_model_table
-from fishernet.models.pseudo_gibbs import draw_rows
+from fishernet.infer.factors import MAX_TABLE, check_held
+from fishernet.infer.pseudo_gibbs import draw_rows
+from fishernet.models.bayesian_network import as_model_table
+from fishernet.models.conditionals.product import Factor, full_conditionals
 
 
 class MarkovNetwork:
@@ -101,12 +101,12 @@ class MarkovNetwork:
         max_table : int
             How many cells (8 bytes each) the tree's tables may have together.
         burn_in : int, optional
-            Firings before the first row of Gibbs sampling: 100 n_variables.
+            Updates before the first row of Gibbs sampling: 100 n_variables.
 
         Returns
         -------
         Table
-            Independent rows from the junction tree; successive states, n_variables firings apart, from Gibbs sampling.
+            Independent rows from the junction tree; successive states, n_variables updates apart, from Gibbs sampling.
         """
         rows = checked_count(n, "the number of rows", 0)
         plan = _core.Inference(self.factors, [], [], [], True, max_table)
@@ -130,8 +130,17 @@ class MarkovNetwork:
         return self._native
 
     @property
-    def scopes(self) -> tuple[Factor, ...]:
-        """The factors by positions, as `full_conditionals` takes them."""
+    def scopes(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of each factor's axes."""
+        return tuple(axes for axes, _ in self._factors)
+
+    @property
+    def is_normalized(self) -> bool:
+        """False: the factors' product need not sum to 1."""
+        return False
+
+    def factor_tables(self) -> tuple[Factor, ...]:
+        """Return the positions of each factor's axes, and its values."""
         return self._factors
 
     def __repr__(self) -> str:
