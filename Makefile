@@ -1,6 +1,7 @@
 # make demo    learn two real tables and print what was found
 # make test    all tests, the core's own under sanitizers included
-# make lint    formatting, style and types
+# make test-lowest   most tests, with the oldest versions that pyproject.toml declares, in an environment of their own
+# make lint    formatting, style and types; one definition of everything in the core
 # make bench   side by side with other libraries, in an environment of their own
 #
 # Nothing is needed but Python 3.11 (or later), make and a C++20 compiler; everything else is put in .venv.
@@ -10,9 +11,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 CORE := CMakeLists.txt pyproject.toml $(filter-out core/test/%,$(wildcard core/*/*.?pp))
-TEST_BUILD := build/core-test
+LOWEST := .lowest-venv
+LOWEST_TESTS := tests/table tests/files tests/graphs tests/plot tests/sklearn tests/kernels tests/contracts tests/cli/terminal \
+	tests/infer/test_marginal.py tests/test_exports.py tests/test_readme.py
 
-.PHONY: demo test core-test lint bench clean
+.PHONY: demo test test-lowest core-test core-odr lint bench clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m fishernet.cli.demo
@@ -20,10 +23,11 @@ demo: $(VENV)/.installed
 test: core-test $(VENV)/.installed-tests
 	$(BIN)/python -m pytest
 
-core-test: $(TEST_BUILD)/core_test
-	$(TEST_BUILD)/core_test
+# Libraries as old as these are warned of by newer ones that they use themselves: that is no failure of ours.
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest -q -m 'not slow' -W default::DeprecationWarning $(LOWEST_TESTS)
 
-lint: $(VENV)/.installed-tests
+lint: core-odr $(VENV)/.installed-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -33,7 +37,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf build $(VENV) .bench-venv
+	rm -rf build $(VENV) $(LOWEST) .bench-venv
 
 # -- the environment ---------------------------------------------------------------------------------------------
 
@@ -41,7 +45,7 @@ clean:
 $(VENV)/.tools:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fishernet needs Python 3.11 or later: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install 'scikit-build-core>=0.10' 'nanobind>=2.4' 'cmake>=3.18' ninja
+	$(PIP) install 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.18' ninja
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.tools $(CORE)
@@ -52,11 +56,31 @@ $(VENV)/.installed-tests: $(VENV)/.installed pyproject.toml
 	$(PIP) install --no-build-isolation -e '.[test,lint]'
 	@touch $@
 
-# -- the core's own tests, under AddressSanitizer and UndefinedBehaviorSanitizer -----------------------------------
+# The versions are read from pyproject.toml. Not editable, so that neither environment builds into the other.
+$(LOWEST)/.installed: tests/floors.py $(CORE) $(shell find src -name '*.py')
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python tests/floors.py build >$(LOWEST)/build.txt
+	$(LOWEST)/bin/python tests/floors.py >$(LOWEST)/floors.txt
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q install -r $(LOWEST)/build.txt -r $(LOWEST)/floors.txt \
+		'cmake>=3.18' ninja
+	PATH="$(abspath $(LOWEST)/bin):$$PATH" $(LOWEST)/bin/python -m pip --disable-pip-version-check -q install \
+		--no-build-isolation --no-deps --force-reinstall -C build-dir=build/lowest .
+	@touch $@
 
-$(TEST_BUILD)/core_test: $(VENV)/.tools $(CORE) $(wildcard core/test/*.cpp)
-	$(BIN)/cmake -S . -B $(TEST_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DFISHERNET_TEST=ON \
-		-DFISHERNET_STRICT=ON -DCMAKE_BUILD_TYPE=Debug \
-		-DCMAKE_CXX_FLAGS='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' >/dev/null
-	$(BIN)/cmake --build $(TEST_BUILD) --target core_test
+# -- the core's own tests ---------------------------------------------------------------------------------------------
+
+CORE_TEST := $(CORE) $(wildcard core/test/*)
+
+# Under AddressSanitizer and UndefinedBehaviorSanitizer.
+core-test: build/core-addresses/core_test
+	build/core-addresses/core_test
+
+# Types that bear one name are one type, and what is compiled for one instruction set stays with itself.
+core-odr: build/core-odr/core_test
+	$(BIN)/python core/test/symbols.py build/core-odr
+
+build/core-%/core_test: $(VENV)/.tools $(CORE_TEST)
+	$(BIN)/cmake -S . -B $(@D) -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" \
+		-DFISHERNET_TEST=ON -DFISHERNET_STRICT=ON -DFISHERNET_CHECK=$* >/dev/null
+	$(BIN)/cmake --build $(@D) --target core_test
 	@touch $@

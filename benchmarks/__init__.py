@@ -1,1 +1,1 @@
-"""Side-by-side benchmarks of fishernet and its peers: see README.md in this folder."""
+"""Races of fishernet against other libraries, and against itself as it was; `README.md` says how they are run."""

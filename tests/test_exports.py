@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import inspect
 import pkgutil
 import subprocess
@@ -65,6 +66,10 @@ def test_importing_loads_only_what_computing_needs() -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert fn.__version__ == importlib.metadata.version("fishernet")
 
 
 def test_errors_are_one_tree() -> None:

@@ -9,9 +9,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from fishernet.cli.main import fishernet
+from tests.cli.running import RUNNER
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -42,6 +42,6 @@ def commands() -> list[str]:
 def test_the_commands_exist_with_these_options(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They stop at the files, which are not there, and not at an option."""
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(fishernet, shlex.split(line))
-    assert result.exit_code == 1, result.output
-    assert "no such file" in result.output
+    result = RUNNER.invoke(fishernet, shlex.split(line))
+    assert result.exit_code == 1, result.stderr
+    assert "no such file" in result.stderr

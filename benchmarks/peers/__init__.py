@@ -1,1 +1,1 @@
-"""One worker a peer: each reads a job, runs it with its own library and writes what it found."""
+"""One module a peer: its calls by name. They run in the peers' environment, which has NumPy but not fishernet."""

@@ -1,13 +1,12 @@
 # The worker that runs a job with R's bnlearn: Rscript bnlearn_peer.R JOB.json RESULT.json
-# The protocol is that of workers/job.py; jsonlite reads and writes it.
+# What it is told and tells is in `for_r` and `from_r` of runner.py; jsonlite reads and writes it.
 
 suppressPackageStartupMessages({
   library(bnlearn)
   library(jsonlite)
 })
 
-SLOW <- 5    # seconds: the constants of workers/timing.py
-BUDGET <- 2
+SLOW <- 5    # seconds: the constants of calls.py
 MOST <- 200
 
 now <- function() as.numeric(proc.time()[["elapsed"]])
@@ -19,18 +18,18 @@ clock <- function(expression) {
   as.numeric(difftime(Sys.time(), started, units = "secs"))
 }
 
-measure <- function(action, repeats) {
+measure <- function(action, job) {
   first <- clock(answer <- action())
   if (first >= SLOW) return(list(seconds = list(first), answer = answer))
   seconds <- c()
   began <- now()
-  while (length(seconds) < repeats || (length(seconds) < MOST && now() - began < BUDGET)) {
+  while (length(seconds) < job$repeats || (length(seconds) < MOST && now() - began < job$budget)) {
     seconds <- c(seconds, clock(answer <- action()))
   }
   list(seconds = as.list(seconds), answer = answer)
 }
 
-as_result <- function(timing, ...) list(seconds = timing$seconds, setup_seconds = list(), extra_bytes = NULL, ...)
+as_result <- function(timing, answer, ...) list(seconds = timing$seconds, answer = answer, ...)
 
 variable_names <- function(job) paste0("v", seq_along(job$cardinalities) - 1)
 
@@ -58,12 +57,12 @@ graph <- function(job) {
 
 hill_climb <- function(job) {
   frame <- read_frame(job)
-  timing <- measure(function() hc(frame, score = "bic"), job$repeats)
+  timing <- measure(function() hc(frame, score = "bic"), job)
   names <- variable_names(job)
   parents <- lapply(names, function(name) {
     as.list(sort(match(bnlearn::parents(timing$answer, name), names) - 1))
   })
-  as_result(timing, parents = parents)
+  as_result(timing, parents)
 }
 
 fitted_net <- function(job, made, frame) bn.fit(made, frame, method = "bayes", iss = job$ess)
@@ -84,16 +83,16 @@ NO_SMOOTHING <- "no pseudo-count a cell: an equivalent sample size instead, comp
 fit <- function(job) {
   frame <- read_frame(job)
   made <- graph(job)
-  timing <- measure(function() fitted_net(job, made, frame), job$repeats)
+  timing <- measure(function() fitted_net(job, made, frame), job)
   tables <- lapply(seq_along(job$cardinalities), function(child) flat_table(job, timing$answer, child))
-  as_result(timing, tables = tables, used_ess = TRUE, note = NO_SMOOTHING)
+  as_result(timing, tables, note = NO_SMOOTHING)
 }
 
 log_prob <- function(job) {
   frame <- read_frame(job)
   net <- fitted_net(job, graph(job), frame)
-  timing <- measure(function() logLik(net, frame, by.sample = TRUE), job$repeats)
-  as_result(timing, log_prob = as.list(unname(timing$answer)), used_ess = TRUE, note = NO_SMOOTHING)
+  timing <- measure(function() logLik(net, frame, by.sample = TRUE), job)
+  as_result(timing, as.list(unname(timing$answer)), note = NO_SMOOTHING)
 }
 
 network <- function(job) {
@@ -110,15 +109,15 @@ network <- function(job) {
 sample_rows <- function(job) {
   set.seed(job$seed)
   net <- network(job)
-  timing <- measure(function() rbn(net, n = job$n_rows), job$repeats)
+  timing <- measure(function() rbn(net, n = job$n_rows), job)
   codes <- unlist(lapply(timing$answer[variable_names(job)], function(column) as.integer(as.character(column))))
   writeBin(as.raw(codes), job$codes)
-  as_result(timing)
+  as_result(timing, "codes")
 }
 
 read_csv <- function(job) {
-  timing <- measure(function() read.csv(job$csv, stringsAsFactors = TRUE, colClasses = "factor"), job$repeats)
-  as_result(timing, shape = as.list(dim(timing$answer)), note = "read.csv of R itself")
+  timing <- measure(function() read.csv(job$csv, stringsAsFactors = TRUE, colClasses = "factor"), job)
+  as_result(timing, as.list(dim(timing$answer)), note = "read.csv of R itself")
 }
 
 TASKS <- list(hill_climb = hill_climb, fit = fit, log_prob = log_prob, sample = sample_rows, read = read_csv)

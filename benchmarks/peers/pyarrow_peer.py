@@ -1,4 +1,4 @@
-"""The worker that reads a CSV file with pyarrow, as plain text columns: the yardstick of reading."""
+"""pyarrow: a CSV file as plain text columns, the yardstick of reading."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from benchmarks.workers.job import Job, Result, column_digest, main
-from benchmarks.workers.timing import measure
+from benchmarks.calls import Call, Data, digest
 
 
 def set_threads(n: int) -> None:
@@ -15,15 +14,13 @@ def set_threads(n: int) -> None:
     pa.set_io_thread_count(n)
 
 
-def read(job: Job) -> Result:
-    timing = measure(lambda: job.csv, pa.csv.read_csv, repeats=job.repeats)
+def cells(table: pa.Table, data: Data) -> str:
     columns = []
-    for column, labels in zip(timing.answer.columns, job.labels, strict=True):
+    for column, labels in zip(table.columns, data.options["labels"], strict=True):
         encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
         places = np.array([labels.index(label.lower()) for label in encoded.dictionary.to_pylist()])
         columns.append(places[encoded.indices.to_numpy()])
-    return timing.as_result() | {"digest": column_digest(columns)}
+    return digest(np.stack(columns, axis=1).astype(np.uint8))
 
 
-if __name__ == "__main__":
-    main({"read": read}, set_threads)
+CALLS = {"read": Call(lambda data: data.options["csv"], pa.csv.read_csv, cells)}

@@ -1,5 +1,6 @@
 #include "base/pool.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,9 +111,11 @@ private:
 
 std::atomic<int> wanted_threads{1};
 std::mutex* pool_mutex = new std::mutex;  // one call at a time has the pool; the rest work alone
-pid_t mutex_owner = getpid();
 Pool* pool = nullptr;  // never destroyed: its threads may outlive every static object
 auto& retired_pools = *new std::vector<Pool*>;  // for the same reason
+
+// In a forked child the mutex may be held by a thread that is not there.
+[[maybe_unused]] const int renewed = pthread_atfork(nullptr, nullptr, [] { pool_mutex = new std::mutex; });
 
 void run_alone(Job& job, StopCheck check) {
     Patience patience(check);
@@ -131,10 +134,6 @@ void run_tasks(std::int64_t n_tasks, const std::function<void(std::int64_t)>& wo
     job.n_tasks = n_tasks;
     const int workers = wanted_threads - 1;
     if (parallel && workers > 0 && n_tasks > 1) {
-        if (mutex_owner != getpid()) {  // in a forked child the mutex may be held by a thread that is not there
-            pool_mutex = new std::mutex;
-            mutex_owner = getpid();
-        }
         std::unique_lock lock(*pool_mutex, std::try_to_lock);
         if (lock.owns_lock()) {
             if (pool != nullptr && (!pool->alive() || pool->size() != workers)) {

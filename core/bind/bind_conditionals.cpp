@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/sizes.hpp"
 #include "networks/conditionals.hpp"
 #include "networks/sampling.hpp"
 #include "bind/arrays.hpp"
@@ -15,12 +16,21 @@
 namespace fishernet::bind {
 namespace {
 
+constexpr std::int64_t most_configurations = (std::int64_t{1} << 32) - 1;
+
 using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Every conditional of a model in flat form, for the variables 0 .. n - 1 with these cardinalities.
+// Every conditional of a model in flat form, for the variables 0 .. n - 1 with these cardinalities. The first use ends
+// the list: calls read it without the GIL.
 struct Conditionals {
     std::vector<FlatConditional> list;
     std::vector<std::int64_t> cardinalities;
+    bool used = false;
+
+    void enter(FlatConditional conditional) {
+        if (used) refuse("the conditionals are in use");
+        list.push_back(std::move(conditional));
+    }
 };
 
 void make_conditionals(Conditionals* self, const In<std::int64_t>& cardinalities) {
@@ -39,6 +49,7 @@ void add(Conditionals& self, std::int32_t child, const In<std::int32_t>& parents
     FlatConditional c;
     c.child = child;
     c.states = static_cast<std::int32_t>(self.cardinalities[child]);
+    if (n_groups < 1) refuse("there must be a group");
     c.n_groups = n_groups;
     c.parents.assign(parents.data(), parents.data() + parents.size());
     if (!std::all_of(c.parents.begin(), c.parents.end(), valid)) refuse("a parent is out of range");
@@ -46,10 +57,8 @@ void add(Conditionals& self, std::int32_t child, const In<std::int32_t>& parents
     std::int64_t configurations = 1;
     for (std::size_t p = c.parents.size(); p-- > 0;) {
         c.strides[p] = configurations;
-        if (__builtin_mul_overflow(configurations, self.cardinalities[c.parents[p]], &configurations) ||
-            configurations >= std::int64_t{1} << 32) {
-            refuse("a conditional has too many configurations");
-        }
+        configurations = times_within(configurations, self.cardinalities[c.parents[p]], most_configurations);
+        if (configurations > most_configurations) refuse("a conditional has too many configurations");
     }
     if (map) {
         c.map.assign(map->data(), map->data() + map->size());
@@ -60,7 +69,7 @@ void add(Conditionals& self, std::int32_t child, const In<std::int32_t>& parents
     } else if (n_groups != configurations) {
         refuse("without a map, groups are configurations");
     }
-    self.list.push_back(std::move(c));
+    self.enter(std::move(c));
 }
 
 // Group = leaf of a tree: `variable` of every node (-1: a leaf), `first` its group or where its branches begin in `next`.
@@ -71,6 +80,7 @@ void add_tree(Conditionals& self, std::int32_t child, const In<std::int32_t>& pa
     c.child = child;
     if (child < 0 || child >= n) refuse("a child is out of range");
     c.states = static_cast<std::int32_t>(self.cardinalities[child]);
+    if (n_groups < 1) refuse("there must be a group");
     c.n_groups = n_groups;
     c.parents.assign(parents.data(), parents.data() + parents.size());
     for (const auto p : c.parents) {
@@ -78,11 +88,12 @@ void add_tree(Conditionals& self, std::int32_t child, const In<std::int32_t>& pa
     }
     c.strides.assign(c.parents.size(), 0);
     c.tree = checked_tree(variable, first, next, self.cardinalities, c.parents, n_groups);
-    self.list.push_back(std::move(c));
+    self.enter(std::move(c));
 }
 
 // The table's columns are the model's variables, and no cell that is read is missing.
-void check_table(const Conditionals& self, const BoundColumns& table, std::int64_t unread = -1) {
+void check_table(Conditionals& self, const BoundColumns& table, std::int64_t unread = -1) {
+    self.used = true;
     if (table.columns.columns.size() != self.cardinalities.size()) refuse("the table has other columns than the model");
     for (std::size_t i = 0; i < self.cardinalities.size(); ++i) {
         if (table.columns.columns[i].cardinality != self.cardinalities[i]) refuse("a column differs from the model's");
@@ -92,7 +103,8 @@ void check_table(const Conditionals& self, const BoundColumns& table, std::int64
     }
 }
 
-std::vector<const double*> check_values(const Conditionals& self, const std::vector<Values>& values) {
+std::vector<const double*> check_values(Conditionals& self, const std::vector<Values>& values) {
+    self.used = true;
     if (values.size() != self.list.size()) refuse("one table of values a conditional is needed");
     std::vector<const double*> out;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -107,7 +119,7 @@ std::vector<const double*> check_values(const Conditionals& self, const std::vec
 }
 
 // (n_rows,) sums over the conditionals, or (n_rows, n_conditionals) terms.
-nb::object look_up_values(const Conditionals& self, const BoundColumns& table, const std::vector<Values>& values,
+nb::object look_up_values(Conditionals& self, const BoundColumns& table, const std::vector<Values>& values,
                           bool sum) {
     check_table(self, table);
     const auto tables = check_values(self, values);
@@ -119,7 +131,7 @@ nb::object look_up_values(const Conditionals& self, const BoundColumns& table, c
     return sum ? nb::cast(to_python(std::move(out))) : nb::cast(to_python(std::move(out), self.list.size()));
 }
 
-Out2<double> target_values(const Conditionals& self, const BoundColumns& table, const std::vector<Values>& values,
+Out2<double> target_values(Conditionals& self, const BoundColumns& table, const std::vector<Values>& values,
                            std::int32_t target) {
     if (target < 0 || static_cast<std::size_t>(target) >= self.cardinalities.size()) refuse("no such target");
     check_table(self, table, target);
@@ -134,7 +146,7 @@ Out2<double> target_values(const Conditionals& self, const BoundColumns& table, 
     return to_python(std::move(out), static_cast<std::size_t>(states));
 }
 
-Out<std::int64_t> groups(const Conditionals& self, const BoundColumns& table, std::size_t position) {
+Out<std::int64_t> groups(Conditionals& self, const BoundColumns& table, std::size_t position) {
     if (position >= self.list.size()) refuse("no such conditional");
     check_table(self, table);
     std::vector<std::int64_t> out(static_cast<std::size_t>(table.columns.n_rows));
@@ -145,17 +157,20 @@ Out<std::int64_t> groups(const Conditionals& self, const BoundColumns& table, st
     return to_python(std::move(out));
 }
 
-BoundCells* cells(const Conditionals& self, const BoundColumns& table) {
+BoundCells* cells(Conditionals& self, const BoundColumns& table) {
     check_table(self, table);
+    constexpr std::int64_t most_cells = (std::int64_t{1} << 32) - 1;
     std::int64_t n_cells = 0;
-    for (const auto& c : self.list) n_cells += c.n_groups * c.states;
-    if (n_cells >= std::int64_t{1} << 32) refuse("the conditionals have too many cells");
+    for (const auto& c : self.list) {
+        n_cells += times_within(c.states, c.n_groups, most_cells);
+        if (n_cells > most_cells) refuse("the conditionals have too many cells");
+    }
     const nb::gil_scoped_release release;
     return new BoundCells{find_cell_rows(table.columns, self.list, check_signals)};
 }
 
 // One column of codes a variable; each conditional's child once, parents before children in `order`.
-nb::list sample(const Conditionals& self, const std::vector<Values>& probabilities, const In<std::int32_t>& order,
+nb::list sample(Conditionals& self, const std::vector<Values>& probabilities, const In<std::int32_t>& order,
                 std::int64_t n, std::uint64_t key) {
     const auto tables = check_values(self, probabilities);
     if (n < 0) refuse("the number of rows is negative");

@@ -2,6 +2,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -23,7 +24,7 @@ Column checked_column(const Codes& array, std::int64_t cardinality) {
     if (type.code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt) || type.bits > 32) {
         refuse("codes must be uint8, uint16 or uint32");
     }
-    if (cardinality < 1 || cardinality > 0xFFFFFFFFll) refuse("a cardinality is out of range");
+    if (cardinality < 1 || cardinality > 0xFFFFFFFEll) refuse("a cardinality is out of range");
     Column column{array.data(), type.bits / 8, static_cast<std::uint32_t>(cardinality), false};
     const auto n = static_cast<std::int64_t>(array.size());
     const std::uint32_t top = kernels().highest(column.codes, column.width, n);
@@ -70,8 +71,8 @@ std::vector<std::vector<std::int32_t>> checked_sets(const In<std::int64_t>& offs
         offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(members.size())) {
         refuse("offsets do not fit the sets");
     }
+    if (!std::is_sorted(offsets.data(), offsets.data() + offsets.size())) refuse("offsets must not fall");
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
-        if (offsets.data()[s] > offsets.data()[s + 1]) refuse("offsets must not fall");
         sets.emplace_back(members.data() + offsets.data()[s], members.data() + offsets.data()[s + 1]);
         std::int32_t last = -1;
         for (const auto v : sets.back()) {

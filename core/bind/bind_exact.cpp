@@ -13,9 +13,14 @@
 #include "bind/arrays.hpp"
 #include "bind/measures.hpp"
 #include "bind/table.hpp"
+#include "bind/turns.hpp"
 
 namespace fishernet::bind {
 namespace {
+
+using BoundExact = OneAtATime<ExactSearch>;
+using BoundSets = OneAtATime<ParentSets>;
+using BoundSparse = OneAtATime<SparseSearch>;
 
 constexpr std::size_t most_in_tables = 40;  // no machine has the memory for more
 constexpr std::size_t most_in_a_mask = 63;
@@ -25,6 +30,7 @@ Rules checked_rules(std::size_t n, std::size_t most, std::int32_t max_parents, c
     if (forbidden.shape(0) != n || forbidden.shape(1) != n || required.shape(0) != n || required.shape(1) != n) {
         refuse("a rule's matrix must be n x n");
     }
+    if (max_parents < 0) refuse("the number of parents is negative");
     Rules rules;
     rules.n = static_cast<std::int32_t>(n);
     rules.max_parents = max_parents;
@@ -34,13 +40,15 @@ Rules checked_rules(std::size_t n, std::size_t most, std::int32_t max_parents, c
         for (std::size_t child = 0; child < n; ++child) {
             const auto p = static_cast<std::int32_t>(parent);
             if (parent != child && !forbidden.data()[parent * n + child]) rules.allowed[child].push_back(p);
-            if (required.data()[parent * n + child]) rules.required[child].push_back(p);
+            if (!required.data()[parent * n + child]) continue;
+            if (parent == child) refuse("a variable is its own required parent");
+            rules.required[child].push_back(p);
         }
     }
     return rules;
 }
 
-void make_parent_sets(ParentSets* self, const In<double>& cardinalities, std::int32_t max_parents,
+void make_parent_sets(BoundSets* self, const In<double>& cardinalities, std::int32_t max_parents,
                       const In2<bool>& forbidden, const In2<bool>& required, const In<double>& best_fit,
                       const In<double>& entropies, double price, std::size_t most) {
     const std::size_t n = cardinalities.size();
@@ -49,52 +57,56 @@ void make_parent_sets(ParentSets* self, const In<double>& cardinalities, std::in
     std::vector<std::int32_t> as_given(n);
     std::iota(as_given.begin(), as_given.end(), 0);
     ScoreBounds bounds{{best_fit.data(), best_fit.data() + n}, {entropies.data(), entropies.data() + entropies.size()}, price};
-    new (self) ParentSets({cardinalities.data(), cardinalities.data() + n}, parent_rules(rules, as_given), std::move(bounds),
-                          most);
+    new (self) BoundSets(std::vector(cardinalities.data(), cardinalities.data() + n), parent_rules(rules, as_given),
+                         std::move(bounds), most);
 }
 
-nb::tuple wanted(const ParentSets& self) {
-    const FamilyList& w = self.wanted();
+nb::tuple wanted(BoundSets& self) {
+    const Turn sets(self);
+    const FamilyList& w = sets->wanted();
     return nb::make_tuple(to_python(std::vector(w.children)), to_python(std::vector(w.offsets)),
                           to_python(std::vector(w.parents)));
 }
 
-void tell(ParentSets& self, const In<double>& scores, const In<double>& fits) {
-    const std::size_t n = self.wanted().children.size();
+void tell(BoundSets& self, const In<double>& scores, const In<double>& fits) {
+    const Turn sets(self);
+    const std::size_t n = sets->wanted().children.size();
     if (scores.size() != n || (fits.size() != n && fits.size() != 0)) refuse("one score for each wanted family is needed");
     const nb::gil_scoped_release release;
-    self.tell(view(scores), view(fits), check_signals);
+    sets->tell(view(scores), view(fits), check_signals);
 }
 
 // A child's sets as bit masks, and their scores; the best first.
-std::pair<Out<std::uint64_t>, Out<double>> sets_of(const ParentSets& self, std::size_t child) {
-    if (child >= self.found().size()) refuse("a child is out of range");
+std::pair<Out<std::uint64_t>, Out<double>> sets_of(BoundSets& self, std::size_t child) {
+    const Turn known(self);
+    if (child >= known->found().size()) refuse("a child is out of range");
     std::vector<std::uint64_t> sets;
     std::vector<double> scores;
-    for (const ParentSet& found : self.found()[child]) {
+    for (const ParentSet& found : known->found()[child]) {
         sets.push_back(found.set);
         scores.push_back(found.score);
     }
     return {to_python(std::move(sets)), to_python(std::move(scores))};
 }
 
-void make_sparse(SparseSearch* self, const ParentSets& sets, const In<std::uint64_t>& start, double max_bytes) {
-    if (start.size() != sets.found().size()) refuse("the start has other variables");
-    for (const auto& of : sets.found()) {
+void make_sparse(BoundSparse* self, BoundSets& sets, const In<std::uint64_t>& start, double max_bytes) {
+    std::vector<std::vector<ParentSet>> found = Turn(sets)->found();
+    if (start.size() != found.size()) refuse("the start has other variables");
+    for (const auto& of : found) {
         if (of.empty()) refuse("a child has no set of parents");
     }
-    new (self) SparseSearch(sets.found(), {start.data(), start.data() + start.size()}, max_bytes);
+    new (self) BoundSparse(std::move(found), std::vector(start.data(), start.data() + start.size()), max_bytes);
 }
 
-void make_from_table(ExactSearch* self, const BoundColumns& table, std::string_view measure, double parameter,
+void make_from_table(BoundExact* self, const BoundColumns& table, std::string_view measure, double parameter,
                      std::int32_t max_parents, const In2<bool>& forbidden, const In2<bool>& required) {
     check_complete(table);
     if (table.columns.n_rows >= (std::int64_t{1} << 32)) refuse("too many rows");
     const Rules rules = checked_rules(table.columns.columns.size(), most_in_tables, max_parents, forbidden, required);
-    new (self) ExactSearch(table.columns, checked_measure(measure, parameter), parameter, rules);
+    new (self) BoundExact(table.columns, checked_measure(measure, parameter), parameter, rules);
 }
 
-void make_from_terms(ExactSearch* self, const In<double>& joint, const In2<double>& marginals,
+void make_from_terms(BoundExact* self, const In<double>& joint, const In2<double>& marginals,
                      const In<std::int32_t>& kind_of_child, std::int32_t max_parents, const In2<bool>& forbidden,
                      const In2<bool>& required) {
     const std::size_t n = kind_of_child.size();
@@ -106,68 +118,67 @@ void make_from_terms(ExactSearch* self, const In<double>& joint, const In2<doubl
     for (const auto kind : view(kind_of_child)) {
         if (kind < 0 || static_cast<std::size_t>(kind) >= rows.size()) refuse("a kind of child is out of range");
     }
-    new (self) ExactSearch(rules, joint.data(), std::move(rows), view(kind_of_child));
+    new (self) BoundExact(rules, joint.data(), std::move(rows), view(kind_of_child));
 }
 
-void advance(ExactSearch& self) {
+template <class Search>
+void advance(OneAtATime<Search>& self) {
+    const Turn search(self);
     const nb::gil_scoped_release release;
-    self.advance(check_signals);
+    search->advance(check_signals);
 }
 
-void check_finished(const ExactSearch& self) {
-    if (!self.finished()) refuse("the search has not finished");
+template <class Search>
+auto parents(OneAtATime<Search>& self) {
+    const Turn search(self);
+    if (!search->finished()) refuse("the search has not finished");
+    const nb::gil_scoped_release release;
+    return search->parents();
+}
+
+double score(BoundExact& self) {
+    const Turn search(self);
+    if (!search->finished()) refuse("the search has not finished");
+    return search->score();
 }
 
 }  // namespace
 
 void bind_exact(nb::module_& m) {
-    nb::class_<ExactSearch>(m, "ExactSearch")
+    nb::class_<BoundExact>(m, "ExactSearch")
         .def("__init__", &make_from_table, nb::arg("table"), nb::arg("measure"), nb::arg("parameter"),
              nb::arg("max_parents"), nb::arg("forbidden").noconvert(), nb::arg("required").noconvert(),
              nb::keep_alive<1, 2>())
         .def("__init__", &make_from_terms, nb::arg("joint").noconvert(), nb::arg("marginals").noconvert(),
              nb::arg("kind_of_child").noconvert(), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
              nb::arg("required").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def_prop_ro("n_scores", &ExactSearch::n_scores)
-        .def_prop_ro("done", &ExactSearch::done)
-        .def_prop_ro("total", &ExactSearch::total)
-        .def_prop_ro("finished", &ExactSearch::finished)
-        .def("advance", &advance)
-        .def_prop_ro("score", [](const ExactSearch& self) {
-            check_finished(self);
-            return self.score();
-        })
-        .def_prop_ro("parents", [](const ExactSearch& self) {
-            check_finished(self);
-            const nb::gil_scoped_release release;
-            return self.parents();
-        });
+        .def_prop_ro("n_scores", &read<ExactSearch, &ExactSearch::n_scores>)
+        .def_prop_ro("done", &read<ExactSearch, &ExactSearch::done>)
+        .def_prop_ro("total", &read<ExactSearch, &ExactSearch::total>)
+        .def_prop_ro("finished", &read<ExactSearch, &ExactSearch::finished>)
+        .def("advance", &advance<ExactSearch>)
+        .def_prop_ro("score", &score)
+        .def_prop_ro("parents", &parents<ExactSearch>);
 
-    nb::class_<ParentSets>(m, "ParentSets")
+    nb::class_<BoundSets>(m, "ParentSets")
         .def("__init__", &make_parent_sets, nb::arg("cardinalities").noconvert(), nb::arg("max_parents"),
              nb::arg("forbidden").noconvert(), nb::arg("required").noconvert(), nb::arg("best_fit").noconvert(),
              nb::arg("entropies").noconvert(), nb::arg("price"), nb::arg("most"))
         .def("wanted", &wanted)
         .def("tell", &tell, nb::arg("scores").noconvert(), nb::arg("fits").noconvert())
         .def("sets_of", &sets_of, nb::arg("child"))
-        .def_prop_ro("n_parents", &ParentSets::n_parents)
-        .def_prop_ro("gave_up", &ParentSets::gave_up)
-        .def_prop_ro("n_wanted", &ParentSets::n_wanted);
+        .def_prop_ro("n_parents", &read<ParentSets, &ParentSets::n_parents>)
+        .def_prop_ro("gave_up", &read<ParentSets, &ParentSets::gave_up>)
+        .def_prop_ro("n_wanted", &read<ParentSets, &ParentSets::n_wanted>);
 
-    nb::class_<SparseSearch>(m, "SparseSearch")
+    nb::class_<BoundSparse>(m, "SparseSearch")
         .def("__init__", &make_sparse, nb::arg("sets"), nb::arg("start").noconvert(), nb::arg("max_bytes"))
-        .def("advance", [](SparseSearch& self) {
-            const nb::gil_scoped_release release;
-            self.advance(check_signals);
-        })
-        .def_prop_ro("finished", &SparseSearch::finished)
-        .def_prop_ro("gave_up", &SparseSearch::gave_up)
-        .def_prop_ro("n_nodes", &SparseSearch::n_nodes)
-        .def_prop_ro("bytes", &SparseSearch::bytes)
-        .def_prop_ro("parents", [](const SparseSearch& self) {
-            if (!self.finished()) refuse("the search has not finished");
-            return self.parents();
-        });
+        .def("advance", &advance<SparseSearch>)
+        .def_prop_ro("finished", &read<SparseSearch, &SparseSearch::finished>)
+        .def_prop_ro("gave_up", &read<SparseSearch, &SparseSearch::gave_up>)
+        .def_prop_ro("n_nodes", &read<SparseSearch, &SparseSearch::n_nodes>)
+        .def_prop_ro("bytes", &read<SparseSearch, &SparseSearch::bytes>)
+        .def_prop_ro("parents", &parents<SparseSearch>);
 }
 
 }  // namespace fishernet::bind

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/sizes.hpp"
 #include "networks/gibbs.hpp"
 #include "bind/arrays.hpp"
 #include "bind/columns_out.hpp"
@@ -14,6 +15,9 @@ namespace fishernet::bind {
 namespace {
 
 using Values = In2<double>;
+
+constexpr std::int64_t most_configurations = 0x7FFFFFFF;
+constexpr std::int64_t most_cells = std::int64_t{1} << 62;
 
 // Conditionals of variables 0 .. n - 1, in that order, each as the core fires it.
 struct GibbsSampler {
@@ -53,11 +57,9 @@ void add_table(GibbsSampler& self, const In<std::int32_t>& inputs, const Values&
     std::int64_t configurations = 1;
     for (std::size_t i = c.inputs.size(); i-- > 0;) {
         c.strides[i] = static_cast<std::uint32_t>(configurations);
-        if (__builtin_mul_overflow(configurations, self.cardinalities[static_cast<std::size_t>(c.inputs[i])],
-                                   &configurations) ||
-            configurations >= std::int64_t{1} << 31) {
-            refuse("a conditional has too many configurations");
-        }
+        const auto r = self.cardinalities[static_cast<std::size_t>(c.inputs[i])];
+        configurations = times_within(configurations, r, most_configurations);
+        if (configurations > most_configurations) refuse("a conditional has too many configurations");
     }
     const auto groups = static_cast<std::int64_t>(probabilities.shape(0));
     if (map) {
@@ -111,9 +113,8 @@ void add_product(GibbsSampler& self, const std::vector<In<std::int32_t>>& scopes
                 factor.others.push_back(v);
                 factor.strides.push_back(cells);
             }
-            if (__builtin_mul_overflow(cells, self.cardinalities[static_cast<std::size_t>(v)], &cells)) {
-                refuse("a factor is too large");
-            }
+            cells = times_within(cells, self.cardinalities[static_cast<std::size_t>(v)], most_cells);
+            if (cells > most_cells) refuse("a factor is too large");
         }
         if (!has_child) refuse("a factor must hold the variable");
         if (static_cast<std::int64_t>(values[f].size()) != cells) refuse("a factor must have a value for every cell");

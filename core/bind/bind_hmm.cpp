@@ -1,5 +1,6 @@
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -78,6 +79,7 @@ nb::tuple derivatives(const BoundHmm& self, const In<std::int32_t>& codes, const
     const auto& model = usable(self);
     const auto strings = checked_strings(codes, offsets, model.n_symbols);
     if (block < 1) refuse("a block must have a string");
+    block = std::min(block, std::max<std::int64_t>(strings.size(), 1));
     if (most_rows < 0) refuse("most_rows must not be negative");
     const auto width = static_cast<std::size_t>(hmm_width(model, transitions));
     std::vector<double> rows(static_cast<std::size_t>((strings.size() + block - 1) / block) * width);

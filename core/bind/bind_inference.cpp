@@ -7,6 +7,7 @@
 #include "inference/family_plan.hpp"
 #include "inference/inference.hpp"
 #include "base/pool.hpp"
+#include "base/sizes.hpp"
 #include "bind/arrays.hpp"
 #include "bind/columns_out.hpp"
 
@@ -15,11 +16,13 @@ namespace {
 
 using Lists = std::vector<Scope>;
 
-// A product of factors over variables 0 .. n - 1. The arrays of values are kept alive by it.
+// A product of factors over variables 0 .. n - 1. The arrays of values are kept alive by it. The first plan ends the
+// list: plans read it without the GIL.
 struct Factors {
     explicit Factors(std::vector<std::int64_t> cardinalities) : model(std::move(cardinalities)) {}
     FactorModel model;
     std::vector<In<double>> kept;
+    bool used = false;
 };
 
 void make_factors(Factors* self, const In<std::int64_t>& cardinalities) {
@@ -41,13 +44,13 @@ void check_scope(const FactorModel& model, std::span<const std::int32_t> scope) 
 // Values in the order of the scope, the last variable fastest; a conditional's child is its last variable.
 void add(Factors& self, const In<std::int32_t>& scope, const In<double>& values, bool conditional) {
     check_scope(self.model, view(scope));
+    if (self.used) refuse("the factors are in use");
+    constexpr std::int64_t most_cells = 0x7FFFFFFF;  // offsets in a table are 32 bits wide
     std::int64_t cells = 1;
     for (const auto v : view(scope)) {
-        if (__builtin_mul_overflow(cells, self.model.cardinalities[static_cast<std::size_t>(v)], &cells) ||
-            cells >= std::int64_t{1} << 31) {
-            refuse("a factor has too many cells");
-        }
+        cells = times_within(cells, self.model.cardinalities[static_cast<std::size_t>(v)], most_cells);
     }
+    if (cells > most_cells) refuse("a factor has too many cells");
     if (static_cast<std::int64_t>(values.size()) != cells) refuse("a factor must have a value for every cell");
     for (const auto value : view(values)) {
         if (!(value >= 0) || std::isinf(value)) refuse("a factor must be finite and not negative");
@@ -114,23 +117,23 @@ struct Planned {
 using PlannedInference = Planned<Inference>;
 using PlannedFamilies = Planned<FamilyPlan>;
 
-void make_inference(PlannedInference* self, const Factors& factors, const Scope& observed, const Scope& soft,
+void make_inference(PlannedInference* self, Factors& factors, const Scope& observed, const Scope& soft,
                     const Lists& targets, bool whole, double most) {
     check_observed(factors.model, observed, soft);
     check_targets(factors.model, observed, targets);
+    factors.used = true;
     const nb::gil_scoped_release release;
     new (self) PlannedInference{&factors, observed, soft, {factors.model, observed, soft, targets, whole, most}};
 }
 
 // The marginals of the targets (none when the findings are impossible) and the log-probability of the findings.
-nb::tuple run(PlannedInference& self, const In<std::int32_t>& states, const std::vector<In<double>>& likelihoods) {
+nb::tuple run(const PlannedInference& self, const In<std::int32_t>& states, const std::vector<In<double>>& likelihoods) {
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
     check_plan(self.plan.complete(), self.plan.cells_held());
     Answer answer;
     {
         const nb::gil_scoped_release release;
-        self.plan.prepare();
         answer = self.plan.run(findings, check_signals);
     }
     nb::list marginals;
@@ -139,7 +142,7 @@ nb::tuple run(PlannedInference& self, const In<std::int32_t>& states, const std:
 }
 
 // One row of states a run: the marginal of the only target, a row of it a run; NaN where the findings are impossible.
-Out2<double> run_rows(PlannedInference& self, const In2<std::int32_t>& states) {
+Out2<double> run_rows(const PlannedInference& self, const In2<std::int32_t>& states) {
     constexpr std::int64_t at_once = 16;
     const auto n = static_cast<std::int64_t>(states.shape(0));
     const std::size_t width = states.shape(1);
@@ -149,11 +152,10 @@ Out2<double> run_rows(PlannedInference& self, const In2<std::int32_t>& states) {
     }
     if (self.plan.n_targets() != 1) refuse("rows need one target");
     check_plan(self.plan.complete(), self.plan.cells_held());
-    const auto cells = static_cast<std::size_t>(self.plan.target_size());
+    const auto cells = static_cast<std::size_t>(self.plan.cells_of_target(0));
     std::vector<double> out(static_cast<std::size_t>(n) * cells, std::nan(""));
     {
         const nb::gil_scoped_release release;
-        self.plan.prepare();
         run_tasks((n + at_once - 1) / at_once, [&](std::int64_t task) {
             for (auto row = task * at_once; row < std::min(n, (task + 1) * at_once); ++row) {
                 const Answer answer = self.plan.run(
@@ -168,7 +170,7 @@ Out2<double> run_rows(PlannedInference& self, const In2<std::int32_t>& states) {
 }
 
 // The most probable state of every variable; empty when the findings are impossible.
-Out<std::int32_t> maximize(PlannedInference& self, const In<std::int32_t>& states,
+Out<std::int32_t> maximize(const PlannedInference& self, const In<std::int32_t>& states,
                            const std::vector<In<double>>& likelihoods) {
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
@@ -177,14 +179,13 @@ Out<std::int32_t> maximize(PlannedInference& self, const In<std::int32_t>& state
     std::vector<std::int32_t> best;
     {
         const nb::gil_scoped_release release;
-        self.plan.prepare();
         best = self.plan.maximize(findings, check_signals);
     }
     return to_python(std::move(best));
 }
 
 // One column of codes a variable, or none when the findings are impossible.
-nb::list sample(PlannedInference& self, const In<std::int32_t>& states, const std::vector<In<double>>& likelihoods,
+nb::list sample(const PlannedInference& self, const In<std::int32_t>& states, const std::vector<In<double>>& likelihoods,
                 std::int64_t n, std::uint64_t key) {
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);
@@ -197,7 +198,6 @@ nb::list sample(PlannedInference& self, const In<std::int32_t>& states, const st
     bool possible = false;
     {
         const nb::gil_scoped_release release;
-        self.plan.prepare();
         possible = self.plan.sample(findings, n, key, outputs, check_signals);
     }
     return possible ? columns : nb::list();
@@ -213,7 +213,7 @@ Lists cliques(const PlannedInference& self) {
     return lists;
 }
 
-void make_families(PlannedFamilies* self, const Factors& factors, const Scope& observed, const Scope& soft,
+void make_families(PlannedFamilies* self, Factors& factors, const Scope& observed, const Scope& soft,
                    const std::string& method, double most) {
     check_observed(factors.model, observed, soft);
     if (!factors.model.directed()) refuse("families need one conditional a variable");
@@ -221,11 +221,12 @@ void make_families(PlannedFamilies* self, const Factors& factors, const Scope& o
                                : method == "elimination" ? FamilyMethod::elimination
                                : method == "auto"        ? FamilyMethod::automatic
                                                          : throw std::invalid_argument("no such method");
+    factors.used = true;
     const nb::gil_scoped_release release;
     new (self) PlannedFamilies{&factors, observed, soft, {factors.model, observed, soft, which, most, check_signals}};
 }
 
-nb::list run_families(PlannedFamilies& self, const In<std::int32_t>& states,
+nb::list run_families(const PlannedFamilies& self, const In<std::int32_t>& states,
                       const std::vector<In<double>>& likelihoods) {
     std::vector<const double*> pointers;
     const Findings findings = self.findings(view(states), likelihoods, pointers);

@@ -10,22 +10,26 @@
 #include "bind/arrays.hpp"
 #include "bind/measures.hpp"
 #include "bind/table.hpp"
+#include "bind/turns.hpp"
 
 namespace fishernet::bind {
 namespace {
 
-void make_terms(SetTerms* self, const BoundColumns& table, std::string_view measure, double parameter) {
+using BoundTerms = OneAtATime<SetTerms>;
+
+void make_terms(BoundTerms* self, const BoundColumns& table, std::string_view measure, double parameter) {
     check_complete(table);
-    new (self) SetTerms(table.columns, checked_measure(measure, parameter), parameter);
+    new (self) BoundTerms(table.columns, checked_measure(measure, parameter), parameter);
 }
 
-Out<double> family_scores(SetTerms& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+Out<double> family_scores(BoundTerms& self, const In<std::int32_t>& children, const In<std::int64_t>& offsets,
                           const In<std::int32_t>& parents) {
-    const Families families = checked_families(children, offsets, parents, self.n_variables());
+    const Turn terms(self);
+    const Families families = checked_families(children, offsets, parents, terms->n_variables());
     std::vector<double> scores(families.size());
     {
         const nb::gil_scoped_release release;
-        self.family_scores(families, scores, check_signals);
+        terms->family_scores(families, scores, check_signals);
     }
     return to_python(std::move(scores));
 }
@@ -57,9 +61,9 @@ constexpr std::size_t any_variable = 0x7FFFFFFF;
 }  // namespace
 
 void bind_scores(nb::module_& m) {
-    nb::class_<SetTerms>(m, "SetTerms")
+    nb::class_<BoundTerms>(m, "SetTerms")
         .def("__init__", &make_terms, nb::arg("table"), nb::arg("measure"), nb::arg("parameter"), nb::keep_alive<1, 2>())
-        .def_prop_ro("n_families", &SetTerms::n_families)
+        .def_prop_ro("n_families", &read<SetTerms, &SetTerms::n_families>)
         .def("family_scores", &family_scores, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
              nb::arg("parents").noconvert());
 

@@ -4,14 +4,12 @@
 #include "selection/swap_search.hpp"
 #include "bind/arrays.hpp"
 #include "bind/cells.hpp"
+#include "bind/turns.hpp"
 
 namespace fishernet::bind {
 namespace {
 
-struct BoundSearch {
-    const BoundCells* rows;  // kept alive by Python
-    SwapSearch search;
-};
+using BoundSearch = OneAtATime<SwapSearch>;  // Python keeps its rows alive
 
 void check_rows(const CellRows& rows, const In<std::int64_t>& kind_of, double total, std::int64_t k) {
     for (const auto kind : view(kind_of)) {
@@ -31,7 +29,7 @@ BoundSearch* search_distance(const BoundCells& distinct, const In<std::int64_t>&
     const auto group = check_cell_values(rows, inverse_group);
     auto criterion = squared_distance({rows, check_cell_values(rows, counts), total, k}, {theta.begin(), theta.end()},
                                       {group.begin(), group.end()});
-    return new BoundSearch{&distinct, {rows, view(kind_of), std::move(criterion), k}};
+    return new BoundSearch(rows, view(kind_of), std::move(criterion), k);
 }
 
 BoundSearch* search_chi_square(const BoundCells& distinct, const In<std::int64_t>& kind_of, const In<double>& counts,
@@ -39,32 +37,35 @@ BoundSearch* search_chi_square(const BoundCells& distinct, const In<std::int64_t
     const auto& rows = distinct.rows;
     check_rows(rows, kind_of, total, k);
     auto criterion = chi_square_tails({rows, check_cell_values(rows, counts), total, k});
-    return new BoundSearch{&distinct, {rows, view(kind_of), std::move(criterion), k}};
+    return new BoundSearch(rows, view(kind_of), std::move(criterion), k);
 }
 
 void draw_start(BoundSearch& self, std::uint64_t key, std::int64_t n_starts) {
     if (n_starts < 1 || n_starts >= std::int64_t{1} << 31) refuse("the number of starts is out of range");
+    const Turn search(self);
     const nb::gil_scoped_release release;
-    self.search.draw_start(key, n_starts, check_signals);
+    search->draw_start(key, n_starts, check_signals);
 }
 
 void set_start(BoundSearch& self, const In<std::int64_t>& rows) {
-    std::vector<bool> met(static_cast<std::size_t>(self.search.n_rows()), false);
-    if (static_cast<std::int64_t>(rows.size()) != self.search.k()) refuse("a start must have k rows");
+    const Turn search(self);
+    std::vector<bool> met(static_cast<std::size_t>(search->n_rows()), false);
+    if (static_cast<std::int64_t>(rows.size()) != search->k()) refuse("a start must have k rows");
     for (const auto row : view(rows)) {
-        if (row < 0 || row >= self.search.n_rows() || met[static_cast<std::size_t>(row)]) {
+        if (row < 0 || row >= search->n_rows() || met[static_cast<std::size_t>(row)]) {
             refuse("a row of the start is out of range or comes twice");
         }
         met[static_cast<std::size_t>(row)] = true;
     }
-    self.search.set_start(view(rows));
+    search->set_start(view(rows));
 }
 
 std::int64_t visit(BoundSearch& self, std::int64_t first, std::int64_t last) {
-    if (self.search.rows().empty()) refuse("the search has no start");
-    if (first < 0 || last < first || last > self.search.k()) refuse("a position is out of range");
+    const Turn search(self);
+    if (search->rows().empty()) refuse("the search has no start");
+    if (first < 0 || last < first || last > search->k()) refuse("a position is out of range");
     const nb::gil_scoped_release release;
-    return self.search.visit(first, last, check_signals);
+    return search->visit(first, last, check_signals);
 }
 
 Out<std::int64_t> subset(std::int64_t n, std::int64_t k, std::uint64_t key, std::uint32_t task) {
@@ -88,9 +89,9 @@ void bind_select(nb::module_& m) {
         .def("draw_start", &draw_start, nb::arg("key"), nb::arg("n_starts"))
         .def("set_start", &set_start, nb::arg("rows").noconvert())
         .def("visit", &visit, nb::arg("first"), nb::arg("last"))
-        .def_prop_ro("trace", [](const BoundSearch& self) { return to_python(std::vector(self.search.trace())); },
+        .def_prop_ro("trace", [](BoundSearch& self) { return to_python(std::vector(Turn(self)->trace())); },
                      nb::rv_policy::move)
-        .def_prop_ro("rows", [](const BoundSearch& self) { return to_python(std::vector(self.search.rows())); },
+        .def_prop_ro("rows", [](BoundSearch& self) { return to_python(std::vector(Turn(self)->rows())); },
                      nb::rv_policy::move);
     m.def("search_distance", &search_distance, nb::arg("distinct"), nb::arg("kind_of").noconvert(),
           nb::arg("counts").noconvert(), nb::arg("total"), nb::arg("k"), nb::arg("inverse_theta").noconvert(),

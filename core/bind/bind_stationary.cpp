@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "base/sizes.hpp"
 #include "networks/firing.hpp"
 #include "networks/krylov.hpp"
 #include "bind/arrays.hpp"
+#include "bind/turns.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -29,20 +31,23 @@ struct Stationary {
     Krylov krylov;
 };
 
+using BoundStationary = OneAtATime<Stationary>;
+
 // states, and for each variable its inputs, their strides in theta and theta itself, (groups * states,). Weights: of a
 // random scan; none for an ordered one.
-void make(Stationary* self, const In<std::int64_t>& states, const std::vector<In<std::int32_t>>& inputs,
+void make(BoundStationary* self, const In<std::int64_t>& states, const std::vector<In<std::int32_t>>& inputs,
           const std::vector<In<std::int64_t>>& strides, const std::vector<In<double>>& theta, const In<double>& weights,
           std::size_t most_vectors) {
     const std::size_t n = states.size();
     if (n == 0 || inputs.size() != n || strides.size() != n || theta.size() != n) refuse("a variable lacks something");
     if (weights.size() != 0 && weights.size() != n) refuse("every variable needs a weight");
     if (most_vectors < 2 || most_vectors > 64) refuse("the number of vectors is out of range");
+    constexpr std::int64_t most_cells = std::int64_t{1} << 31;
     std::int64_t cells = 1;
     for (const auto r : view(states)) {
-        if (r < 1 || __builtin_mul_overflow(cells, r, &cells) || cells > std::int64_t{1} << 31) {
-            refuse("the state space is out of range");
-        }
+        if (r < 1) refuse("a variable has no state");
+        cells = times_within(cells, r, most_cells);
+        if (cells > most_cells) refuse("the state space is out of range");
     }
     std::vector<FreeConditional> conditionals;
     for (std::size_t v = 0; v < n; ++v) {
@@ -60,58 +65,67 @@ void make(Stationary* self, const In<std::int64_t>& states, const std::vector<In
             c.inputs.push_back(input);
             c.strides.push_back(stride);
             highest += stride * (states.data()[static_cast<std::size_t>(input)] - 1);
+            if (highest > 0x7FFFFFFF) refuse("theta is too large");
         }
-        if (highest >= static_cast<std::int64_t>(theta[v].size()) || highest > 0x7FFFFFFF) refuse("theta is too small");
+        if (highest >= static_cast<std::int64_t>(theta[v].size())) refuse("theta is too small");
         c.theta.assign(theta[v].data(), theta[v].data() + theta[v].size());
         conditionals.push_back(std::move(c));
     }
-    new (self) Stationary(std::move(conditionals), {weights.data(), weights.data() + weights.size()}, most_vectors);
+    new (self) BoundStationary(std::move(conditionals), std::vector(weights.data(), weights.data() + weights.size()),
+                               most_vectors);
 }
 
 // Begins from a distribution.
-void begin(Stationary& self, const In<double>& p) {
-    if (static_cast<std::int64_t>(p.size()) != self.krylov.size()) refuse("a number for every state is needed");
-    std::copy(p.data(), p.data() + p.size(), self.krylov.current());
+void begin(BoundStationary& self, const In<double>& p) {
+    const Turn search(self);
+    if (static_cast<std::int64_t>(p.size()) != search->krylov.size()) refuse("a number for every state is needed");
+    std::copy(p.data(), p.data() + p.size(), search->krylov.current());
 }
 
-double step(Stationary& self) {
+double step(BoundStationary& self) {
+    const Turn search(self);
     const nb::gil_scoped_release release;
-    return self.krylov.step(check_signals);
+    return search->krylov.step(check_signals);
 }
 
 // One ordered sweep of the current distribution.
-void sweep(Stationary& self) {
+void sweep(BoundStationary& self) {
+    const Turn search(self);
     const nb::gil_scoped_release release;
-    self.firing.sweep(self.krylov.current(), nullptr, check_signals);
+    search->firing.sweep(search->krylov.current(), nullptr, check_signals);
 }
 
-Out2<double> cycle(Stationary& self, std::size_t depth) {
-    if (depth < 1 || depth >= self.krylov.most_vectors()) refuse("the depth is out of range");
+Out2<double> cycle(BoundStationary& self, std::size_t depth) {
+    const Turn search(self);
+    if (depth < 1 || depth >= search->krylov.most_vectors()) refuse("the depth is out of range");
     std::vector<double> columns;
     {
         const nb::gil_scoped_release release;
-        columns = self.krylov.cycle(depth, check_signals);
+        columns = search->krylov.cycle(depth, check_signals);
     }
     return to_python(std::move(columns), depth + 1);
 }
 
-void combine(Stationary& self, const In<double>& weights) {
-    if (weights.size() < 1 || weights.size() > self.krylov.most_vectors()) refuse("too many weights");
+void combine(BoundStationary& self, const In<double>& weights) {
+    const Turn search(self);
+    if (weights.size() < 1 || weights.size() > search->krylov.most_vectors()) refuse("too many weights");
     const nb::gil_scoped_release release;
-    self.krylov.combine(view(weights), check_signals);
+    search->krylov.combine(view(weights), check_signals);
 }
 
-Out<double> current(Stationary& self) {
-    const double* p = self.krylov.current();
-    return to_python(std::vector<double>(p, p + self.krylov.size()));
+Out<double> current(BoundStationary& self) {
+    const Turn search(self);
+    const double* p = search->krylov.current();
+    return to_python(std::vector<double>(p, p + search->krylov.size()));
 }
 
 // The average of the distributions before each firing of a sweep (P2, Eq. 7).
-Out<double> average_over_sweep(Stationary& self) {
-    std::vector<double> visited(static_cast<std::size_t>(self.krylov.size()));
+Out<double> average_over_sweep(BoundStationary& self) {
+    const Turn search(self);
+    std::vector<double> visited(static_cast<std::size_t>(search->krylov.size()));
     {
         const nb::gil_scoped_release release;
-        self.firing.sweep(self.krylov.current(), visited.data(), check_signals);
+        search->firing.sweep(search->krylov.current(), visited.data(), check_signals);
     }
     return to_python(std::move(visited));
 }
@@ -119,7 +133,7 @@ Out<double> average_over_sweep(Stationary& self) {
 }  // namespace
 
 void bind_stationary(nb::module_& m) {
-    nb::class_<Stationary>(m, "Stationary")
+    nb::class_<BoundStationary>(m, "Stationary")
         .def("__init__", &make, nb::arg("states").noconvert(), nb::arg("inputs").noconvert(),
              nb::arg("strides").noconvert(), nb::arg("theta").noconvert(), nb::arg("weights").noconvert(),
              nb::arg("most_vectors"))
@@ -130,7 +144,7 @@ void bind_stationary(nb::module_& m) {
         .def("combine", &combine, nb::arg("weights").noconvert())
         .def("current", &current)
         .def("average_over_sweep", &average_over_sweep)
-        .def_prop_ro("n_states", [](const Stationary& self) { return self.krylov.size(); });
+        .def_prop_ro("n_states", [](const BoundStationary& self) { return self.object.krylov.size(); });
 }
 
 }  // namespace fishernet::bind

@@ -9,6 +9,7 @@
 #include "base/kernels.hpp"
 #include "base/packed.hpp"
 #include "base/pool.hpp"
+#include "base/sizes.hpp"
 
 namespace fishernet {
 namespace {
@@ -22,13 +23,6 @@ constexpr std::size_t most_copied = 1 << 18;     // cells that a chunk counts ap
 constexpr std::int64_t small_table = 2048;  // cells; four of these fit the first cache
 
 constexpr std::int64_t most_slots = std::int64_t{1} << 32;
-
-// The product of some numbers, or `limit + 1` when it is larger than the limit.
-std::int64_t product_within(const std::vector<std::uint32_t>& factors, std::int64_t limit) {
-    std::int64_t product = 1;
-    for (const std::int64_t f : factors) product = product > limit / f ? limit + 1 : product * f;
-    return std::min(product, limit + 1);
-}
 
 // How the cells of a set are numbered. A column with missing cells has one slot more, cut out at the end.
 struct Layout {
@@ -126,6 +120,22 @@ void add_planes(const Columns& table, const Packed& packed, View set, std::int64
     }
 }
 
+// Orders rows by their states in a column and keeps the order of equal ones: through a place for every state while those
+// are not many more than the rows.
+void sort_rows(const Column& column, std::vector<std::int64_t>& rows, std::vector<std::int64_t>& other) {
+    constexpr int few_states = 1 << 16;
+    if (column.cardinality > std::max<std::int64_t>(few_states, 4 * std::ssize(rows))) {
+        std::stable_sort(rows.begin(), rows.end(),
+                         [&](auto a, auto b) { return code_at(column, a) < code_at(column, b); });
+        return;
+    }
+    std::vector<std::int64_t> place(std::size_t{column.cardinality} + 1, 0);
+    for (const auto row : rows) ++place[code_at(column, row) + 1];
+    std::partial_sum(place.begin(), place.end(), place.begin());
+    for (const auto row : rows) other[place[code_at(column, row)]++] = row;
+    rows.swap(other);
+}
+
 // Only the cells that occur: order the rows by their states in the set and count the equal ones.
 JointCounts count_sparse(const Columns& table, View set, StopCheck check) {
     JointCounts result;
@@ -142,13 +152,8 @@ JointCounts count_sparse(const Columns& table, View set, StopCheck check) {
         if (row % block_rows == 0) patience.ask();
     }
     std::vector<std::int64_t> other(rows.size());
-    for (std::size_t i = set.size(); i-- > 0;) {  // stable counting sorts, the last variable first
-        const Column& column = table.columns[set[i]];
-        std::vector<std::int64_t> place(column.cardinality + 1, 0);
-        for (const auto row : rows) ++place[code_at(column, row) + 1];
-        std::partial_sum(place.begin(), place.end(), place.begin());
-        for (const auto row : rows) other[place[code_at(column, row)]++] = row;
-        rows.swap(other);
+    for (std::size_t i = set.size(); i-- > 0;) {  // the last variable first
+        sort_rows(table.columns[set[i]], rows, other);
         patience.ask();
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -9,6 +9,7 @@
 
 #include "base/kernels.hpp"
 #include "base/pool.hpp"
+#include "base/sizes.hpp"
 
 namespace fishernet {
 namespace {
@@ -27,10 +28,7 @@ constexpr std::int64_t few_single_cells = std::int64_t{1} << 16;
 // The number of cells of a set, or `limit + 1` when it is larger than the limit.
 std::int64_t cells_within(const Columns& table, View set, std::int64_t limit) {
     std::int64_t cells = 1;
-    for (const auto v : set) {
-        cells *= table.columns[v].cardinality;
-        if (cells > limit) return limit + 1;
-    }
+    for (const auto v : set) cells = times_within(cells, table.columns[v].cardinality, limit);
     return cells;
 }
 
@@ -247,11 +245,9 @@ std::pair<double, double> single_terms(const Columns& table, const TermPair& ter
     const Column none{};
     const Column& x = table.columns[child];
     const Column& c = candidate < 0 ? none : table.columns[candidate];
-    const auto clipped = [](std::int64_t a, std::int64_t b) {
-        return a > most_single_cells / b ? most_single_cells + 1 : a * b;
-    };
-    const std::int64_t without = clipped(n_parents, c.cardinality);
-    Tally joint(clipped(without, x.cardinality), table.n_rows), marginal(without, table.n_rows);
+    const std::int64_t without = times_within(n_parents, c.cardinality, most_single_cells);
+    const std::int64_t with = times_within(without, x.cardinality, most_single_cells);
+    Tally joint(with, table.n_rows), marginal(without, table.n_rows);
     for (std::int64_t row = 0; row < table.n_rows; ++row) {
         if (row % block_rows == 0) patience.ask();
         const std::int64_t weight = table.weights ? table.weights[row] : 1;

@@ -34,10 +34,12 @@ void FactorModel::add(Scope scope, const double* values, std::int32_t child) {
 
 const double* FactorModel::logs(std::size_t factor) const {
     std::call_once(logged_, [this] {
+        std::vector<std::vector<double>> made;
         for (const auto& f : factors) {
-            auto& logs = logs_.emplace_back(static_cast<std::size_t>(f.cells));
+            auto& logs = made.emplace_back(static_cast<std::size_t>(f.cells));
             for (std::int64_t i = 0; i < f.cells; ++i) logs[i] = std::log(f.values[i]);
         }
+        logs_ = std::move(made);
     });
     return logs_[factor].data();
 }

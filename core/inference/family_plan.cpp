@@ -4,6 +4,7 @@
 #include <atomic>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 
 #include "base/pool.hpp"
 
@@ -60,6 +61,7 @@ FamilyPlan::FamilyPlan(const FactorModel& model, const Scope& observed, const Sc
                        double most, StopCheck check)
     : model_(model), has_findings_(!observed.empty() || !soft.empty()), most_(most), sources_(model.size(), -1),
       order_(topological_order(model)) {
+    if (order_.size() != model.size()) throw std::invalid_argument("the conditionals have a cycle");
     std::vector<Request> requests;
     for (const auto v : order_) {
         if (has_findings_) {
@@ -225,7 +227,7 @@ void FamilyPlan::derive(std::int32_t variable, std::vector<std::vector<double>>&
     found[static_cast<std::size_t>(variable)] = std::move(out);
 }
 
-std::vector<std::vector<double>> FamilyPlan::run(const Findings& findings, StopCheck check) {
+std::vector<std::vector<double>> FamilyPlan::run(const Findings& findings, StopCheck check) const {
     std::vector<std::vector<double>> found(model_.size(), std::vector<double>{1.0});
     std::vector<char> possible(jobs_.size(), 1);
     const bool side_by_side = jobs_.size() > 1;
@@ -235,7 +237,6 @@ std::vector<std::vector<double>> FamilyPlan::run(const Findings& findings, StopC
                      [&](std::size_t a, std::size_t b) { return jobs_[a].cost() > jobs_[b].cost(); });
     const auto one = [&](std::int64_t task) {
         const auto j = dearest_first[static_cast<std::size_t>(task)];
-        jobs_[j].prepare();
         Answer answer = jobs_[j].run(findings, side_by_side ? nullptr : check, !side_by_side);
         possible[j] = !answer.marginals.empty();
         for (std::size_t t = 0; t < answer.marginals.size(); ++t) {

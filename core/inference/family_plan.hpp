@@ -19,13 +19,14 @@ public:
     // Tables of more than `most` cells are not planned.
     FamilyPlan(const FactorModel& model, const Scope& observed, const Scope& soft, FamilyMethod method, double most,
                StopCheck check);
+    FamilyPlan(FamilyPlan&&) = default;
 
     bool complete() const { return too_large_ == 0; }  // or given up: it cannot be run
     double cells_held() const;                          // by the job that holds most
     double cost() const;
 
     // One table a variable. Empty when the findings are impossible.
-    std::vector<std::vector<double>> run(const Findings& findings, StopCheck check);
+    std::vector<std::vector<double>> run(const Findings& findings, StopCheck check) const;
 
 private:
     struct Request {

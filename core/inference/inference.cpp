@@ -96,17 +96,23 @@ Inference::Inference(const FactorModel& model, const Scope& observed, const Scop
     }
 }
 
-std::int64_t Inference::target_size() const { return count_cells(targets_.front(), cardinalities_); }
+std::int64_t Inference::cells_of_target(std::size_t target) const {
+    return count_cells(targets_[target], cardinalities_);
+}
 
-void Inference::prepare() {
-    if (!rooms_.empty() || tree_.cliques.empty()) return;
-    rooms_.resize(tree_.cliques.size());
+const std::vector<Inference::Room>& Inference::rooms() const {
+    std::call_once(lazy_->made, [this] { lazy_->rooms = make_rooms(); });
+    return lazy_->rooms;
+}
+
+std::vector<Inference::Room> Inference::make_rooms() const {
+    std::vector<Room> rooms(tree_.cliques.size());
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
-        rooms_[tree_.scope_cliques[p]].pieces.push_back(static_cast<std::int32_t>(p));
+        rooms[tree_.scope_cliques[p]].pieces.push_back(static_cast<std::int32_t>(p));
     }
-    for (std::size_t c = rooms_.size(); c-- > 0;) {
+    for (std::size_t c = rooms.size(); c-- > 0;) {
         const auto& clique = tree_.cliques[c];
-        auto& room = rooms_[c];
+        auto& room = rooms[c];
         std::vector<std::int64_t> sizes;
         for (const auto v : clique.variables) sizes.push_back(cardinalities_[v]);
         room.shape = Shape(std::move(sizes));
@@ -123,15 +129,15 @@ void Inference::prepare() {
         room.separator_cells = enter_message(clique, room.upward);
     }
     for (std::size_t t = 0; t < targets_.size(); ++t) {
-        target_cells_.push_back(count_cells(targets_[t], cardinalities_));
         const auto c = tree_.scope_cliques[pieces_.size() + t];
         if (c < 0) continue;
-        auto& room = rooms_[c];
+        auto& room = rooms[c];
         room.targets.emplace_back(static_cast<std::int32_t>(t),
                                   Operand(room.shape, strides_within(tree_.cliques[c].variables, targets_[t],
                                                                      natural_strides(targets_[t], cardinalities_))));
-        for (auto up = c; up >= 0 && !rooms_[up].wanted; up = tree_.cliques[up].parent) rooms_[up].wanted = true;
+        for (auto up = c; up >= 0 && !rooms[up].wanted; up = tree_.cliques[up].parent) rooms[up].wanted = true;
     }
+    return rooms;
 }
 
 // Whether no product of factors can leave the range of double numbers. Without findings, what underflows in a Bayesian

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -39,7 +41,7 @@ public:
     const Scope& variables() const { return variables_; }  // what the tree's local numbers mean
 
     std::size_t n_targets() const { return targets_.size(); }
-    std::int64_t target_size() const;  // cells of the first target
+    std::int64_t cells_of_target(std::size_t target) const;
     bool is_whole() const { return whole_; }
 
     // The most cells that a run holds at once.
@@ -47,8 +49,7 @@ public:
     // What a run costs, in cells to be multiplied and summed.
     double cost() const { return (calibrates() ? 3 : 1) * tree_.cells + 64.0 * tree_.cliques.size(); }
 
-    // Makes what the runs need; afterwards `run` may be called by several threads at once.
-    void prepare();
+    // What asks a plan may be done by several threads at once: the tables belong to the call.
     Answer run(const Findings& findings, StopCheck check, bool parallel = true) const;
     // The most probable states of all variables; empty when the findings are impossible. Needs `whole`.
     std::vector<std::int32_t> maximize(const Findings& findings, StopCheck check) const;
@@ -81,6 +82,14 @@ private:
         bool wanted = false;           // a target lies here or below
     };
 
+    // What every run reads and the first one makes: many plans are only priced.
+    struct Lazy {
+        std::once_flag made;
+        std::vector<Room> rooms;  // one a clique
+    };
+
+    const std::vector<Room>& rooms() const;
+    std::vector<Room> make_rooms() const;
     bool calibrates() const { return targets_.size() > 1; }
     bool safe_in_linear_numbers() const;
 
@@ -90,14 +99,13 @@ private:
     std::vector<Piece> pieces_;
     std::vector<Piece> constants_;          // with no free variable
     std::vector<Scope> targets_;            // local numbers
-    std::vector<std::int64_t> target_cells_;
     std::vector<std::int64_t> soft_sizes_;  // cardinalities of the softly observed variables
     bool has_findings_;
     bool whole_;
     bool complete_ = true;
     CliqueTree tree_;
     Levels levels_;
-    std::vector<Room> rooms_;
+    std::unique_ptr<Lazy> lazy_ = std::make_unique<Lazy>();
 };
 
 }  // namespace fishernet

@@ -21,15 +21,15 @@ class Propagation {
 public:
     // Watched: linear numbers give up before a product could leave their range.
     Propagation(const Inference& plan, const Findings& findings, StopCheck check, bool parallel, bool watched)
-        : plan_(plan), check_(check), parallel_(parallel), watched_(watched),
+        : plan_(plan), rooms_(plan.rooms()), check_(check), parallel_(parallel), watched_(watched),
           states_(findings.states) {
         for (std::size_t s = 0; s < findings.likelihoods.size(); ++s) take_likelihood(findings.likelihoods[s], s);
         for (const auto& piece : plan.pieces_) values_.push_back(values_of(piece));
-        tables_.resize(plan.rooms_.size());
-        messages_.resize(plan.rooms_.size());
-        exponents_.assign(plan.rooms_.size(), 0);
-        lowest_.assign(plan.rooms_.size(), 0);
-        possible_.assign(plan.rooms_.size(), 1);
+        tables_.resize(rooms_.size());
+        messages_.resize(rooms_.size());
+        exponents_.assign(rooms_.size(), 0);
+        lowest_.assign(rooms_.size(), 0);
+        possible_.assign(rooms_.size(), 1);
     }
 
     // False: the numbers would leave their range.
@@ -56,8 +56,8 @@ public:
             if (plan_.targets_[t].empty()) answer.marginals[t] = {1.0};
         }
         visit(false, [&](std::size_t c, bool parallel) {
-            for (const auto& [target, operand] : plan_.rooms_[c].targets) {
-                answer.marginals[target] = normalized(marginal(c, operand, plan_.target_cells_[target], parallel));
+            for (const auto& [target, operand] : rooms_[c].targets) {
+                answer.marginals[target] = normalized(marginal(c, operand, plan_.cells_of_target(target), parallel));
             }
         });
         return true;
@@ -78,7 +78,7 @@ public:
             for (std::size_t axis = 0; axis < n_separator; ++axis) {
                 row = row * plan_.cardinalities_[variables[axis]] + best[plan_.variables_[variables[axis]]];
             }
-            const std::int64_t rest = plan_.rooms_[c].shape.cells() / plan_.rooms_[c].separator_cells;
+            const std::int64_t rest = rooms_[c].shape.cells() / rooms_[c].separator_cells;
             const double* slice = tables_[c].get() + row * rest;
             std::int64_t at = std::max_element(slice, slice + rest) - slice;
             for (std::size_t axis = variables.size(); axis-- > n_separator;) {
@@ -101,8 +101,8 @@ public:
         if (!possible) return true;
         std::vector<CliqueDraw> cliques;
         for (std::size_t c = 0; c < tables_.size(); ++c) {
-            const auto slices = plan_.rooms_[c].separator_cells;
-            cliques.push_back({&plan_.tree_.cliques[c], tables_[c].get(), slices, plan_.rooms_[c].shape.cells() / slices});
+            const auto slices = rooms_[c].separator_cells;
+            cliques.push_back({&plan_.tree_.cliques[c], tables_[c].get(), slices, rooms_[c].shape.cells() / slices});
             accumulate_slices(cliques.back(), Domain::logarithmic);
         }
         draw_rows(cliques, plan_.variables_, plan_.cardinalities_, states_, n, key, columns, check_);
@@ -168,7 +168,7 @@ private:
 
     template <class Work>
     void visit(bool to_roots, Work work) {
-        const auto cells = [this](std::size_t c) { return plan_.rooms_[c].shape.cells(); };
+        const auto cells = [this](std::size_t c) { return rooms_[c].shape.cells(); };
         plan_.levels_.visit(to_roots, parallel_, check_, cells, work);
     }
 
@@ -183,7 +183,7 @@ private:
     }
 
     bool collect_clique(std::size_t c, bool parallel) {
-        const auto& room = plan_.rooms_[c];
+        const auto& room = rooms_[c];
         const auto& clique = plan_.tree_.cliques[c];
         std::vector<const double*> inputs;
         double low = 0;
@@ -222,7 +222,7 @@ private:
     }
 
     void fill_table(std::size_t c, const std::vector<const double*>& inputs, bool parallel) {
-        const auto& room = plan_.rooms_[c];
+        const auto& room = rooms_[c];
         const auto operands = pointers(room);
         const auto chunks = count_chunks(room.shape, 0);
         for_chunks(chunks, room.shape.blocks, parallel, check_, [&](std::int64_t, std::int64_t first, std::int64_t last) {
@@ -234,7 +234,7 @@ private:
     }
 
     Table multiply_and_sum(std::size_t c, const std::vector<const double*>& inputs, bool keep, bool parallel) {
-        const auto& room = plan_.rooms_[c];
+        const auto& room = rooms_[c];
         const auto operands = pointers(room);
         const auto n = room.shape.block;
         const auto work = [&](double* sums, std::int64_t first, std::int64_t last) {
@@ -281,11 +281,11 @@ private:
 
     void distribute() {
         visit(false, [&](std::size_t c, bool parallel) {
-            const auto& room = plan_.rooms_[c];
+            const auto& room = rooms_[c];
             const auto parent = plan_.tree_.cliques[c].parent;
             if (parent < 0 || !room.wanted) return;
             const auto& siblings = plan_.tree_.cliques[static_cast<std::size_t>(parent)].children;
-            const auto& parent_room = plan_.rooms_[static_cast<std::size_t>(parent)];
+            const auto& parent_room = rooms_[static_cast<std::size_t>(parent)];
             const auto mine = static_cast<std::size_t>(
                 std::find(siblings.begin(), siblings.end(), static_cast<std::int32_t>(c)) - siblings.begin());
             Table fresh = marginal(static_cast<std::size_t>(parent), parent_room.inputs[parent_room.pieces.size() + mine],
@@ -305,7 +305,7 @@ private:
 
     // Multiplies the table of a clique by what its parent says of their separator.
     void absorb(std::size_t c, const Table& message, bool parallel) {
-        const auto& room = plan_.rooms_[c];
+        const auto& room = rooms_[c];
         const auto& operand = room.upward.front();
         const Operand* operands[] = {&operand};
         const auto n = room.shape.block;
@@ -329,7 +329,7 @@ private:
         if constexpr (Domain::logarithmic) {
             return reduce(c, operand, out_cells);
         } else {
-            const auto& shape = plan_.rooms_[c].shape;
+            const auto& shape = rooms_[c].shape;
             const Operand* operands[] = {&operand};
             return sum_chunks(shape, out_cells, parallel, check_, [&](double* sums, std::int64_t first, std::int64_t last) {
                 Odometer at(shape, operands, first);
@@ -356,7 +356,7 @@ private:
 
     template <class Visit>
     void for_cells(std::size_t c, const Operand& operand, Visit visit) {
-        const auto& shape = plan_.rooms_[c].shape;
+        const auto& shape = rooms_[c].shape;
         const Operand* operands[] = {&operand};
         Odometer at(shape, operands, 0);
         for (std::int64_t b = 0; b < shape.blocks; ++b, at.next()) {
@@ -384,6 +384,7 @@ private:
     }
 
     const Inference& plan_;
+    const std::vector<Room>& rooms_;
     StopCheck check_;
     bool parallel_;
     bool watched_;

@@ -4,21 +4,11 @@
 #include <cstdint>
 #include <span>
 
-#include "sequences/hmm_model.hpp"
 #include "base/interrupt.hpp"
+#include "sequences/flat_strings.hpp"
+#include "sequences/hmm_model.hpp"
 
 namespace fishernet {
-
-// Strings one after the other: string i has the codes from offsets[i] to offsets[i + 1].
-struct FlatStrings {
-    std::span<const std::int32_t> codes;
-    std::span<const std::int64_t> offsets;
-
-    std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-    std::span<const std::int32_t> operator[](std::int64_t i) const {
-        return codes.subspan(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
-    }
-};
 
 void hmm_log_prob(const HmmModel& model, const FlatStrings& strings, std::span<double> out, StopCheck check);
 

@@ -5,6 +5,7 @@
 
 #include "base/pool.hpp"
 #include "sequences/string_steps.hpp"
+#include "sequences/wide.hpp"
 
 namespace fishernet {
 namespace {
@@ -17,7 +18,7 @@ constexpr double most_work = 1e8;       // multiplications a task, about
 class Tile {
 public:
     Tile(const StringModel& model, std::int64_t n_rows)
-        : model_(model), values_(n_rows * model.n_states() * columns), exponents_(n_rows * columns, 0.0),
+        : model_(model), view_(model.view()), values_(n_rows * model.n_states() * columns), exponents_(n_rows * columns, 0.0),
           y_(model.n_states() * columns), x_(model.n_states()), scratch_(model.n_groups() * columns) {}
 
     // y_[state][column] = emission of the symbols of up to `columns` strings at a position; 0 beyond them.
@@ -40,7 +41,7 @@ public:
             x_[a] = code < 0 ? 1.0 : model_.emission[a * model_.n_symbols() + code];
         }
         ColumnStep step;
-        step.model = &model_;
+        step.model = &view_;
         step.x = x_.data();
         step.y = y_.data();
         step.values = values_.data() + row * model_.n_states() * columns;
@@ -55,7 +56,7 @@ public:
         Wide sum;
         for (std::int64_t a = 0; a < model_.n_states(); ++a) {
             const double value = values_[(row * model_.n_states() + a) * columns + column];
-            sum.add(Wide(value, exponents_[row * columns + column]).times(Wide(model_.end[a])));
+            sum += wide(value, exponents_[row * columns + column]) * wide(model_.end[a]);
         }
         return sum;
     }
@@ -64,6 +65,7 @@ public:
 
 private:
     const StringModel& model_;
+    const StringView view_;
     std::vector<double> values_, exponents_, y_, x_, scratch_;
     Lowest lowest_;
 };
@@ -75,25 +77,26 @@ Wide wide_total(const StringModel& model, const std::int32_t* s, const std::int3
     for (std::int64_t i = 0; i < length; ++i) {
         for (std::int64_t g = 0; g < model.n_groups(); ++g) {
             sums[g] = Wide();
-            for (auto a = model.group_starts[g]; a < model.group_starts[g + 1]; ++a) sums[g].add(values[a]);
+            for (auto a = model.group_starts[g]; a < model.group_starts[g + 1]; ++a) sums[g] += values[a];
         }
         for (std::int64_t a = 0; a < model.n_states(); ++a) {
-            Wide arrived = i == 0 ? Wide(model.initial[a]) : Wide();
+            Wide arrived = i == 0 ? wide(model.initial[a]) : Wide();
             for (auto k = model.starts[a]; i > 0 && k < model.starts[a + 1]; ++k) {
-                arrived.add(sums[model.from[k]].times(Wide(model.weights[k])));
+                arrived += sums[model.from[k]] * wide(model.weights[k]);
             }
             const double* emission = model.emission.data() + a * model.n_symbols();
-            values[a] = arrived.times(Wide(emission[t[i]])).times(Wide(emission[s[i]]));
+            values[a] = arrived * wide(emission[t[i]]) * wide(emission[s[i]]);
         }
     }
     Wide sum;
-    for (std::int64_t a = 0; a < model.n_states(); ++a) sum.add(values[a].times(Wide(model.end[a])));
+    for (std::int64_t a = 0; a < model.n_states(); ++a) sum += values[a] * wide(model.end[a]);
     return sum;
 }
 
 double log_of(const StringModel& model, Wide total, const std::int32_t* s, const std::int32_t* t, std::int64_t length) {
-    for (std::int64_t i = 0; i < length; ++i) total.exponent += model.shifts[s[i]] + model.shifts[t[i]];
-    return total.log();
+    double shift = 0;
+    for (std::int64_t i = 0; i < length; ++i) shift += model.shifts[s[i]] + model.shifts[t[i]];
+    return log(total, shift);
 }
 
 // Rows from first_x and columns from first_y of the matrix.
@@ -126,7 +129,7 @@ std::int64_t rows_of_task(const StringModel& model, std::int64_t length) {
 
 void equal_length_logs(const StringModel& model, const EqualStrings& x, const EqualStrings& y, bool symmetric,
                        double* out, StopCheck check) {
-    if (x.length == 0) return std::fill(out, out + x.n * y.n, Wide(model.nothing).log());
+    if (x.length == 0) return std::fill(out, out + x.n * y.n, log(wide(model.nothing), 0));
     const auto rows = rows_of_task(model, x.length);
     const auto across = (y.n + columns - 1) / columns;
     const auto down = (x.n + rows - 1) / rows;
@@ -144,7 +147,7 @@ void equal_length_logs(const StringModel& model, const EqualStrings& x, const Eq
 }
 
 void equal_length_diagonal(const StringModel& model, const EqualStrings& x, double* out, StopCheck check) {
-    if (x.length == 0) return std::fill(out, out + x.n, Wide(model.nothing).log());
+    if (x.length == 0) return std::fill(out, out + x.n, log(wide(model.nothing), 0));
     run_tasks((x.n + columns - 1) / columns, [&](std::int64_t task) {
         const auto first = task * columns;
         const auto n = std::min(columns, x.n - first);

@@ -6,6 +6,7 @@
 
 #include "base/pool.hpp"
 #include "sequences/string_steps.hpp"
+#include "sequences/wide.hpp"
 
 namespace fishernet {
 namespace {
@@ -47,19 +48,22 @@ double log_of_last(const StringModel& model, Codes s, Codes t, Arrived arrived) 
     for (std::int64_t a = 0; a < model.n_states(); ++a) {
         const double* emission = model.emission.data() + a * n_symbols;
         Wide visit;
-        if (!s.empty() && !t.empty()) visit.add(arrived(a, 2, -1).times(Wide(emission[s.back()])).times(Wide(emission[t.back()])));
-        if (!s.empty()) visit.add(arrived(a, 1, -1).times(Wide(emission[s.back()])).times(Wide(model.empty[a])));
-        if (!t.empty()) visit.add(arrived(a, 1, 0).times(Wide(model.empty[a])).times(Wide(emission[t.back()])));
-        total.add(visit.times(Wide(model.end[a])));
+        const Wide of_s = s.empty() ? Wide() : wide(emission[s.back()]);
+        const Wide of_t = t.empty() ? Wide() : wide(emission[t.back()]);
+        const Wide empty = wide(model.empty[a]);
+        if (!s.empty() && !t.empty()) visit += arrived(a, 2, -1) * of_s * of_t;
+        if (!s.empty()) visit += arrived(a, 1, -1) * of_s * empty;
+        if (!t.empty()) visit += arrived(a, 1, 0) * empty * of_t;
+        total += visit * wide(model.end[a]);
     }
-    total.exponent += sum_of_shifts(model, s) + sum_of_shifts(model, t);
-    return total.log();
+    return log(total, sum_of_shifts(model, s) + sum_of_shifts(model, t));
 }
 
 class NarrowRun final : public PairRun {
 public:
     NarrowRun(const StringModel& model, Codes s, Codes t)
-        : model_(model), s_(s), t_(t), n_(std::ssize(s)), m_(std::ssize(t)), stride_(n_ + 2 * lanes + 1),
+        : model_(model), view_(model.view()), s_(s), t_(t), n_(std::ssize(s)), m_(std::ssize(t)),
+          stride_(n_ + 2 * lanes + 1),
           values_(3 * model.n_states() * stride_, 0.0), exponents_(3 * stride_, no_exponent),
           of_s_(model.n_states() * stride_, 0.0), of_t_(model.n_states() * t_stride(), 0.0),
           scratch_((model.n_states() + model.n_groups()) * lanes, 0.0) {
@@ -87,7 +91,7 @@ public:
     double log_value() const override {
         return log_of_last(model_, s_, t_, [this](std::int64_t a, std::int64_t back, std::int64_t at) {
             const std::int64_t d = n_ + m_ - back;
-            return Wide(values(d)[a * stride_ + n_ + at], exponents(d)[n_ + at]);
+            return wide(values(d)[a * stride_ + n_ + at], exponents(d)[n_ + at]);
         });
     }
 
@@ -104,7 +108,7 @@ private:
 
     void step(const Range& range) {
         DiagonalStep now;
-        now.model = &model_;
+        now.model = &view_;
         now.s = of_s_.data();
         now.t = of_t_.data();
         now.t_shift = m_ - d_;
@@ -121,6 +125,7 @@ private:
     }
 
     const StringModel& model_;
+    const StringView view_;
     Codes s_, t_;
     std::int64_t n_, m_, stride_;
     std::vector<double> values_, exponents_, of_s_, of_t_, scratch_;
@@ -134,7 +139,7 @@ public:
     WideRun(const StringModel& model, Codes s, Codes t)
         : model_(model), s_(s), t_(t), n_(std::ssize(s)), m_(std::ssize(t)), stride_(n_ + 1),
           values_(3 * model.n_states() * stride_), sums_(model.n_groups()) {
-        for (std::int64_t a = 0; a < model.n_states(); ++a) at(0, a, 0) = Wide(model.initial[a]);
+        for (std::int64_t a = 0; a < model.n_states(); ++a) at(0, a, 0) = wide(model.initial[a]);
     }
 
     bool advance(std::int64_t work) override {
@@ -165,12 +170,12 @@ private:
     void cell(std::int64_t i) {
         for (std::int64_t g = 0; g < model_.n_groups(); ++g) {
             sums_[g] = Wide();
-            for (auto a = model_.group_starts[g]; a < model_.group_starts[g + 1]; ++a) sums_[g].add(visit(a, i));
+            for (auto a = model_.group_starts[g]; a < model_.group_starts[g + 1]; ++a) sums_[g] += visit(a, i);
         }
         for (std::int64_t a = 0; a < model_.n_states(); ++a) {
             Wide sum;
             for (auto k = model_.starts[a]; k < model_.starts[a + 1]; ++k) {
-                sum.add(sums_[model_.from[k]].times(Wide(model_.weights[k])));
+                sum += sums_[model_.from[k]] * wide(model_.weights[k]);
             }
             at(d_, a, i) = sum;
         }
@@ -179,12 +184,12 @@ private:
     Wide visit(std::int64_t a, std::int64_t i) const {
         const std::int64_t j = d_ - i;
         const double* emission = model_.emission.data() + a * model_.n_symbols();
-        const Wide empty(model_.empty[a]);
-        const Wide s = i > 0 ? Wide(emission[s_[i - 1]]) : Wide();
-        const Wide t = j > 0 ? Wide(emission[t_[j - 1]]) : Wide();
-        Wide sum = arrived(d_ - 2, a, i - 1).times(s).times(t);
-        sum.add(arrived(d_ - 1, a, i - 1).times(s).times(empty));
-        sum.add(arrived(d_ - 1, a, i).times(empty).times(t));
+        const Wide empty = wide(model_.empty[a]);
+        const Wide s = i > 0 ? wide(emission[s_[i - 1]]) : Wide();
+        const Wide t = j > 0 ? wide(emission[t_[j - 1]]) : Wide();
+        Wide sum = arrived(d_ - 2, a, i - 1) * s * t;
+        sum += arrived(d_ - 1, a, i - 1) * s * empty;
+        sum += arrived(d_ - 1, a, i) * empty * t;
         return sum;
     }
 
@@ -294,7 +299,7 @@ struct Plan {
 
 void run_short(const Pairs& pairs, Plan& plan, std::int64_t k) {
     if (pairs.nothing(k)) {
-        pairs.out[k] = Wide(pairs.model.nothing).log();
+        pairs.out[k] = log(wide(pairs.model.nothing), 0);
         plan.later[k] = 0;
     } else if (!plan.later[k] && plan.wide[k]) {
         const auto run = pairs.run<WideRun>(k);

@@ -5,19 +5,10 @@
 #include <span>
 
 #include "base/interrupt.hpp"
+#include "sequences/flat_strings.hpp"
 #include "sequences/string_model.hpp"
 
 namespace fishernet {
-
-struct FlatStrings {
-    std::span<const std::int32_t> codes;
-    std::span<const std::int64_t> offsets;
-
-    std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-    std::span<const std::int32_t> operator[](std::int64_t i) const {
-        return codes.subspan(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
-    }
-};
 
 // out[k] = log kernel of string x_of[k] of x and y_of[k] of y. Memory is linear in the lengths.
 void pair_logs(const StringModel& model, const FlatStrings& x, const FlatStrings& y,

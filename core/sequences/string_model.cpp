@@ -1,6 +1,7 @@
 #include "sequences/string_model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 namespace fishernet {

@@ -79,8 +79,8 @@ inline Vector depth(const Vector& exponent, const Vector& top) {
 // sums[group] = the sum over its states of the weight of a visit that gives s, t or both a symbol.
 inline void visit(const DiagonalStep& step, std::int64_t i, const Vector& both, const Vector& one, const Vector& other,
                   double* sums) {
-    const StringModel& model = *step.model;
-    for (std::int64_t g = 0; g < model.n_groups(); ++g) {
+    const StringView& model = *step.model;
+    for (std::int64_t g = 0; g < model.n_groups; ++g) {
         Vector sum{};
         for (std::int64_t a = model.group_starts[g]; a < model.group_starts[g + 1]; ++a) {
             const Vector s = load(step.s + a * step.s_stride + i);
@@ -100,10 +100,10 @@ inline void visit(const DiagonalStep& step, std::int64_t i, const Vector& both, 
 }
 
 void diagonal(const DiagonalStep& step, Lowest& lowest) {
-    const StringModel& model = *step.model;
-    const std::int64_t n = model.n_states();
+    const StringView& model = *step.model;
+    const std::int64_t n = model.n_states;
     double* sums = step.scratch;
-    double* arrived = sums + model.n_groups() * width;
+    double* arrived = sums + model.n_groups * width;
     Vector shift{};
     Vector part = all(1);
     for (std::int64_t i = step.first; i < step.end; i += width) {
@@ -132,8 +132,8 @@ void diagonal(const DiagonalStep& step, Lowest& lowest) {
 
 // sums[group][column]
 void sum_groups(const ColumnStep& step) {
-    const StringModel& model = *step.model;
-    for (std::int64_t g = 0; g < model.n_groups(); ++g) {
+    const StringView& model = *step.model;
+    for (std::int64_t g = 0; g < model.n_groups; ++g) {
         for (std::int64_t c = 0; c < step.columns; c += width) {
             Vector sum{};
             for (std::int64_t a = model.group_starts[g]; a < model.group_starts[g + 1]; ++a) {
@@ -145,8 +145,8 @@ void sum_groups(const ColumnStep& step) {
 }
 
 void column(const ColumnStep& step, Lowest& lowest) {
-    const StringModel& model = *step.model;
-    const std::int64_t n = model.n_states();
+    const StringView& model = *step.model;
+    const std::int64_t n = model.n_states;
     if (!step.begins) sum_groups(step);
     constexpr std::int64_t block = 4 * width;
     for (std::int64_t a = 0; a < n; ++a) {

@@ -6,11 +6,27 @@
 
 #include <cstdint>
 
-#include "sequences/string_model.hpp"
-
 namespace fishernet {
 
 inline constexpr std::int64_t lanes = 8;  // the widest vector
+inline constexpr double no_exponent = -0x1p50;  // that of zero
+
+// How far a number may fall below the largest of its neighbours before the work is done again with a number's own
+// exponents: an eighth of the range of doubles for a step's factors, and a quarter each for what is checked.
+inline constexpr double lowest_step = 0x1p-200;
+inline constexpr double lowest_part = 0x1p-400;
+inline constexpr double lowest_shift = -400;
+
+// What the loops need of a model of strings (string_model.hpp).
+struct StringView {
+    std::int64_t n_states, n_groups;
+    const double* empty;               // [state] P(no symbol)
+    const std::int64_t* group_starts;  // [groups + 1]
+    const std::int64_t* starts;        // [states + 1] the moves into each state:
+    const std::int32_t* from;          //   out of which group,
+    const double* weights;             //   and with what weight
+    const double* initial;             // [state]
+};
 
 // How far numbers fell, as measured while they were made.
 struct Lowest {
@@ -28,7 +44,7 @@ struct Diagonal {
 };
 
 struct DiagonalStep {
-    const StringModel* model;
+    const StringView* model;
     const double* s;         // [state][lane]: emission of the symbol that prefix i ends with
     const double* t;         // [state][t_shift + lane]: the same of prefix j, in order of i
     std::int64_t t_shift, s_stride, t_stride, stride;
@@ -39,7 +55,7 @@ struct DiagonalStep {
 
 // Strings side by side: the same position in `columns` (a multiple of lanes) pairs of one string with others.
 struct ColumnStep {
-    const StringModel* model;
+    const StringView* model;
     const double* x;         // [state] emission of the one string's symbol
     const double* y;         // [state][column] of the others'
     double* values;          // [state][column] in: weights of having been in a state; out: the same after this position

@@ -27,6 +27,13 @@ inline Wide settled(Wide x) {
 
 inline Wide wide(double value) { return settled({value, 0}); }
 
+// value * 2^power, for a whole power within 64 bits.
+inline Wide wide(double value, double power) {
+    const auto whole = static_cast<std::int64_t>(power);
+    const Wide x = wide(value);
+    return settled({std::ldexp(x.v, static_cast<int>(whole & 511)), x.k + (whole >> 9)});
+}
+
 inline Wide operator*(Wide a, Wide b) {
     const double v = a.v * b.v;
     const std::int64_t k = a.k + b.k;
@@ -62,6 +69,14 @@ inline double narrow(Wide x) {
 inline double log(Wide x) {
     if (x.v == 0.0) return -std::numeric_limits<double>::infinity();
     return std::log(x.v) + static_cast<double>(x.k) * (512 * std::numbers::ln2);
+}
+
+// log(x * 2^power)
+inline double log(Wide x, double power) {
+    if (x.v == 0.0) return -std::numeric_limits<double>::infinity();
+    int own = 0;
+    const double mantissa = std::frexp(x.v, &own);
+    return std::log(mantissa) + (power + own + 512.0 * static_cast<double>(x.k)) * std::numbers::ln2;
 }
 
 }  // namespace fishernet

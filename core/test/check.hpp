@@ -31,3 +31,4 @@ void test_firing();
 void test_strings();
 void test_trees();
 void test_hmm();
+void test_threads();

@@ -24,6 +24,7 @@ int main() {
         test_strings,
         test_trees,
         test_hmm,
+        test_threads,
     };
     for (const auto test : tests) test();  // a failed check ends the program
     std::printf("core: %zu passed, 0 failed\n", std::size(tests));

@@ -105,12 +105,10 @@ void check_against_enumeration(const TestNetwork& net, const Scope& observed, co
     const std::vector<const double*> likelihoods(soft.size(), likelihood.data());
     const Findings findings{known, likelihoods};
     Inference whole(net.model, observed, soft, targets, false, 1e9);
-    whole.prepare();
     const Answer answer = whole.run(findings, nullptr);
     CHECK(std::abs(answer.log_evidence - std::log(total)) < 1e-9);
     for (std::size_t t = 0; t < targets.size(); ++t) {
         Inference single(net.model, observed, soft, {targets[t]}, false, 1e9);
-        single.prepare();
         const Answer alone = single.run(findings, nullptr);
         for (std::size_t i = 0; i < expected[t].size(); ++i) {
             CHECK(std::abs(answer.marginals[t][i] - expected[t][i] / total) < 1e-12);
@@ -118,7 +116,6 @@ void check_against_enumeration(const TestNetwork& net, const Scope& observed, co
         }
     }
     Inference best(net.model, observed, soft, {}, true, 1e9);
-    best.prepare();
     const auto states = best.maximize(findings, nullptr);
     double found = net.probability(states);
     for (const auto v : soft) found *= likelihood[static_cast<std::size_t>(states[static_cast<std::size_t>(v)])];
@@ -147,7 +144,6 @@ void check_large_tables() {
     const TestNetwork net(5, {40, 30, 20, 17, 2}, 4);
     const std::vector<std::int32_t> states(5, 0);
     Inference plan(net.model, {}, {}, {{0, 1, 2, 3}, {3}, {4, 1}}, false, 1e9);
-    plan.prepare();
     const Answer two = plan.run({states, {}}, nullptr, true);
     const Answer one = plan.run({states, {}}, nullptr, false);
     CHECK(two.marginals == one.marginals);

@@ -57,6 +57,8 @@ from fishernet.models import (
 )
 from fishernet.scores import local_score, regret, score
 
+__version__ = "0.1.0"  # declared here alone: the build reads this line
+
 __all__ = [
     "BayesianNetwork",
     "ConvergenceError",

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,10 @@ COMMAND = [sys.executable, "-c", "from fishernet.cli.main import main; main()"]
 # as on a user's machine: output that is not written at once can fail when the process ends
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "FISHERNET"))}
 OUR_MISTAKE = "mistake of fishernet itself"
+
+
+# click 8.1 mixes stderr into stdout unless told not to; 8.2 never does, and knows no such option
+RUNNER = CliRunner(**({"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Run:
 
 def run(*words: object) -> Run:
     """Run the command in this process."""
-    ended = CliRunner().invoke(fishernet, [str(word) for word in words], prog_name="fishernet")
+    ended = RUNNER.invoke(fishernet, [str(word) for word in words], prog_name="fishernet")
     assert "Traceback" not in ended.stderr
     assert OUR_MISTAKE not in ended.stderr
     return Run(ended.exit_code, ended.stdout, ended.stderr)

@@ -118,7 +118,7 @@ def test_impossible_rows_have_no_accuracy(tmp_path: Path) -> None:
         (["--model", "tan"], "--model tan needs --target COLUMN"),
         (["--model", "kdb", "--k", "2"], "--model kdb needs --target COLUMN"),
         (["--model", "tan", "--target", "nope"], "no column 'nope'"),
-        (["--model", "kdb", "--target", "v3", "--k", "-1"], "k must be an integer from 0 on, got -1"),
+        (["--model", "kdb", "--target", "v3", "--k", "-1"], "k must be an integer of at least 0, got -1"),
         (["--model", "tan", "--target", "v3", "--k", "2"], "--k is for a k-dependence classifier (--model kdb)"),
         (["--model", "chow-liu", "--target", "v3"], "--target is for a naive Bayes classifier"),
         (["--target", "v3"], "it does not go with a Bayesian network (--model bn)"),

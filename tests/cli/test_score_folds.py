@@ -135,7 +135,7 @@ def test_a_better_way_to_learn_scores_better(csv: Path) -> None:
         (["--folds", 101], "from 2 to 100"),
         (["--folds", 3, "--score", "nope"], "unknown score 'nope'"),
         (["--folds", 3, "--search", "nope"], "unknown search 'nope'"),
-        (["--folds", 3, "--smoothing", "-1"], "smoothing must be a number from 0 on"),
+        (["--folds", 3, "--smoothing", "-1"], "smoothing must be a number"),
         (["--folds", 3, "--ess", "-1"], "--ess must be a positive number"),
         (["--folds", 3, "--seed", "-1"], "--seed must not be negative"),
         (["--folds", 3, "--patience", 2], "takes no patience"),

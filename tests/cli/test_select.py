@@ -284,7 +284,7 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("k", [0, -1, 201])
 def test_k_out_of_range_is_one_sentence(asia: Path, rows: Path, kind: str, k: int) -> None:
     message = refused("select", asia, rows, "-k", k, "--by", kind)
-    assert message == f"the number of rows to choose must be from 1 to 200 (the table's rows), got {k}"
+    assert message == f"--k must be an integer from 1 to 200 (the rows of the table), got {k}"
 
 
 @pytest.mark.parametrize("starts", [0, -1, 2**31])

@@ -186,7 +186,7 @@ def test_a_configuration_that_only_the_held_out_rows_have_needs_smoothing() -> N
 
 @pytest.mark.parametrize("folds", [1, 0, -2, 61, 2.0, "3", True, None])
 def test_a_number_of_folds_that_is_none_is_refused(folds: Any) -> None:
-    with pytest.raises(FishernetError, match=r"the number of folds must be from 2 to 60 \(the rows that count\), got"):
+    with pytest.raises(FishernetError, match=r"folds must be an integer from 2 to 60 \(the rows that count\), got"):
         fn.compare.cross_validate(TABLE, folds=folds)
 
 

@@ -230,5 +230,5 @@ def test_data_that_do_not_fit(call: Any, message: str) -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, "5"])
 def test_k_must_be_a_positive_integer(k: Any) -> None:
-    with pytest.raises(fn.FishernetError, match="k must be a positive integer"):
+    with pytest.raises(fn.FishernetError, match="k must be an integer of at least 1"):
         information(WELL, WELL**2, k=k)

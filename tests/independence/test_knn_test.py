@@ -248,7 +248,7 @@ X, Y, Z = sample(30)
         ({"permutations": np.zeros((1, 30))}, "must be integers"),
         ({"scheme": "wild"}, "unknown scheme 'wild'"),
         ({"k_perm": 1}, "k_perm"),
-        ({"alpha": 0.0}, "alpha must lie strictly between 0 and 1"),
+        ({"alpha": 0.0}, "alpha must be strictly between 0 and 1"),
         ({"alpha": 1}, "alpha"),
         ({"seed": -1}, "seed"),
     ],

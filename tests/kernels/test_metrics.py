@@ -116,6 +116,20 @@ def test_empirical_of_the_whole_distribution_is_invariant() -> None:
     assert_close(kernel(rows), gram, scale(gram, gram), rtol=1e-10)
 
 
+@pytest.mark.parametrize("rare", [[1, 10**7 - 1], [10**7 - 1, 1], [6 * 10**6 - 1, 4 * 10**6, 1]])
+def test_a_rare_state_does_not_hide_the_other_variables(rare: list[int]) -> None:
+    """Weights that follow the distribution exactly give the invariant kernel, however rare a state."""
+    a, b = fn.Variable("a", list(range(len(rare)))), fn.Variable("b", [0, 1, 2])
+    ways = [[0.25, 0.25, 0.5], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25]][: len(rare)]
+    net = fn.BayesianNetwork.from_tables([a, b], {"b": ["a"]}, {"a": [n / 10**7 for n in rare], "b": ways})
+    rows = all_rows(net)
+    weights = np.array([4 * rare[i] * ways[i][j] for i, j in rows]).astype(int)
+    reference = fn.Table.from_codes(rows, net.variables, weights=weights)
+    gram = fn.kernels.FisherKernel(net)(rows)
+    found = fn.kernels.FisherKernel(net, metric="empirical", reference=reference)(rows)
+    assert_close(found, gram, scale(gram, gram), rtol=1e-6)
+
+
 @pytest.mark.parametrize("n_rows", [1, 3, 8, 200])
 def test_empirical_squares_average_to_the_rank(n_rows: int) -> None:
     """The mean of K(x, x) over the reference is tr(A^+ A), also where there are fewer rows than parameters."""

@@ -81,7 +81,7 @@ def test_what_would_not_fit_says_so() -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "3"])
 def test_a_length_that_is_none_is_refused(k: Any) -> None:
-    with pytest.raises(fn.SchemaError, match="integer from 1"):
+    with pytest.raises(fn.FishernetError, match="k must be an integer of at least 1"):
         SpectrumKernel(k)
 
 

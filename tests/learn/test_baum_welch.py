@@ -101,8 +101,8 @@ def test_progress_is_told_and_can_end_the_work() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "n_states must be an integer from 1"),
-        ({"n_states": 0}, "n_states must be an integer from 1"),
+        ({}, "n_states must be an integer of at least 1"),
+        ({"n_states": 0}, "n_states must be an integer of at least 1"),
         ({"n_states": 2, "restarts": 0}, "restarts"),
         ({"n_states": 2, "smoothing": -1}, "smoothing"),
         ({"n_states": 2, "max_steps": 0}, "max_steps"),
@@ -114,7 +114,7 @@ def test_progress_is_told_and_can_end_the_work() -> None:
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SchemaError, match=message):
+    with pytest.raises(fn.FishernetError, match=message):
         fn.learn.hidden_markov_model(STRINGS, **options)
 
 

@@ -313,7 +313,7 @@ def test_the_frame_lists_each_edge_once_the_strongest_first(found: EdgeStrengths
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.1, float("nan"), "0.5", True])
 def test_a_threshold_that_is_none_is_refused(threshold: Any) -> None:
-    with pytest.raises(FishernetError, match="threshold must be a number above 0 and up to 1"):
+    with pytest.raises(FishernetError, match="threshold must be a number above 0 of at most 1"):
         strengths(4, {(0, 1): (2, 2)}, 2).averaged(threshold)
 
 
@@ -322,7 +322,7 @@ def test_a_threshold_that_is_none_is_refused(threshold: Any) -> None:
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, "3", True, None])
 def test_a_number_of_samples_that_is_none_is_refused(n: Any) -> None:
-    with pytest.raises(FishernetError, match="the number of samples must be a positive integer"):
+    with pytest.raises(FishernetError, match="n must be an integer of at least 1"):
         fn.learn.edge_strengths(TABLE, n)
 
 

@@ -310,7 +310,7 @@ def test_bad_classes_are_refused(name: str) -> None:
 def test_other_bad_arguments_are_refused() -> None:
     table = random_table(0, 30, [2, 2, 2])
     for k in (-1, 1.5, True, "3"):
-        with pytest.raises(FishernetError, match="k must be an integer from 0 on"):
+        with pytest.raises(FishernetError, match="k must be an integer of at least 0"):
             fn.learn.kdb(table, "v0", k)  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match="no feature 'v0'; there are 'v1', 'v2'"):
         fn.learn.tan(table, "v0", root="v0")

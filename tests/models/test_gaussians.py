@@ -112,7 +112,7 @@ def test_what_is_no_number_of_draws_is_refused(n: Any) -> None:
     models.append(fn.GaussianBayesianNetwork(fn.Dag(["a"], [()]), [0], [[]], [1]))
     for model in models:
         assert len(model.sample(0, seed=1)) == 0
-        with pytest.raises(fn.FishernetError, match="the number of draws must be an integer from 0"):
+        with pytest.raises(fn.FishernetError, match="n must be an integer from 0"):
             model.sample(n)
 
 

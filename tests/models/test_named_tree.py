@@ -92,10 +92,11 @@ def test_lengths_are_times_of_the_process() -> None:
     np.testing.assert_allclose(np.exp(model.log_prob(PROFILES)), expected, rtol=1e-12)
 
 
-def test_leaving_out_a_species_is_not_knowing_it() -> None:
-    """With lengths, joined branches are the process over their sum (Chapman-Kolmogorov)."""
-    whole = birth_death_tree(SMALL, birth=0.3, death=0.8, by_length=True, missing="?")
-    part = birth_death_tree(SMALL, ["c", "a"], birth=0.3, death=0.8, by_length=True)
+@pytest.mark.parametrize("by_length", [True, False])
+def test_leaving_out_a_species_is_not_knowing_it(by_length: bool) -> None:
+    """Joined branches are the process over the sum of their lengths or of their steps (Chapman-Kolmogorov)."""
+    whole = birth_death_tree(SMALL, birth=0.3, death=0.8, by_length=by_length, missing="?")
+    part = birth_death_tree(SMALL, ["c", "a"], birth=0.3, death=0.8, by_length=by_length)
     for a, c in itertools.product([0, 1], repeat=2):
         assert part.log_prob([[c, a]])[0] == pytest.approx(whole.log_prob([[a, "?", c]])[0], rel=1e-12)
 

@@ -358,10 +358,10 @@ def test_wide_codes() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"n": 0}, FishernetError, "number of rows"),
-        ({"n": -5}, FishernetError, "number of rows"),
-        ({"n": 2.5}, FishernetError, "number of rows"),
-        ({"n": True}, FishernetError, "number of rows"),
+        ({"n": 0}, FishernetError, "n must be an integer"),
+        ({"n": -5}, FishernetError, "n must be an integer"),
+        ({"n": 2.5}, FishernetError, "n must be an integer"),
+        ({"n": True}, FishernetError, "n must be an integer"),
         ({"thin": 0}, FishernetError, "thin"),
         ({"burn_in": -1}, FishernetError, "burn_in"),
         ({"chains": 0}, FishernetError, "chains"),

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -233,3 +234,15 @@ def test_rows_that_count_several_times_are_as_so_many_rows(monkeypatch: pytest.M
             monkeypatch.setattr("fishernet.scores.local.MOST_REPEATED", most)
             found = local_scores(as_source(weighted), families, named_score(name))
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("score", ["bic", "bdeu", "fnml"])
+def test_more_rows_than_a_score_can_resolve_are_told(score: str) -> None:
+    """An ulp of N log N at 8e14 is 4 nats; at 1e9 nothing is to be said."""
+    table = fn.Table.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], weights=[2 * 10**14] * 4)
+    with pytest.warns(fn.errors.FishernetWarning, match=r"weights sum to 8e\+14.*rounded to about 4"):
+        fn.score(fn.Dag.from_edges(["v0", "v1"], []), table, score)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few = fn.Table.from_codes([[0, 0], [1, 1]], weights=[5 * 10**8] * 2)
+        fn.score(fn.Dag.from_edges(["v0", "v1"], []), few, score)

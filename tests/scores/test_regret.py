@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import decimal
 import itertools
 import math
 from collections import Counter
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -55,6 +57,36 @@ def test_a_million_rows(r: int) -> None:
     logs = np.concatenate([[np.longdouble(0)], np.cumsum(steps)])
     top = logs.max()
     assert fn.regret(n, r) == pytest.approx(float(top + np.log(np.exp(logs - top).sum())), rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [10**14, 10**15, 2**53])
+@pytest.mark.parametrize("r", [257, 1000, 2000])
+def test_many_rows_of_some_hundred_states(n: int, r: int) -> None:
+    """Kontkanen and Myllymaki's recurrence with 50 digits, from two states, whose error of 1e-10 is all there is."""
+    with decimal.localcontext(prec=50):
+        before, last = Decimal(1), Decimal(fn.regret(n, 2)).exp()
+        for k in range(3, r + 1):
+            before, last = last, last + Decimal(n) / (k - 2) * before
+        assert fn.regret(n, r) == pytest.approx(float(last.ln()), rel=1e-11)
+
+
+def log_factorial(k: int) -> Decimal:
+    """Stirling's formula; its remainder lies between 1 / (12 k + 1) and 1 / (12 k) (Robbins 1955)."""
+    x, two_pi = Decimal(k), Decimal(2 * math.pi)
+    return (x + Decimal("0.5")) * x.ln() - x + two_pi.ln() / 2 + 1 / (12 * x)
+
+
+@pytest.mark.parametrize("n", [10**9, 10**12, 2**53])
+@pytest.mark.parametrize("r", [10**6, 10**12, 10**16, 10**17, 2 * 10**17, 10**19, 10**24])
+def test_very_many_states_and_rows(n: int, r: int) -> None:
+    """The sum of n + 1 terms lies between the largest and n + 1 times it: closer than 1e-10 where it is large."""
+    with decimal.localcontext(prec=60):
+        b = Decimal(r - 1)
+        k = int(2 * n * Decimal(r - 2) / (b + (b * b + 4 * Decimal(n) * (r - 2)).sqrt()))  # the largest term's
+        differ = log_factorial(n) - log_factorial(max(n - k, 1)) - k * Decimal(n).ln()
+        largest = differ + log_factorial(r - 2 + k) - log_factorial(r - 2) - log_factorial(k)
+        low, high = float(largest), float(largest + Decimal(n + 1).ln())
+    assert low * (1 - 1e-11) - 1 <= fn.regret(n, r) <= high * (1 + 1e-11) + 1
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_null_data_are_independent_given_z_and_the_others_are_not() -> None:
             for column in (x, y):
                 of = np.empty((len(x), 0)) if z is None else z.reshape(len(x), -1)
                 basis = np.column_stack([np.ones(len(x)), of, of**2, np.cos(2 * of)])
-                left.append(column - basis @ np.linalg.lstsq(basis, column)[0])
+                left.append(column - basis @ np.linalg.lstsq(basis, column, rcond=None)[0])
             one, two = (left, [left[0] ** 2, left[1]])
             p = min(stats.pearsonr(*one).pvalue, stats.pearsonr(*two).pvalue)
             assert (p > 1e-3) == independent, name

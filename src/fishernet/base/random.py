@@ -19,6 +19,7 @@ from typing import SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 
 Seed = SupportsIndex | np.random.Generator | None
@@ -90,14 +91,9 @@ def drawn_share(n: int, fraction: float, seed: Seed) -> npt.NDArray[np.bool_]:
     return chosen
 
 
-def checked_count(value: object, what: str, least: int, most: int = 2**40) -> int:
-    """Return how many rows, chains or firings there shall be: an integer within limits.
+MOST_DRAWS = 2**40  # rows, chains or updates in one call
 
-    Raises
-    ------
-    FishernetError
-        When it is none.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise FishernetError(f"{what} must be an integer from {least} to {most:,}, got {value!r}")
-    return int(value)
+
+def draw_count(n: object, name: str = "n", *, least: int = 0, most: int = MOST_DRAWS) -> int:
+    """Return how many rows, chains or updates there shall be: an integer within limits."""
+    return check.integer(n, name, least=least, most=most)

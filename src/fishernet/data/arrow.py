@@ -402,7 +402,10 @@ def _series_cells(name: str, series: Any, options: Options) -> Cells:
         try:
             array = series.to_arrow()
             column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-            return cells_of(name, column, options.na_values, declared=declared)
+            cells = cells_of(name, column, options.na_values, declared=declared)
+            if is_categorical and not declared:  # older versions of polars hand over more labels than occur
+                return cells.without(cells.counts() == 0)
+            return cells
         except NO_ARROW_TYPE:
             pass
     categories = series.cat.get_categories().to_list() if declared else None

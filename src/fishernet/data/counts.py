@@ -51,7 +51,7 @@ class Counts:
     left_out: int = 0
 
     def __post_init__(self) -> None:
-        self._keep(np.array(self.values), None if self.states is None else np.array(self.states))
+        self._keep(self.values.copy(), None if self.states is None else np.array(self.states))
 
     def _keep(self, values: Numbers, states: npt.NDArray[np.uint32] | None) -> None:
         for name, array in (("values", values), ("states", states)):

@@ -86,7 +86,7 @@ class Table:
         variables: Sequence[Variable],
         columns: Sequence[Codes],
         *,
-        weights: npt.NDArray[np.int64] | None = None,
+        weights: npt.NDArray[np.integer[Any]] | None = None,
         n_rows: int | None = None,
     ) -> Self:
         """Make a table that keeps the given arrays, without a copy and without a look at the codes.

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
+import numpy as np
+
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import Pair, Positions, listed, position
 
@@ -90,7 +92,7 @@ def _ascending(names: Sequence[str], variable: int, found: Iterable[SupportsInde
 
 def _integer(item: Any, who: str) -> int:
     try:
-        if isinstance(item, bool):
+        if isinstance(item, bool | np.bool_):
             raise TypeError
         return operator.index(item)
     except TypeError:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, MissingValueError
+from fishernet.base.errors import MissingValueError
 from fishernet.data import Counts, CountSource, Table, as_source
 from fishernet.data.counts import occurring
 
@@ -100,13 +100,6 @@ class MeasuresAssociation(Protocol):
     def association(self, i: int, j: int, given: tuple[int, ...], /) -> float:
         """Return how strongly i depends on j given others; larger is more."""
         ...
-
-
-def check_alpha(alpha: float) -> float:
-    """Return a significance level; FishernetError unless it lies strictly between 0 and 1."""
-    if isinstance(alpha, bool) or not isinstance(alpha, float | int) or not 0 < alpha < 1:
-        raise FishernetError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
-    return float(alpha)
 
 
 Numbers = npt.NDArray[np.float64]

@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data.numbers import Columns, named_columns, points, require_varying
-from fishernet.independence.contingency import PermutationResult, check_alpha
+from fishernet.independence.contingency import PermutationResult
 from fishernet.independence.continuous import require_continuous, standardized, warn_of_ties
 from fishernet.independence.fisher_z import partial_correlation_test
 
@@ -164,8 +165,7 @@ def as_they_are(n: int) -> npt.NDArray[np.int32]:
 
 def check_k(k: int, n_rows: int) -> None:
     """Raise FishernetError unless k is a positive integer, SchemaError when there are fewer than k + 2 rows."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise FishernetError(f"k must be a positive integer, got {k!r}")
+    check.integer(k, "k", least=1)
     if n_rows < k + 2:
         raise SchemaError(f"{n_rows} rows are too few for the {k}-th neighbour; at least {k + 2} are needed")
 
@@ -199,9 +199,8 @@ class Plan:
         number = self.permutations
         if not isinstance(number, np.ndarray) and (isinstance(number, bool) or number < 1):
             raise FishernetError(f"permutations must be a positive integer or row orders (T, n), got {number!r}")
-        if isinstance(self.k_perm, bool) or not isinstance(self.k_perm, int | np.integer) or self.k_perm < 2:
-            raise FishernetError(f"k_perm must be an integer from 2 on, got {self.k_perm!r}")
-        check_alpha(self.alpha)
+        check.integer(self.k_perm, "k_perm", least=2)
+        check.share(self.alpha, "alpha")
 
     @property
     def n_permutations(self) -> int:

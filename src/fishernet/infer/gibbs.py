@@ -25,7 +25,7 @@ from scipy.special import fdtri
 
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions
-from fishernet.base.random import Seed, checked_count, fixed_seed
+from fishernet.base.random import Seed, draw_count, fixed_seed
 from fishernet.data import Table
 from fishernet.data.variable import State
 from fishernet.infer.factors import Array, check_held
@@ -114,8 +114,8 @@ def diagnose(
     True
     """
     dn = sampled_of(dn, "chains are those")
-    n_chains = checked_count(chains, "chains", 2, 2**20)
-    per_chain = checked_count(n, "the number of rows", 1) // n_chains
+    n_chains = draw_count(chains, "chains", least=2, most=2**20)
+    per_chain = draw_count(n, least=1) // n_chains
     if per_chain < 8:
         raise FishernetError(
             f"{n} rows of {n_chains} chains are too few to compare them; at least 8 a chain are needed"
@@ -279,8 +279,8 @@ def estimate(
     where = positions(dn.names, asked)
     shape = tuple(dn.variables[v].cardinality for v in where)
     check_held(float(np.prod([float(r) for r in shape])), MOST_CELLS, "the joint table")
-    n_chains = checked_count(chains, "chains", 1, 2**20)
-    per_chain = checked_count(n, "the number of rows", 1) // n_chains
+    n_chains = draw_count(chains, "chains", least=1, most=2**20)
+    per_chain = draw_count(n, least=1) // n_chains
     if per_chain < BATCHES:
         raise FishernetError(f"{n} rows of {n_chains} chains are too few; at least {BATCHES} a chain are needed")
     Scan.of(dn.variables, scan, given, weights)  # what is wrong is said before anything is drawn

@@ -156,10 +156,12 @@ class JunctionTree:
             *zip(evidence.observed, evidence.states[evidence.observed].tolist(), strict=True),
             *((v, tuple(numbers.tolist())) for v, numbers in zip(evidence.soft, evidence.likelihoods, strict=True)),
         )
-        if self._calibrated is None or self._calibrated[0] != key:
+        calibrated = self._calibrated
+        if calibrated is None or calibrated[0] != key:
             plan = self._tree if evidence.empty else self._plan(evidence)
-            self._calibrated = (key, *plan.run(evidence.states, evidence.likelihoods))
-        return self._calibrated[1:]
+            calibrated = (key, *plan.run(evidence.states, evidence.likelihoods))
+            self._calibrated = calibrated  # another thread's may take its place; what is returned is this call's
+        return calibrated[1:]
 
     def _families(self, evidence: Evidence, given: Given) -> list[Array]:
         """Return the tables of all families over their unobserved variables."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
-from fishernet.base.random import Seed, checked_count, generator, stream_key
+from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State, code_of
 from fishernet.infer.factors import GroupedConditional
@@ -160,12 +160,12 @@ def draw_rows(
     sampler: _core.GibbsSampler | None = None,
 ) -> Table:
     """Draw rows by pseudo-Gibbs sampling; see `fishernet.DependencyNetwork.sample`."""
-    n_chains = checked_count(chains, "chains", 1, 2**31 - 1)
+    n_chains = draw_count(chains, "chains", least=1, most=2**31 - 1)
     usual = len(variables)
     if not usual:
         raise SchemaError("the network has no variables, so there is nothing to sample")
-    burn = checked_count((usual if n_chains == 1 else 100 * usual) if burn_in is None else burn_in, "burn_in", 0)
-    step = checked_count(usual if thin is None else thin, "thin", 1)
+    burn = draw_count((usual if n_chains == 1 else 100 * usual) if burn_in is None else burn_in, "burn_in")
+    step = draw_count(usual if thin is None else thin, "thin", least=1)
     plan = Scan.of(variables, scan, given, weights)
     random = generator(seed)
     key = stream_key(random)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.names import check_names, positions
-from fishernet.base.random import Seed, checked_count, stream_key
+from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State, code_dtype
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
@@ -374,7 +374,7 @@ def sample(
     """
     net = model_of(net)
     limit = checked_limit(max_table)
-    rows = checked_count(n, "the number of rows", 0)
+    rows = draw_count(n)
     evidence = Evidence.of(net.variables, given, likelihood)
     plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [], True, limit)
     check_held(plan.cells_held, limit, "the junction tree's tables")

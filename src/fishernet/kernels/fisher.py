@@ -19,11 +19,11 @@ Marginalised count features: what a model is expected to have done for a string 
 
 The practical metric: the scores as they are.
 
+The metrics on scores as they are: what serves any model that has `fisher_scores`.
+
 The empirical metric: scores whitened by those of reference rows.
 
 The invariant metric: the inverse of the Fisher information.
-
-The metrics on scores as they are: what serves any model that has `fisher_scores`.
 
 What stands between two rows' scores in a Fisher kernel.
 
@@ -188,34 +188,200 @@ class Practical:
         return weighted_mean(self.features(X), X)
 
 
-MOST_WHITENED = 2**27  # cells of the matrix of second moments, 1 GiB
+MOST_INFORMATION = 2**27  # cells of the matrix between the scores, 1 GiB
+N_SAMPLES = 10_000
+CUTOFF = 1e-10
+
+
+@runtime_checkable
+class ScoredModel(Protocol):
+    """A model of rows, strings or numbers with a likelihood and its derivatives."""
+
+    def log_prob(self, data: Any) -> Matrix:
+        """Return the log-probability (or density) of each row, (n,)."""
+        ...
+
+    def fisher_scores(self, data: Any) -> Features:
+        """Return its derivatives by the parameters, (n, n_parameters)."""
+        ...
+
+
+class Scores:
+    """The scores of a model, multiplied by a matrix that whitens them; None leaves them as they are.
+
+    Parameters
+    ----------
+    model : ScoredModel
+    name : str
+        Of the metric.
+    options : dict
+        Further arguments of `fisher_scores`.
+    whiten : (n_parameters, dimension) array, optional
+    """
+
+    def __init__(self, model: ScoredModel, name: str, options: dict[str, Any], whiten: Matrix | None) -> None:
+        self.name = name
+        self._model = model
+        self._options = options
+        self._whiten = whiten
+
+    @property
+    def dimension(self) -> int:
+        """The number of features: of parameters, or the rank of the matrix between the scores."""
+        if self._whiten is not None:
+            return int(self._whiten.shape[1])
+        return int(self.features([]).shape[1])
+
+    def gram(self, X: Any, Y: Any) -> Matrix:
+        """Return the kernel of all pairs, (n, m)."""
+        check_cells(len(X) * len(Y), "the kernel matrix")
+        return inner(self.features(X), None if Y is X else self.features(Y))
+
+    def diag(self, X: Any) -> Matrix:
+        """Return the kernel of each row with itself, (n,)."""
+        features = self.features(X)
+        squares = features.power(2).sum(axis=1) if is_sparse(features) else np.einsum("ij,ij->i", features, features)
+        return np.asarray(squares).ravel()
+
+    def terms(self, X: Any, Y: Any) -> Matrix:  # noqa: ARG002
+        """Raise: only a Bayesian network's kernel is a sum over variables."""
+        raise FishernetError(f"the Fisher kernel of a {type(self._model).__name__} has no terms, one a variable")
+
+    def features(self, X: Any) -> Features:
+        """Return the whitened scores, (n, dimension)."""
+        scores = self._model.fisher_scores(X, **self._options)
+        if self._whiten is None:
+            return scores
+        if is_sparse(scores):
+            return np.asarray(scores @ self._whiten)
+        # row by row the same numbers, whatever the other rows are: K(X, X) and K(X, Y) agree to the last digits
+        return np.asarray(scores, dtype=np.float64) @ self._whiten
+
+    def mean_features(self, X: Any) -> Matrix:
+        """Return their mean, (dimension,)."""
+        return weighted_mean(self.features(X), X)
+
+
+def score_metric(
+    model: ScoredModel,
+    metric: str,
+    *,
+    reference: Any = None,
+    parameters: Any = None,
+    length: Any = None,
+    n_samples: int | None = None,
+    cutoff: float | None = None,
+    seed: Seed = None,
+) -> Scores:
+    """Return the metric of a name on a model's scores.
+
+    Raises
+    ------
+    SchemaError
+        When an option does not fit the metric.
+    """
+    options = {} if parameters is None else {"parameters": parameters}
+    least = CUTOFF if cutoff is None else _checked_cutoff(cutoff)
+    if metric == "practical":
+        return Scores(model, metric, options, None)
+    if metric == "empirical":
+        if reference is None:
+            raise SchemaError("the metric 'empirical' needs reference rows")
+        moments = second_moments(model.fisher_scores(reference, **options), getattr(reference, "weights", None))
+    else:
+        moments = _information(model, options, length, N_SAMPLES if n_samples is None else n_samples, seed)
+    return Scores(model, metric, options, whitening(moments, least))
+
+
+def second_moments(scores: Features, weights: npt.NDArray[Any] | None = None) -> Matrix:
+    """Return the mean product of scores with themselves, (n_parameters, n_parameters).
+
+    Parameters
+    ----------
+    scores : (n, n_parameters) array or sparse array
+    weights : (n,) array, optional
+        Of the rows; 1 each without it.
+
+    Raises
+    ------
+    SchemaError
+        When there is no row, or none of positive weight.
+    StateSpaceError
+        When the matrix would not fit.
+    """
+    n, width = scores.shape
+    if n == 0:
+        raise SchemaError("second moments need a row of scores; there is none")
+    if width**2 > MOST_INFORMATION:
+        raise StateSpaceError(
+            "the matrix between the scores",
+            cells=width**2,
+            limit=MOST_INFORMATION,
+            remedy="use the metric 'practical', or fewer kinds of parameters (`parameters`)",
+        )
+    moments = scores.T @ scores / n if weights is None else scores.T @ _weighted(scores, weights)
+    return np.asarray(moments.toarray() if is_sparse(moments) else moments)
+
+
+def _weighted(scores: Features, weights: npt.NDArray[Any]) -> Features:
+    """Return each row of scores times its share of the weight."""
+    total = weights.sum()
+    if not total > 0:
+        raise SchemaError("second moments need a row of positive weight; there is none")
+    shares = (weights / total)[:, None]
+    return scores.multiply(shares).tocsr() if is_sparse(scores) else scores * shares
+
+
+def whitening(moments: Matrix, cutoff: float) -> Matrix:
+    """Return W with ``W W'`` a generalized inverse of a positive semidefinite matrix, (n, rank).
+
+    Every parameter is first scaled to variance 1, so that parameters near 0, whose scores are large, do not hide the
+    others; then eigenvalues up to `cutoff` times the largest count as 0. On vectors in the range of the matrix, where
+    scores lie, any generalized inverse gives the same products as the pseudo-inverse.
+    """
+    sizes = np.sqrt(np.diag(moments))
+    scales = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    eigenvalues, vectors = np.linalg.eigh(moments * scales[:, None] * scales)
+    kept = eigenvalues > cutoff * eigenvalues.max(initial=0.0)
+    whiten: Matrix = scales[:, None] * vectors[:, kept] / np.sqrt(eigenvalues[kept])
+    return whiten
+
+
+def _information(model: Any, options: dict[str, Any], length: Any, n_samples: int, seed: Seed) -> Matrix:
+    """Return the Fisher information: exactly where the model can, otherwise from strings that it draws."""
+    how = {} if length is None else {"length": length}
+    random = generator(seed)  # a bad seed is refused, whether it is used or not
+    if hasattr(model, "fisher_information"):
+        try:
+            return np.asarray(model.fisher_information(**how, **options))
+        except StateSpaceError:
+            pass  # too large, or without end: what it draws tells as much as it can
+    if not hasattr(model, "sample"):
+        raise SchemaError(
+            f"the information of a {type(model).__name__} is not known and cannot be simulated; use the metric "
+            "'empirical' with reference rows"
+        )
+    return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))
+
+
+def _checked_cutoff(cutoff: float) -> float:
+    if not 0 <= cutoff < 1:
+        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
+    return float(cutoff)
 
 
 class Empirical:
-    """The pseudo-inverse of the scores' second moments over reference rows.
+    """A generalized inverse of the scores' second moments over reference rows, found as for every model.
 
-    Eigenvalues below 1e-10 of the largest count as 0.
+    Each parameter is scaled to variance 1, then eigenvalues up to 1e-10 of the largest count as 0.
     """
 
     name = "empirical"
 
     def __init__(self, model: BayesianNetwork, reference: Table) -> None:
         self._scores = Practical(model)
-        cells = self._scores.dimension**2
-        if cells > MOST_WHITENED:
-            raise StateSpaceError(
-                "the matrix of the scores' second moments",
-                cells=cells,
-                limit=MOST_WHITENED,
-                remedy="use the metric 'invariant', which needs no matrix",
-            )
-        scores = self._scores.features(reference)
-        weights = np.ones(reference.n_rows) if reference.weights is None else reference.weights.astype(np.float64)
-        weighted = scores.multiply((weights / total_weight(reference))[:, None]).tocsr()
-        moments = (scores.T @ weighted).toarray()
-        eigenvalues, vectors = np.linalg.eigh(moments)
-        kept = eigenvalues > 1e-10 * eigenvalues.max(initial=0.0)
-        self._whiten: Matrix = vectors[:, kept] / np.sqrt(eigenvalues[kept])
+        moments = second_moments(self._scores.features(reference), reference.weights)
+        self._whiten = whitening(moments, CUTOFF)
 
     @property
     def dimension(self) -> int:
@@ -367,173 +533,6 @@ def _inverse(values: npt.NDArray[np.float64]) -> Matrix:
 
 def _flat(tables: Sequence[Matrix]) -> Matrix:
     return np.concatenate([table.ravel() for table in tables])
-
-
-MOST_INFORMATION = 2**27  # cells of the matrix between the scores, 1 GiB
-N_SAMPLES = 10_000
-CUTOFF = 1e-10
-
-
-@runtime_checkable
-class ScoredModel(Protocol):
-    """A model of rows, strings or numbers with a likelihood and its derivatives."""
-
-    def log_prob(self, data: Any) -> Matrix:
-        """Return the log-probability (or density) of each row, (n,)."""
-        ...
-
-    def fisher_scores(self, data: Any) -> Features:
-        """Return its derivatives by the parameters, (n, n_parameters)."""
-        ...
-
-
-class Scores:
-    """The scores of a model, multiplied by a matrix that whitens them; None leaves them as they are.
-
-    Parameters
-    ----------
-    model : ScoredModel
-    name : str
-        Of the metric.
-    options : dict
-        Further arguments of `fisher_scores`.
-    whiten : (n_parameters, dimension) array, optional
-    """
-
-    def __init__(self, model: ScoredModel, name: str, options: dict[str, Any], whiten: Matrix | None) -> None:
-        self.name = name
-        self._model = model
-        self._options = options
-        self._whiten = whiten
-
-    @property
-    def dimension(self) -> int:
-        """The number of features: of parameters, or the rank of the matrix between the scores."""
-        if self._whiten is not None:
-            return int(self._whiten.shape[1])
-        return int(self.features([]).shape[1])
-
-    def gram(self, X: Any, Y: Any) -> Matrix:
-        """Return the kernel of all pairs, (n, m)."""
-        check_cells(len(X) * len(Y), "the kernel matrix")
-        return inner(self.features(X), None if Y is X else self.features(Y))
-
-    def diag(self, X: Any) -> Matrix:
-        """Return the kernel of each row with itself, (n,)."""
-        features = self.features(X)
-        squares = features.power(2).sum(axis=1) if is_sparse(features) else np.einsum("ij,ij->i", features, features)
-        return np.asarray(squares).ravel()
-
-    def terms(self, X: Any, Y: Any) -> Matrix:  # noqa: ARG002
-        """Raise: only a Bayesian network's kernel is a sum over variables."""
-        raise FishernetError(f"the Fisher kernel of a {type(self._model).__name__} has no terms, one a variable")
-
-    def features(self, X: Any) -> Features:
-        """Return the whitened scores, (n, dimension)."""
-        scores = self._model.fisher_scores(X, **self._options)
-        if self._whiten is None:
-            return scores
-        if is_sparse(scores):
-            return np.asarray(scores @ self._whiten)
-        # row by row the same numbers, whatever the other rows are: K(X, X) and K(X, Y) agree to the last digits
-        return np.asarray(scores, dtype=np.float64) @ self._whiten
-
-    def mean_features(self, X: Any) -> Matrix:
-        """Return their mean, (dimension,)."""
-        return weighted_mean(self.features(X), X)
-
-
-def score_metric(
-    model: ScoredModel,
-    metric: str,
-    *,
-    reference: Any = None,
-    parameters: Any = None,
-    length: Any = None,
-    n_samples: int | None = None,
-    cutoff: float | None = None,
-    seed: Seed = None,
-) -> Scores:
-    """Return the metric of a name on a model's scores.
-
-    Raises
-    ------
-    SchemaError
-        When an option does not fit the metric.
-    """
-    options = {} if parameters is None else {"parameters": parameters}
-    least = CUTOFF if cutoff is None else _checked_cutoff(cutoff)
-    if metric == "practical":
-        return Scores(model, metric, options, None)
-    if metric == "empirical":
-        if reference is None:
-            raise SchemaError("the metric 'empirical' needs reference rows")
-        moments = second_moments(model.fisher_scores(reference, **options))
-    else:
-        moments = _information(model, options, length, N_SAMPLES if n_samples is None else n_samples, seed)
-    return Scores(model, metric, options, whitening(moments, least))
-
-
-def second_moments(scores: Features) -> Matrix:
-    """Return the mean product of scores with themselves, (n_parameters, n_parameters).
-
-    Raises
-    ------
-    SchemaError
-        When there is no row.
-    StateSpaceError
-        When the matrix would not fit.
-    """
-    n, width = scores.shape
-    if n == 0:
-        raise SchemaError("second moments need a row of scores; there is none")
-    if width**2 > MOST_INFORMATION:
-        raise StateSpaceError(
-            "the matrix between the scores",
-            cells=width**2,
-            limit=MOST_INFORMATION,
-            remedy="use the metric 'practical', or fewer kinds of parameters (`parameters`)",
-        )
-    moments = scores.T @ scores / n
-    return np.asarray(moments.toarray() if is_sparse(moments) else moments)
-
-
-def whitening(moments: Matrix, cutoff: float) -> Matrix:
-    """Return W with ``W W'`` a generalized inverse of a positive semidefinite matrix, (n, rank).
-
-    Every parameter is first scaled to variance 1, so that parameters near 0, whose scores are large, do not hide the
-    others; then eigenvalues up to `cutoff` times the largest count as 0. On vectors in the range of the matrix, where
-    scores lie, any generalized inverse gives the same products as the pseudo-inverse.
-    """
-    sizes = np.sqrt(np.diag(moments))
-    scales = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-    eigenvalues, vectors = np.linalg.eigh(moments * scales[:, None] * scales)
-    kept = eigenvalues > cutoff * eigenvalues.max(initial=0.0)
-    whiten: Matrix = scales[:, None] * vectors[:, kept] / np.sqrt(eigenvalues[kept])
-    return whiten
-
-
-def _information(model: Any, options: dict[str, Any], length: Any, n_samples: int, seed: Seed) -> Matrix:
-    """Return the Fisher information: exactly where the model can, otherwise from strings that it draws."""
-    how = {} if length is None else {"length": length}
-    random = generator(seed)  # a bad seed is refused, whether it is used or not
-    if hasattr(model, "fisher_information"):
-        try:
-            return np.asarray(model.fisher_information(**how, **options))
-        except StateSpaceError:
-            pass  # too large, or without end: what it draws tells as much as it can
-    if not hasattr(model, "sample"):
-        raise SchemaError(
-            f"the information of a {type(model).__name__} is not known and cannot be simulated; use the metric "
-            "'empirical' with reference rows"
-        )
-    return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))
-
-
-def _checked_cutoff(cutoff: float) -> float:
-    if not 0 <= cutoff < 1:
-        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
-    return float(cutoff)
 
 
 Groups = Callable[[], Sequence[Matrix]]  # the probabilities of the groups, found when they are needed

@@ -53,7 +53,6 @@ class FeatureKernel(Kernel, Protocol):
         ...
 
 
-@runtime_checkable
 class LogKernel(Kernel, Protocol):
     """A kernel that knows the logarithms of its values, which may be far beyond the range of doubles."""
 
@@ -70,7 +69,12 @@ class LogKernel(Kernel, Protocol):
 
 def has_features(kernel: Kernel) -> TypeGuard[FeatureKernel]:
     """Return whether a kernel is an inner product of features that it can give."""
-    return isinstance(kernel, FeatureKernel)
+    return hasattr(kernel, "mean_features")
+
+
+def gives_logs(kernel: Kernel) -> TypeGuard[LogKernel]:
+    """Return whether a kernel knows the logarithms of its values."""
+    return hasattr(kernel, "log_matrix")
 
 
 class Algebra:
@@ -78,16 +82,16 @@ class Algebra:
 
     def __add__(self, other: Any) -> Sum:
         """Return the sum of two kernels."""
-        if not _is_kernel(self) or not _is_kernel(other):
+        if not is_kernel(self) or not is_kernel(other):
             return NotImplemented
         parts = (*_parts_of(self), *_parts_of(other))
         return FeatureSum(parts) if all(has_features(part) for part in parts) else Sum(parts)
 
     def __mul__(self, other: Any) -> Product | Multiple:
         """Return the product of two kernels, or a non-negative multiple of one."""
-        if not _is_kernel(self):
+        if not is_kernel(self):
             return NotImplemented
-        if _is_kernel(other):
+        if is_kernel(other):
             return Product(self, other)
         if isinstance(other, bool) or not isinstance(other, int | float | np.integer | np.floating):
             return NotImplemented
@@ -96,20 +100,23 @@ class Algebra:
     __rmul__ = __mul__
 
 
-def _is_kernel(value: Any) -> TypeGuard[Kernel]:
-    if isinstance(value, LogKernel):
-        check_no_logs(value)
-    return isinstance(value, Kernel)
+def is_kernel(value: Any) -> TypeGuard[Kernel]:
+    """Return whether something is a kernel; one whose calls give logarithms is refused."""
+    if not callable(value) or not hasattr(value, "diag"):
+        return False
+    check_no_logs(value)
+    return True
 
 
 def check_no_logs(kernel: Kernel) -> None:
     """Refuse a kernel whose calls give logarithms: they are no kernel to calculate with."""
-    if isinstance(kernel, LogKernel) and kernel.log:
+    if gives_logs(kernel) and kernel.log:
         raise FishernetError(f"{kernel!r} gives logarithms, which are no kernel; make it without log=True")
 
 
 def _parts_of(kernel: Kernel) -> tuple[Kernel, ...]:
-    return kernel.parts if isinstance(kernel, Sum) else (kernel,)
+    parts: tuple[Kernel, ...] = getattr(kernel, "summands", (kernel,))
+    return parts
 
 
 class Sum(Algebra):
@@ -117,6 +124,11 @@ class Sum(Algebra):
 
     def __init__(self, parts: tuple[Kernel, ...]) -> None:
         self.parts = parts
+
+    @property
+    def summands(self) -> tuple[Kernel, ...]:
+        """The kernels that are added."""
+        return self.parts
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the values for all pairs, (n, m) float64."""
@@ -368,7 +380,7 @@ class Normalized(Algebra):
         """Make the kind with features, or from logarithms, where the kernel has them."""
         if cls is not Normalized:
             return super().__new__(cls)
-        if isinstance(kernel, LogKernel):
+        if gives_logs(kernel):
             return super().__new__(NormalizedLogs)
         return super().__new__(NormalizedFeatures if has_features(kernel) else cls)
 
@@ -478,7 +490,7 @@ class Rbf(Algebra):
 
 
 def _checked_kernel(kernel: Any) -> Any:
-    if not isinstance(kernel, Kernel):
+    if not is_kernel(kernel):
         raise SchemaError(f"a kernel is needed, not {type(kernel).__name__}")
     return kernel
 

@@ -78,7 +78,7 @@ class HiddenBinomialKernel(LogMadeKernel):
         self.emission = checked_rows(rows, "emission", (*(None,) * (rows.ndim - 2), self.prior.shape[-1], None))
         if alphabet is None:
             alphabet = range(self.emission.shape[-1])
-        self.alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        self.alphabet = Alphabet.of(alphabet)
         if len(self.alphabet) != self.emission.shape[-1]:
             raise SchemaError(
                 f"the alphabet has {len(self.alphabet)} symbols, and emission columns for {self.emission.shape[-1]}"

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base import check
+from fishernet.base.errors import StateSpaceError
 from fishernet.kernels.kernel import Algebra, Features, Matrix, check_cells, inner, weighted_mean
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.profile import windows
@@ -61,10 +62,8 @@ class SpectrumKernel(Algebra):
         return super().__new__(SpectrumFeatures if cls is SpectrumKernel and alphabet is not None else cls)
 
     def __init__(self, k: int, alphabet: Iterable[Hashable] | Alphabet | None = None) -> None:
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise SchemaError(f"the length of the substrings must be an integer from 1, got {k!r}")
-        self.k = int(k)
-        self.alphabet = alphabet if alphabet is None or isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        self.k = check.integer(k, "k", least=1)
+        self.alphabet = None if alphabet is None else Alphabet.of(alphabet)
 
     def __getnewargs__(self) -> tuple[int, Alphabet | None]:
         return self.k, self.alphabet

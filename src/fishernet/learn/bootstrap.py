@@ -24,7 +24,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
@@ -157,8 +158,7 @@ class EdgeStrengths:
             When the threshold is out of range.
         """
         least = self.threshold if threshold is None else threshold
-        if isinstance(least, bool) or not isinstance(least, int | float | np.floating) or not 0 < least <= 1:
-            raise FishernetError(f"threshold must be a number above 0 and up to 1, got {threshold!r}")
+        check.number(least, "threshold", above=0, most=1)
         parents: list[list[int]] = [[] for _ in self.names]
         for tail, head in self._edges():
             if self.strength[tail, head] < least:
@@ -265,8 +265,7 @@ def edge_strengths(
     """
     if not isinstance(table, Table):
         raise SchemaError(f"edge_strengths draws rows, so it needs a Table, not {type(table).__name__}")
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise FishernetError(f"the number of samples must be a positive integer, got {n!r}")
+    check.integer(n, "n", least=1)
     table.require_complete("edge_strengths")
     sampler = _Sampler(table)
     options = reusable(as_dag)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
 from fishernet.data import CountSource, Table, as_source
 from fishernet.graphs import Dag
@@ -195,8 +196,7 @@ def kdb(table: Table | CountSource, target: str, k: int = 3) -> Dag:
     >>> max(map(len, dag.parents))
     3
     """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
-        raise FishernetError(f"k must be an integer from 0 on, got {k!r}")
+    check.integer(k, "k", least=0)
     source = as_source(table)
     c, features = _class_and_features(source, target)
     pairs = mutual_information(source, features, c)

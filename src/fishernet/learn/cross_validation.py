@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base import check
+from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.data import Table
@@ -182,8 +183,7 @@ def _folds(table: Table, folds: int, random: np.random.Generator) -> Integers:
     """Return the fold of each row: rows are shuffled and dealt, those that count before those of weight 0."""
     counting = np.ones(table.n_rows, dtype=bool) if table.weights is None else table.weights > 0
     most = int(counting.sum())
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= most:
-        raise FishernetError(f"the number of folds must be from 2 to {most:,} (the rows that count), got {folds!r}")
+    check.integer(folds, "folds", least=2, most=most, note="the rows that count")
     shuffled = random.permutation(table.n_rows)
     dealt = shuffled[np.argsort(~counting[shuffled], kind="stable")]
     fold = np.empty(table.n_rows, dtype=np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.models.sequences.alphabet import Alphabet
@@ -109,7 +110,7 @@ class Effort:
 
     def __post_init__(self) -> None:
         for name in ("restarts", "max_steps"):
-            check_whole(getattr(self, name), name)
+            check.integer(getattr(self, name), name, least=1)
         for name in ("smoothing", "tolerance"):
             number = getattr(self, name)
             if not np.isfinite(number) or number < 0:
@@ -225,11 +226,4 @@ def chosen_alphabet(
     """Return the alphabet given, or that of the symbols that occur (but one)."""
     if alphabet is None:
         return Alphabet.seen(strings, but=but)
-    return alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
-
-
-def check_whole(value: object, name: str) -> int:
-    """Return a whole number from 1 on."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise SchemaError(f"{name} must be an integer from 1, got {value!r}")
-    return int(value)
+    return Alphabet.of(alphabet)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed
-from fishernet.learn.em import Effort, EmResult, Numbers, check_whole, chosen_alphabet, fit, random_emission, shares
+from fishernet.learn.em import Effort, EmResult, Numbers, chosen_alphabet, fit, random_emission, shares
 from fishernet.models import HiddenTree
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.trees.hidden_tree import Codes, TreeCounts
@@ -153,9 +154,9 @@ def hidden_tree_fit(
     else:
         repeated = fixed_seed(seed)
         random = np.random.default_rng(repeated)
-        shape = tree if isinstance(tree, TreeShape) else TreeShape.from_nested(tree)
+        shape = TreeShape.of(tree)
         known = chosen_alphabet(listed, alphabet, but=missing)
-        size = check_whole(n_states, "n_states")
+        size = check.integer(n_states, "n_states", least=1)
         starts = [_random_model(shape, listed, known, size, shared, arity, missing, random) for _ in range(restarts)]
     codes = starts[0].encode(listed)
     if not len(codes):

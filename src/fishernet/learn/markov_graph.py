@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import check_names, listed
 from fishernet.base.progress import Progress, Reporter
@@ -33,8 +34,7 @@ from fishernet.data import CountSource, Table
 from fishernet.data.numbers import is_frame
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
-from fishernet.independence.contingency import Answer, MeasuresAssociation, check_alpha
-from fishernet.learn.hill_climb import check_number
+from fishernet.independence.contingency import Answer, MeasuresAssociation
 
 Blanket = tuple[int, ...]
 
@@ -219,11 +219,11 @@ def markov_blankets(
     ((1,), (0, 2), (1,))
     """
     began = time.monotonic()
-    check_alpha(alpha)
+    check.share(alpha, "alpha")
     if search not in SEARCHES:
         raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
     if max_blanket is not None:
-        check_number("max_blanket", max_blanket, 0)
+        check.integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
     of, how = _test_of(X, test, names, standardize, alpha, number, options)
     if not of:

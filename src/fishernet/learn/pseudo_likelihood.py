@@ -30,13 +30,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.data import CountSource, Table, as_scatter, as_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
-from fishernet.learn.hill_climb import check_number
 from fishernet.learn.markov_graph import Edge, check_rule, combined, edges_between, joined
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
@@ -149,7 +149,7 @@ def discrete_markov_graph(
     if not names:
         raise SchemaError("the table has no columns to learn from")
     if max_blanket is not None:
-        check_number("max_blanket", max_blanket, 0)
+        check.integer(max_blanket, "max_blanket", least=0)
     local = LocalScores(source, named_score(score, **options))
     of_size = log_prior(prior, len(names))
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base import check
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.learn.em import (
     Effort,
     EmResult,
     Numbers,
-    check_whole,
     chosen_alphabet,
     fit,
     random_emission,
@@ -157,7 +157,7 @@ def baum_welch(
         encoded = known.encode(strings)
         repeated = fixed_seed(seed)
         random = np.random.default_rng(repeated)
-        size = check_whole(n_states, "n_states")
+        size = check.integer(n_states, "n_states", least=1)
         starts = [_random_model(encoded, known, size, final, random) for _ in range(restarts)]
     if not len(encoded):
         raise SchemaError("a hidden Markov model is fitted to strings; there is none")
@@ -291,13 +291,9 @@ def markov_chain(
     array([[0.333, 0.667],
            [1.   , 0.   ]])
     """
-    if isinstance(smoothing, bool) or not isinstance(smoothing, int | float | np.number) or not 0 <= smoothing < np.inf:
-        raise FishernetError(f"smoothing must be a number from 0 on, got {smoothing!r}")
+    check.number(smoothing, "smoothing", least=0)
     strings = sequences if isinstance(sequences, str) else list(sequences)
-    if alphabet is None:
-        alphabet = Alphabet.seen(strings)
-    elif not isinstance(alphabet, Alphabet):
-        alphabet = Alphabet(alphabet)
+    alphabet = Alphabet.seen(strings) if alphabet is None else Alphabet.of(alphabet)
     shape = table_shape(len(alphabet), order, end)
     encoded = alphabet.encode(strings)
     _, cells = windows(with_end(encoded, len(alphabet)) if end else encoded, shape)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.base.random import Seed, checked_count
+from fishernet.base.random import Seed, draw_count
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State
 from fishernet.infer.factors import Model
@@ -219,7 +219,7 @@ class DependencyNetwork(Network):
         return draw_rows(
             self.variables,
             self.conditionals,
-            checked_count(n, "the number of rows", 1),
+            draw_count(n, least=1),
             scan=scan,
             given=given,
             weights=weights,

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
-from fishernet.base.random import Seed, checked_count, generator
+from fishernet.base.random import Seed, draw_count, generator
 from fishernet.graphs import UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.models.conditionals.linear_gaussian import regression
@@ -67,8 +67,9 @@ def g_wishart(
         How many.
     method : {"auto", "direct"}
         "auto": exact where the connected parts are chordal; on others each of the n draws ends a Gibbs chain of its
-        own, which starts from a draw on a chordal subgraph. "direct": complete a Wishart draw's inverse, part by part,
-        which is another distribution, but often used for it (see `fishernet.models.g_wishart`).
+        own, which starts from a draw on a chordal subgraph. "direct": complete the inverse of a Wishart draw of all
+        variables, which is another distribution, but often used for it (see
+        `fishernet.models.g_wishart`).
     sweeps : int
         Of the Gibbs sampler through the cliques, where "auto" needs it.
     seed : None, int or numpy.random.Generator
@@ -97,18 +98,18 @@ def g_wishart(
     if method not in METHODS:
         raise FishernetError(f"unknown method {method!r}; there are {', '.join(map(repr, METHODS))}")
     freedom, d = checked_number(df, "df", positive=True), len(graph.names)
-    count, rounds = checked_count(n, "the number of draws", 0), checked_count(sweeps, "the number of sweeps", 0)
+    count, rounds = draw_count(n), draw_count(sweeps, "sweeps")
     if count * d**2 > MOST_CELLS:
         raise StateSpaceError("the draws", cells=count * d**2, limit=MOST_CELLS, remedy="draw fewer at a time")
     D = np.eye(d) if scale is None else _checked_scale(scale, d)
     random = generator(seed)
+    if method == "direct":
+        return _completed(count, graph, freedom, D, random)
     draws = np.zeros((count, d, d))
     for part in parts(graph):
         at = np.ix_(range(count), part.positions, part.positions)
         own = D[np.ix_(part.positions, part.positions)]
-        if method == "direct":
-            draws[at] = _completed(count, part, freedom, own, random)
-        elif part.is_chordal:
+        if part.is_chordal:
             draws[at] = _chordal(count, part, freedom, own, random)
         else:
             draws[at] = _gibbs(_chordal(count, part, freedom, own, random), part, freedom, own, rounds, random)
@@ -133,9 +134,8 @@ def _chordal(count: int, part: Part, df: float, D: Numbers, random: np.random.Ge
     return K
 
 
-def _completed(count: int, part: Part, df: float, D: Numbers, random: np.random.Generator) -> Numbers:
-    """Return the completions of the inverses of Wishart draws, (count, d, d)."""
-    graph = UndirectedGraph(part.names, part.adjacency)
+def _completed(count: int, graph: UndirectedGraph, df: float, D: Numbers, random: np.random.Generator) -> Numbers:
+    """Return the completions of the inverses of Wishart draws of all variables, (count, d, d)."""
     inverses = np.linalg.inv(_wishart(count, df, D, random))
     return np.array([completed_precision((W + W.T) / 2, graph) for W in inverses]).reshape(count, len(D), len(D))
 

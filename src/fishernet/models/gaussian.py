@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.random import Seed, checked_count, generator
+from fishernet.base.random import Seed, draw_count, generator
 from fishernet.models.sequences.alphabet import checked_rows
 
 Numbers = npt.NDArray[np.float64]
@@ -126,7 +126,7 @@ class Gaussian:
 
     def sample(self, n: int, *, seed: Seed = None) -> Numbers:
         """Draw numbers, (n,) float64."""
-        return generator(seed).normal(self._mean, self._sd, checked_count(n, "the number of draws", 0))
+        return generator(seed).normal(self._mean, self._sd, draw_count(n))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Gaussian):
@@ -244,7 +244,7 @@ class GaussianMixture:
 
     def sample(self, n: int, *, seed: Seed = None) -> Numbers:
         """Draw numbers, (n,) float64."""
-        random, count = generator(seed), checked_count(n, "the number of draws", 0)
+        random, count = generator(seed), draw_count(n)
         component = random.choice(len(self._weights), count, p=self._weights / self._weights.sum())
         return random.normal(self._means[component], self._sd)
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import listed, numbered, positions
-from fishernet.base.random import Seed, checked_count, generator
+from fishernet.base.random import Seed, draw_count, generator
 from fishernet.data.numbers import named_columns
 from fishernet.graphs import UndirectedGraph
 from fishernet.models.gaussian import Numbers
@@ -289,7 +289,7 @@ class GaussianMarkovNetwork:
         n : int
         seed : None, int or numpy.random.Generator
         """
-        count = checked_count(n, "the number of draws", 0)
+        count = draw_count(n)
         z = generator(seed).standard_normal((count, len(self._names)))
         drawn: Numbers = self._mean + np.linalg.solve(self._factor.T, z.T).T
         return drawn

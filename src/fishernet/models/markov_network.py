@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import check_names, positions
-from fishernet.base.random import Seed, checked_count, stream_key
+from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table, Variable
 from fishernet.infer.factors import MAX_TABLE, check_held
 from fishernet.infer.pseudo_gibbs import draw_rows
@@ -108,7 +108,7 @@ class MarkovNetwork:
         Table
             Independent rows from the junction tree; successive states, n_variables updates apart, from Gibbs sampling.
         """
-        rows = checked_count(n, "the number of rows", 0)
+        rows = draw_count(n)
         plan = _core.Inference(self.factors, [], [], [], True, max_table)
         try:
             check_held(plan.cells_held, max_table, "the junction tree's tables")

@@ -31,6 +31,9 @@ MOST_STEPS = 200
 LARGEST = 1e11  # entry of the precision, for variances of 1: beyond, the maximum is nowhere
 FEW_ENTRIES = 300  # whose curvature is written down as a matrix
 QUADRATIC = 0.2  # decrement from which on whole steps are safe
+PROOF = 0.5  # of the bound on the decrement, below 1, with room for rounding: then there is a maximum
+GROWTH = 10.0
+MOST_PRODUCTS = 4  # of conjugate gradients, for each entry: beyond, the curvature is singular but for rounding
 ROUNDING = 1e-6  # a decrement after which the gradient can only fall, but for rounding
 NARROW = 1e-10  # an eigenvalue that counts as 0 when the reason of a failure is looked for
 
@@ -97,9 +100,10 @@ def _of_part(R: Numbers, part: Part) -> Numbers:
     if part.is_chordal:
         return start
     entries = Entries.of_adjacency(part.adjacency)
-    found, gradient, steps = _newton(entries, entries.taken(R), entries.taken(start))
-    if gradient <= ENOUGH:
-        return entries.filled(found)
+    found, gap, steps = _newton(entries, entries.taken(R), entries.taken(start))
+    K, gradient = entries.filled(found), float(np.abs(gap).max())
+    if gradient <= ENOUGH and _exists(K, entries.filled(gap), start):
+        return K
     for clique in cliques(part.adjacency):
         if np.linalg.eigvalsh(R[np.ix_(clique, clique)])[0] < NARROW:
             raise singular_clique([part.names[v] for v in clique])
@@ -112,8 +116,19 @@ def _of_part(R: Numbers, part: Part) -> Numbers:
     )
 
 
-def _newton(entries: Entries, target: Numbers, x: Numbers) -> tuple[Numbers, float, int]:
-    """Return the best entries, how far their inverse is off, and the number of steps.
+def _exists(K: Numbers, gap: Numbers, start: Numbers) -> bool:
+    """Return whether a maximum exists, given how far the inverse of K is off on the entries, (d, d).
+
+    Where there is none, K grows without end and its inverse comes as near as one likes. A self-concordant function has
+    a minimum if the decrement is anywhere below 1, and here it is at most the size of the gap times that of K. Columns
+    that are nearly collinear make K, and the rounding of its inverse, too large for this proof, but from the start.
+    """
+    size = np.linalg.norm(K, 1)
+    return bool(np.linalg.norm(gap) * size < PROOF or size < GROWTH * np.linalg.norm(start, 1))
+
+
+def _newton(entries: Entries, target: Numbers, x: Numbers) -> tuple[Numbers, Numbers, int]:
+    """Return the best entries, by how much those of their inverse are off, and the number of steps.
 
     Parameters
     ----------
@@ -123,21 +138,24 @@ def _newton(entries: Entries, target: Numbers, x: Numbers) -> tuple[Numbers, flo
     x : (n_entries,) array
         Of a positive definite matrix, to begin with.
     """
-    W, log_det = _inverse(entries.filled(x))
-    best, least, steps = x, np.inf, 0
-    while True:
-        gap = entries.taken(W) - target
-        off = float(np.abs(gap).max())
-        if off < least:
-            best, least = x, off
-        if off <= AIM or steps == MOST_STEPS or not x[: entries.size].max() < LARGEST:
-            break
-        direction = _direction(entries, W, gap)
-        decrement = math.sqrt(max(entries.inner(gap, direction), 0.0))
-        if off > least and decrement < ROUNDING:
-            break  # rounding: there is no more to win
-        x, W, log_det = _moved(entries, target, x, direction, decrement, log_det)
-        steps += 1
+    best, least, steps = x, np.full(len(entries), np.inf), 0
+    try:
+        W, log_det = _inverse(entries.filled(x))
+        while True:
+            gap = entries.taken(W) - target
+            off = np.abs(gap).max()
+            if off < np.abs(least).max():
+                best, least = x, gap
+            if off <= AIM or steps == MOST_STEPS or not x[: entries.size].max() < LARGEST:
+                break
+            direction = _direction(entries, W, gap)
+            decrement = math.sqrt(max(entries.inner(gap, direction), 0.0))
+            if off > np.abs(least).max() and decrement < ROUNDING:
+                break  # rounding: there is no more to win
+            x, W, log_det = _moved(entries, target, x, direction, decrement, log_det)
+            steps += 1
+    except np.linalg.LinAlgError:
+        pass  # entries so large that a factor or the curvature is singular: no better ones are within reach
     return best, least, steps
 
 
@@ -181,7 +199,9 @@ def _direction(entries: Entries, W: Numbers, gap: Numbers) -> Numbers:
     along = rest / diagonal
     size = entries.inner(rest, along)
     goal = size * min(0.01, size)  # the nearer, the more exactly: convergence stays quadratic
-    while size > goal:
+    for _ in range(MOST_PRODUCTS * len(entries)):
+        if size <= goal:
+            return D
         bent = curvature(along)
         length = size / entries.inner(along, bent)
         D = D + length * along
@@ -189,7 +209,7 @@ def _direction(entries: Entries, W: Numbers, gap: Numbers) -> Numbers:
         ahead = rest / diagonal
         size, before = entries.inner(rest, ahead), size
         along = ahead + size / before * along
-    return D
+    raise np.linalg.LinAlgError
 
 
 def cliques(adjacency: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -254,7 +254,7 @@ def _shortest_ways(n: int, links: Sequence[Link]) -> Points:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
-    u, v = np.array(links).T
+    u, v = np.array(links, dtype=np.int32).T  # older versions of scipy walk through no other type
     lengths: Points = shortest_path(
         coo_array((np.ones(len(u)), (u, v)), (n, n)).tocsr(), directed=False, unweighted=True
     )

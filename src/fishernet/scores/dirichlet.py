@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError
+from fishernet.base import check
 from fishernet.data import Counts
 from fishernet.scores.score import BuiltIn, Rule, cell_counts, log_cells
 
@@ -29,7 +29,7 @@ class Bdeu(BuiltIn):
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive("ess", self.ess)
+        check.number(self.ess, "ess", above=0)
 
     def joint(self, counts: Counts) -> float:
         """Return the sum over cells of ``log G(a + n) / G(a)``, a being ess / (number of cells)."""
@@ -80,7 +80,7 @@ class Bdq(BuiltIn):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive("alpha", self.alpha)
+        check.number(self.alpha, "alpha", above=0)
 
     def joint(self, counts: Counts) -> float:
         """Return the log marginal likelihood of a set."""
@@ -95,12 +95,6 @@ class Bdq(BuiltIn):
     def rule(self, n_rows: float) -> Rule:  # noqa: ARG002
         """Return the measure and the imagined rows a cell."""
         return Rule("bdq", self.alpha)
-
-
-def check_positive(name: str, value: float) -> None:
-    """Raise FishernetError unless a number is positive and finite."""
-    if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value > 0):
-        raise FishernetError(f"{name} must be a positive number, got {value!r}")
 
 
 def sum_log_rising(log_a: float, n: npt.NDArray[np.float64]) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, MissingValueError
+from fishernet.base.errors import FishernetError, FishernetWarning, MissingValueError
 from fishernet.base.names import positions
 from fishernet.data import Counts, CountSource, Scatter, Table, TableCounts, as_scatter, as_source
 from fishernet.graphs import Dag, UndirectedGraph
@@ -32,6 +33,7 @@ Numbers = Any  # an array or a data frame of numbers, or a Scatter
 
 MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
 MOST_CELLS = 2**28
+MOST_RESOLVED = 1e12  # rows, from which on a double cannot tell scores apart that differ by 0.01 nats
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
 
 
@@ -51,6 +53,7 @@ class LocalScores:
 
     def __init__(self, source: CountSource, score: Score) -> None:
         _check_kinds(source, score)
+        _warn_of_resolution(source, score)
         self.source = source
         self.score = score
         self._known = _core.FamilyCache()
@@ -130,6 +133,22 @@ def _gaussian_terms(source: CountSource, score: Score) -> FractionalTerms | None
     if not isinstance(source, Scatter) or not isinstance(score, Fractional):
         return None
     return FractionalTerms(source, center=score.center)
+
+
+def _warn_of_resolution(source: CountSource, score: Score) -> None:
+    """Warn where rows are so many that rounding decides about arcs.
+
+    No error: probabilities and counts are right, and so is every arc that rows so many speak for clearly.
+    """
+    n = float(source.n_rows)
+    if isinstance(score, BuiltIn) and n > MOST_RESOLVED:
+        warnings.warn(
+            f"the rows' weights sum to {n:.3g}: a score is as large as {n * math.log(n):.1g} nats and rounded to about "
+            f"{math.ulp(n * math.log(n)):.1g}, so weak arcs come and go by chance; if the weights are no numbers of "
+            "rows, divide them by what makes them so",
+            FishernetWarning,
+            stacklevel=4,
+        )
 
 
 def _check_kinds(source: CountSource, score: Score) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
@@ -24,7 +25,7 @@ from fishernet.data import Table
 from fishernet.kernels import FisherKernel, Kernel
 from fishernet.kernels.fisher import Invariant
 from fishernet.kernels.sets import mean_to
-from fishernet.select.selection import Selection, checked_size
+from fishernet.select.selection import Selection
 
 
 def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
@@ -354,7 +355,7 @@ def greedy_mmd(
     >>> bool(chosen.distance < 0.5 * fn.compare.mmd(k, table[at_random.indices], table))
     True
     """
-    k = checked_size(k, table.n_rows)
+    k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
     if isinstance(kernel, FisherKernel) and isinstance(kernel.rule, Invariant):
         rows = table.conform(kernel.model.variables)
         rows.require_complete("greedy_mmd")
@@ -404,7 +405,7 @@ def greedy_chi_square(
     >>> bool(chosen.distance <= chosen.trace[0])
     True
     """
-    k = checked_size(k, table.n_rows)
+    k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
     table.require_complete("greedy_chi_square")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")
@@ -432,10 +433,9 @@ def _search(
     if start is not None:
         swaps.set_start(checked_start(start, k, table.n_rows))
     else:
-        if isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or not 1 <= n_starts < 2**31:
-            raise FishernetError(f"n_starts must be a positive integer, got {n_starts!r}")
+        n_starts = check.integer(n_starts, "n_starts", least=1, most=2**31 - 1)
         number = fixed_seed(seed)
-        swaps.draw_start(stream_key(number), int(n_starts))
+        swaps.draw_start(stream_key(number), n_starts)
     sweeps = _sweep_until_stable(swaps.visit, k, Reporter(progress, "choosing rows")) if k < table.n_rows else 0
     return Selection(
         indices=swaps.rows,

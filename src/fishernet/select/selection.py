@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError
+from fishernet.base import check
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
 from fishernet.kernels import Kernel
@@ -142,7 +142,7 @@ def random_subset(table: Table, k: int, seed: Seed = None) -> Selection:
     >>> len(fn.select.random_subset(table, 10, seed=1).indices)
     10
     """
-    k = checked_size(k, table.n_rows)
+    k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
     number = fixed_seed(seed)
     rows = _core.draw_subset(table.n_rows, k, stream_key(number), 0)
     return Selection(
@@ -155,18 +155,3 @@ def random_subset(table: Table, k: int, seed: Seed = None) -> Selection:
         table=table,
         kernel=None,
     )
-
-
-def checked_size(k: object, n_rows: int) -> int:
-    """Return the number of rows to choose.
-
-    Raises
-    ------
-    FishernetError
-        When it is no integer from 1 to the number of rows.
-    """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer):
-        raise FishernetError(f"the number of rows to choose must be an integer, got {k!r}")
-    if not 1 <= k <= n_rows:
-        raise FishernetError(f"the number of rows to choose must be from 1 to {n_rows:,} (the table's rows), got {k}")
-    return int(k)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.data import Table
 from fishernet.kernels import FisherKernel
@@ -78,8 +79,7 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
     """
     if not isinstance(kernel, FisherKernel):
         raise SchemaError(f"similar needs a FisherKernel, whose terms are the variables', not {type(kernel).__name__}")
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise FishernetError(f"the number of rows to find must be a positive integer, got {n!r}")
+    n = check.integer(n, "n", least=1)
     given = _given_row(table, row)
     lengths = np.sqrt(kernel.diag(table) * kernel.diag(given))
     cosines = np.zeros(table.n_rows)
@@ -89,7 +89,7 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
         np.divide(values, lengths[part], out=cosines[part], where=lengths[part] > 0)
     cosines = np.clip(cosines, -1, 1)
     # rounding must not decide between rows that are equally alike, nor push a row behind itself
-    order = np.argsort(-cosines.round(12), kind="stable")[: int(n)].astype(np.int64)
+    order = np.argsort(-cosines.round(12), kind="stable")[:n].astype(np.int64)
     terms = kernel.terms(table[order], given)[:, :, 0].T
     scale = lengths[order, None]
     return Similar(

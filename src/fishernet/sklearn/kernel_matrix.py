@@ -9,7 +9,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import SchemaError
-from fishernet.kernels import Kernel, Normalized
+from fishernet.kernels import Normalized
+from fishernet.kernels.kernel import is_kernel
 from fishernet.sklearn.columns import OfStrings, listed_strings
 
 
@@ -61,9 +62,9 @@ class KernelTransformer(OfStrings):
         """
         self.strings_ = listed_strings(X)
         kernel = self.kernel
-        if not isinstance(kernel, Kernel) and callable(kernel):
+        if not is_kernel(kernel) and callable(kernel):
             kernel = kernel(self.strings_)
-        if not isinstance(kernel, Kernel):
+        if not is_kernel(kernel):
             raise SchemaError(f"a kernel or a function that makes one is needed, not {type(kernel).__name__}")
         self.kernel_ = Normalized(kernel) if self.normalize else kernel
         return self

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import fishernet as fn
 from fishernet.cli.terminal import Commands, outcome
-from tests.cli.running import COMMAND, ENVIRONMENT
+from tests.cli.running import COMMAND, ENVIRONMENT, RUNNER
 
 
 def ending(error: BaseException | None, **options: Any) -> Result:
@@ -25,7 +25,7 @@ def ending(error: BaseException | None, **options: Any) -> Result:
         if error is not None:
             raise error
 
-    return CliRunner().invoke(Commands("group", commands=[fail]), ["fail"], **options)
+    return RUNNER.invoke(Commands("group", commands=[fail]), ["fail"], **options)
 
 
 INTERRUPT = KeyboardInterrupt()
@@ -82,7 +82,7 @@ def test_warnings_of_the_library_are_notes() -> None:
             "read without schema=table.variables, the labels of 'x'\nchange", fn.FishernetWarning, stacklevel=1
         )
 
-    ended = CliRunner().invoke(Commands("group", commands=[warn]), ["warn"])
+    ended = RUNNER.invoke(Commands("group", commands=[warn]), ["warn"])
     assert ended.exit_code == 0
     assert ended.stderr == "fishernet: note: read without the model, the labels of 'x'\\nchange\n"
 

@@ -163,7 +163,7 @@ def test_progress_ends_with_all_scores() -> None:
         ({"prior": (0.5, 0.5, 2.0)}, "m at least 4"),
         ({"max_blanket": -1}, "max_blanket"),
         ({"max_blanket": "a"}, "max_blanket"),
-        ({"ess": -1.0}, "ess must be a positive number"),
+        ({"ess": -1.0}, "ess must be a number above 0"),
     ],
 )
 def test_options_out_of_range(options: dict[str, Any], message: str) -> None:

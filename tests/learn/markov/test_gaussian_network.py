@@ -143,6 +143,43 @@ def test_cliques_too_large_for_the_rows_are_named() -> None:
         fn.learn.gaussian_network(data(4, 5), graph)
 
 
+def lines_follow_the_cycle(X: Any) -> bool:
+    """Whether three rows of a cycle's variables have no maximum of the likelihood (Buhl 1993, theorem 4.3).
+
+    Three rows less their mean lie in a plane; every variable is a line in it. There is no maximum where the lines,
+    turned from one to the next, come in the order of the cycle.
+    """
+    axes = np.linalg.svd(X - X.mean(axis=0))[0][:, :2]
+    order = np.argsort(np.arctan2(*(axes.T @ X)) % np.pi)
+    steps = (np.roll(order, -1) - order) % len(order)
+    return bool((steps == 1).all() or (steps == len(order) - 1).all())
+
+
+@pytest.mark.parametrize("seeds", [range(60), [160, 182, 234]])  # in the last three the gradient falls below 1e-8
+def test_three_rows_of_a_cycle_have_a_maximum_or_say_that_there_is_none(seeds: Any) -> None:
+    outcomes = []
+    for seed in seeds:
+        X = np.random.default_rng(seed).normal(size=(3, 4))
+        if lines_follow_the_cycle(X):
+            with pytest.raises(fn.ConvergenceError, match="too few rows"):
+                fn.learn.gaussian_network(X, RING)
+        else:
+            covariance = fn.learn.gaussian_network(X, RING).covariance
+            np.testing.assert_allclose(covariance[pattern(RING)], np.cov(X.T, bias=True)[pattern(RING)], atol=1e-7)
+        outcomes.append(lines_follow_the_cycle(X))
+    assert any(outcomes)
+
+
+@pytest.mark.slow
+def test_a_large_graph_without_a_maximum_comes_to_an_end() -> None:
+    """A grid with more entries than fit a matrix of curvatures, and three rows."""
+    pairs = [(v, v + 1) for v in range(121) if v % 11 < 10] + [(v, v + 11) for v in range(110)]
+    labels = [f"x{v}" for v in range(121)]
+    grid = fn.UndirectedGraph.from_edges(labels, [(labels[a], labels[b]) for a, b in pairs])
+    with pytest.raises(fn.ConvergenceError, match="too few rows"):
+        fn.learn.gaussian_network(np.random.default_rng(0).normal(size=(3, 121)), grid)
+
+
 def test_only_an_undirected_graph_will_do() -> None:
     with pytest.raises(fn.SchemaError, match="gaussian_network needs a UndirectedGraph, not Dag; .*moral"):
         fn.learn.gaussian_network(data(9), fn.Dag.from_edges(NAMES, []))  # type: ignore[arg-type]

@@ -160,7 +160,7 @@ def with_cell(row: int, column: int, value: float) -> np.ndarray[Any, Any]:
         (lambda: fn.learn.markov_graph(X, names=["a"]), "1 names for 7 columns"),
         (lambda: fn.learn.markov_graph(np.zeros((5, 0))), "no columns"),
         (lambda: fn.learn.markov_graph(fn.Table.from_codes([[0], [1]])), "a Table holds states"),
-        (lambda: fn.learn.markov_graph(X, alpha=0), "alpha must lie strictly between 0 and 1"),
+        (lambda: fn.learn.markov_graph(X, alpha=0), "alpha must be strictly between 0 and 1"),
         (lambda: fn.learn.markov_graph(X, alpha=1.0), "alpha"),
         (lambda: fn.learn.markov_graph(X, test="kcit"), "unknown test 'kcit'; there are 'knn-mi', 'fisher-z'"),
         (lambda: fn.learn.markov_graph(X, rule="xor"), "unknown rule 'xor'; there are 'and', 'or'"),

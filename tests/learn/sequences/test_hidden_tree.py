@@ -135,15 +135,15 @@ def test_progress_can_stop_it() -> None:
         ({"strings": []}, "no symbols to make an alphabet of"),
         ({"strings": [], "alphabet": "01"}, "there is none"),
         ({"strings": ["011"]}, "string 0 has 3 symbols"),
-        ({"n_states": None}, "n_states must be an integer from 1"),
-        ({"n_states": 0}, "n_states must be an integer from 1"),
-        ({"restarts": 0}, "restarts must be an integer from 1"),
-        ({"max_steps": 1.5}, "max_steps must be an integer from 1"),
+        ({"n_states": None}, "n_states must be an integer of at least 1"),
+        ({"n_states": 0}, "n_states must be an integer of at least 1"),
+        ({"restarts": 0}, "restarts must be an integer of at least 1"),
+        ({"max_steps": 1.5}, "max_steps must be an integer of at least 1"),
         ({"smoothing": -1.0}, "smoothing must be a finite number from 0"),
         ({"tolerance": np.nan}, "tolerance must be a finite number from 0"),
     ],
 )
 def test_what_does_not_fit_is_an_error(change: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {"tree": [0, 1], "strings": ["01", "11"], "n_states": 2, "seed": 1, **change}
-    with pytest.raises(fn.SchemaError, match=message):
+    with pytest.raises(fn.FishernetError, match=message):
         fn.learn.hidden_tree(**arguments)

@@ -65,6 +65,15 @@ def test_completing_a_wishart_draw_does_not() -> None:
     assert np.abs(deviations(K, 6.0, SCALE, pattern(GRAPHS["complete"]))).max() < 4.5
 
 
+def test_the_direct_way_completes_one_wishart_draw_of_all_variables() -> None:
+    """Lenkoski's algorithm: without edges what is left are the variances of one inverse Wishart draw, dependent."""
+    K = fn.models.g_wishart(GRAPHS["empty"], df=6.0, scale=SCALE, n=5000, method="direct", seed=7)
+    theirs = stats.invwishart(9.0, SCALE).rvs(5000, random_state=np.random.default_rng(8))
+    for i, j in ((0, 1), (1, 2)):
+        expected = theirs[:, i, i] / theirs[:, j, j]
+        assert stats.ks_2samp(K[:, j, j] / K[:, i, i], expected).pvalue > 1e-4
+
+
 @pytest.mark.parametrize("name", GRAPHS)
 def test_zeros_are_exact_and_the_rest_is_positive_definite(name: str) -> None:
     for method in ("auto", "direct"):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import listed
-from fishernet.base.random import Seed, checked_count, generator
+from fishernet.base.random import Seed, draw_count, generator
 from fishernet.graphs import Dag
 from fishernet.models.gaussian import Numbers, log_normal
 from fishernet.models.gaussian_markov_network import (
@@ -243,7 +243,7 @@ class GaussianBayesianNetwork:
         n : int
         seed : None, int or numpy.random.Generator
         """
-        count = checked_count(n, "the number of draws", 0)
+        count = draw_count(n)
         rows = generator(seed).standard_normal((count, len(self.names)))
         for v in self._dag.order:
             rows[:, v] *= self._sds[v]

@@ -83,6 +83,11 @@ class Alphabet:
         self._points = CodePoints([str(symbol) for symbol in self._symbols]) if self.is_text else None
 
     @classmethod
+    def of(cls, symbols: Iterable[Hashable] | Alphabet) -> Alphabet:
+        """Return the alphabet of some symbols, or the alphabet itself."""
+        return symbols if isinstance(symbols, Alphabet) else cls(symbols)
+
+    @classmethod
     def seen(cls, strings: Iterable[Sequence[Symbol]], *, but: Symbol | None = None) -> Alphabet:
         """Return the alphabet of the symbols that occur in strings: sorted, or by appearance where they cannot be.
 

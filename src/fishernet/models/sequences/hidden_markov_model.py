@@ -111,7 +111,7 @@ class HiddenMarkovModel:
         n_symbols = self._emission.shape[1]
         if alphabet is None:
             alphabet = range(n_symbols)
-        self._alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        self._alphabet = Alphabet.of(alphabet)
         if len(self._alphabet) != n_symbols:
             raise SchemaError(f"the alphabet has {len(self._alphabet)} symbols, and emission columns for {n_symbols}")
         self._native: _core.HiddenMarkov | None = None

@@ -88,7 +88,7 @@ class MarkovChain:
         end: bool = False,
         start: npt.ArrayLike | None = None,
     ) -> None:
-        self._alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        self._alphabet = Alphabet.of(alphabet)
         self._end = bool(end)
         shape = table_shape(len(self._alphabet), order, self._end)
         self._order = len(shape) - 1

@@ -169,7 +169,7 @@ def profile_hmm(
         if isinstance(alignment, str):
             raise SchemaError("a list of rows is needed, not one row; write [row]")
         alignment = Alignment([f"row {number}" for number in range(len(alignment))], alignment)
-    alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+    alphabet = Alphabet.of(alphabet)
     smooth = _checked_number(smoothing, "smoothing"), _checked_number(transition_smoothing, "transition_smoothing")
     shares = np.ones(len(alignment)) if weights is None else checked_numbers(weights, "weights", (len(alignment),))
     if not shares.sum() > 0:

@@ -275,7 +275,7 @@ class HiddenTree:
         missing: Hashable | None = None,
         branch_tables: Sequence[int] | npt.NDArray[np.integer] | None = None,
     ) -> None:
-        self._shape = tree if isinstance(tree, TreeShape) else TreeShape.from_nested(tree)
+        self._shape = TreeShape.of(tree)
         self._root = checked_rows(root, "root", (None,))
         n = len(self._root)
         self._transition = checked_tables(transition, "transition", (n, n))
@@ -291,7 +291,7 @@ class HiddenTree:
         n_symbols = self._emission.shape[-1]
         if alphabet is None:
             alphabet = range(n_symbols)
-        self._alphabet = alphabet if isinstance(alphabet, Alphabet) else Alphabet(alphabet)
+        self._alphabet = Alphabet.of(alphabet)
         if len(self._alphabet) != n_symbols:
             raise SchemaError(f"the alphabet has {len(self._alphabet)} symbols, and emission columns for {n_symbols}")
         self._missing = missing

@@ -6,7 +6,7 @@ A ready model of phylogenetic profiles: a gene is born and lost along a tree (P3
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -172,7 +172,8 @@ def birth_death_tree(
         As `fishernet.read_newick` reads it.
     columns : sequence of str, optional
         The species in the order of the profiles' symbols; the order of the tree's leaves when omitted. Leaves of the
-        tree that are no column are left out, and where a node has one child left, its branches are joined.
+        tree that are no column are left out, and where a node has one child left, its branches are joined: they move
+        by all their steps, or over the sum of their lengths, so a species left out is one not known.
     birth, death : float
         Probabilities for each branch; with `by_length` rates per unit of length.
     present : float, optional
@@ -205,6 +206,8 @@ def birth_death_tree(
     array([[0.0184, 0.0025],
            [0.0025, 0.0292]])
     """
+    if not by_length:  # a length is then a number of steps, and joined branches are several
+        tree = replace(tree, lengths=(None, *[1.0] * (len(tree.parents) - 1)))
     if columns is None:
         columns = tree.leaves
     elif set(columns) < set(tree.leaves):
@@ -218,10 +221,10 @@ def birth_death_tree(
     if not 0 <= present <= 1:
         raise FishernetError(f"present must be a probability, got {present!r}")
     start = [1 - present, present]
-    if not by_length:
-        move = [[1 - birth, birth], [death, 1 - death]]
-        return HiddenTree(shape, start, move, move, alphabet=alphabet, missing=missing)
-    moves = _moves(tree.branch_lengths(columns), birth, death)
+    lengths = tree.branch_lengths(columns)
+    moves = _moves(lengths, birth, death) if by_length else _powers(lengths, birth, death)
+    if (moves == moves[0]).all():
+        return HiddenTree(shape, start, moves[0], moves[0], alphabet=alphabet, missing=missing)
     tables = np.arange(shape.n_branches)
     return HiddenTree(shape, start, moves, moves, alphabet=alphabet, missing=missing, branch_tables=tables)
 
@@ -232,6 +235,12 @@ def _check_rates(birth: float, death: float, by_length: bool) -> None:
         if not (np.isfinite(value) and 0 <= value <= most):
             kind = "a rate, finite and from 0 on" if by_length else "a probability"
             raise FishernetError(f"{name} must be {kind}, got {value!r}")
+
+
+def _powers(steps: Numbers, birth: float, death: float) -> Numbers:
+    """Return what so many steps do, (n, 2, 2)."""
+    step = np.array([[1 - birth, birth], [death, 1 - death]])
+    return np.array([np.linalg.matrix_power(step, int(n)) for n in steps])
 
 
 def _moves(lengths: Numbers, birth: float, death: float) -> Numbers:

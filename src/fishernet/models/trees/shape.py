@@ -69,6 +69,11 @@ class TreeShape:
         return lists[0]
 
     @classmethod
+    def of(cls, tree: Nested | TreeShape) -> TreeShape:
+        """Return the shape of nested lists, or the shape itself."""
+        return tree if isinstance(tree, TreeShape) else cls.from_nested(tree)
+
+    @classmethod
     def from_nested(cls, tree: Nested) -> TreeShape:
         """Read nested lists; an integer is a leaf, and says at which position of a string its symbol stands.
 

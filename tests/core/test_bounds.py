@@ -1,0 +1,100 @@
+"""The core checks what it is given, whoever calls it: positions, offsets and sizes out of range are refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fishernet import _core
+
+NONE = np.zeros(0, dtype=np.int32)
+SQUARE = np.zeros((2, 2), dtype=bool)
+
+
+def i32(*values: int) -> Any:
+    return np.array(values, dtype=np.int32)
+
+
+def i64(*values: int) -> Any:
+    return np.array(values, dtype=np.int64)
+
+
+def columns(*cardinalities: int, n_rows: int = 3) -> Any:
+    return _core.Columns([np.zeros(n_rows, np.uint32) for _ in cardinalities], i64(*cardinalities), n_rows)
+
+
+def conditionals(n_groups: int) -> Any:
+    made = _core.Conditionals(i64(4, 2))
+    made.add(0, i32(1), n_groups, i32(0, 1))
+    return made
+
+
+def loop() -> Any:
+    """Two variables that are each other's parent."""
+    made = _core.Factors(i64(2, 2))
+    made.add(i32(0, 1), np.full(4, 0.5), True)
+    made.add(i32(1, 0), np.full(4, 0.5), True)
+    return made
+
+
+def stationary(inputs: Any, strides: Any) -> Any:
+    return _core.Stationary(i64(2, 2), [inputs, NONE], [strides, i64()], [np.ones(8), np.ones(8)], np.zeros(0), 4)
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "offsets beyond the members": (lambda: _core.count(columns(2), i64(0, 10**9, 1), i32(0), 9), "must not fall"),
+    "offsets that begin late": (lambda: _core.count(columns(2), i64(1, 1), i32(0), 9), "do not fit"),
+    "a member out of range": (lambda: _core.count(columns(2), i64(0, 1), i32(1), 9), "in range"),
+    "a member below 0": (lambda: _core.count(columns(2), i64(0, 1), i32(-1), 9), "in range"),
+    "states beyond 32 bits": (lambda: columns(2**32 - 1), "a cardinality is out of range"),
+    "cells beyond 64 bits": (lambda: conditionals(2**62).cells(columns(4, 2)), "too many cells"),
+    "no group": (lambda: conditionals(0), "there must be a group"),
+    "a cycle of conditionals": (lambda: _core.FamilyPlan(loop(), [], [], "auto", 1e9), "have a cycle"),
+    "a stride beyond theta": (lambda: stationary(i32(1), i64(8)), "theta is too small"),
+    "strides beyond 64 bits": (lambda: stationary(i32(*[1] * 9), i64(*[2**31 - 1] * 9)), "theta is too large"),
+    "fewer than no parents": (
+        lambda: _core.ExactSearch(columns(2, 2), "bdeu", 1.0, -1, SQUARE, SQUARE),
+        "number of parents is negative",
+    ),
+    "its own required parent": (
+        lambda: _core.ExactSearch(columns(2, 2), "bdeu", 1.0, 1, SQUARE, np.eye(2, dtype=bool)),
+        "its own required parent",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_out_of_range_is_refused(what: str) -> None:
+    call, message = REFUSED[what]
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_blocks_of_strings_are_of_any_size() -> None:
+    moves = np.array([[0.9, 0.1], [0.2, 0.8]])
+    hmm = _core.HiddenMarkov(np.array([0.5, 0.5]), moves, moves.copy(), None, None, 1.0)
+    rows, _ = hmm.derivatives(i32(0, 1), i64(0, 1, 2), 2**63 - 1, True)
+    np.testing.assert_array_equal(rows, hmm.derivatives(i32(0, 1), i64(0, 1, 2), 2, True)[0])
+    assert rows.shape[0] == 1
+
+
+@pytest.mark.parametrize("n_states", [2**31 - 1, 2**32 - 2])
+def test_few_rows_of_many_states_take_little_memory(n_states: int) -> None:
+    """Three rows were counted through a place for each of two thousand million states."""
+    script = f"""
+import resource, numpy as np
+from fishernet import _core
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+codes = np.array([{n_states} - 1, 5, {n_states}, {n_states} - 1, 7], np.uint32)
+table = _core.Columns([codes, codes], np.array([{n_states}] * 2, np.int64), 5)
+counts, states, left_out = _core.count(table, np.array([0, 2], np.int64), np.array([0, 1], np.int32), 40)[0]
+print(counts.tolist(), states.tolist(), left_out)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    last = n_states - 1
+    assert run.stdout.strip() == f"[1, 1, 2] [[5, 5], [7, 7], [{last}, {last}]] 1", run.stderr
