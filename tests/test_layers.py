@@ -14,8 +14,8 @@ SOURCE = Path(fishernet.__file__).parent
 LAYERS = [
     {"base", "_core"},
     {"data", "graphs"},
-    {"models", "scores"},
-    {"infer", "independence"},
+    {"scores", "infer", "independence"},
+    {"models"},
     {"learn"},
     {"kernels"},
     {"select", "compare"},

