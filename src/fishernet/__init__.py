@@ -40,14 +40,13 @@ from fishernet.base.errors import (
     ZeroProbabilityError,
 )
 from fishernet.base.threads import set_threads
-from fishernet.data import Table, Variable, read_table, write_table
+from fishernet.data import Continuous, Table, Variable, read_table, write_table
 from fishernet.files import load, read_bif, read_fasta, read_newick, read_stockholm, save, write_bif
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, hamming, shd
 from fishernet.models import (
     BayesianNetwork,
     DependencyNetwork,
     Gaussian,
-    GaussianBayesianNetwork,
     GaussianMarkovNetwork,
     GaussianMixture,
     HiddenMarkovModel,
@@ -61,6 +60,7 @@ __version__ = "0.1.0"  # declared here alone: the build reads this line
 
 __all__ = [
     "BayesianNetwork",
+    "Continuous",
     "ConvergenceError",
     "Cpdag",
     "CycleError",
@@ -70,7 +70,6 @@ __all__ = [
     "FishernetError",
     "FishernetWarning",
     "Gaussian",
-    "GaussianBayesianNetwork",
     "GaussianMarkovNetwork",
     "GaussianMixture",
     "HiddenMarkovModel",

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from fishernet.data.numbers import named_columns, require_varying
+from fishernet.data.matching import as_numbers
+from fishernet.data.numbers import require_varying
 from studies.comparators.optional import Array
 
 
@@ -41,8 +42,8 @@ def nonparanormal(X: Any) -> Array:
     .. [1] H. Liu, J. Lafferty and L. Wasserman, "The nonparanormal: semiparametric estimation of high dimensional
        undirected graphs", JMLR 10, 2009.
     """
-    data = named_columns(X)
-    require_varying(data.names, data.values)
-    quantiles = norm.ppf(rankdata(data.values, axis=1) / (data.n_rows + 1))
+    data = as_numbers(X, purpose="a comparator")
+    require_varying(data.names, data.numbers)
+    quantiles = norm.ppf(rankdata(data.numbers, axis=1) / (data.n_rows + 1))
     scaled: Array = (quantiles / quantiles.std(axis=1, keepdims=True)).T
     return np.ascontiguousarray(scaled)

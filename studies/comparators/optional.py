@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.data.matching import as_numbers
+from fishernet.data.numbers import require_varying
 from fishernet.independence.continuous import standardized
-from fishernet.data.numbers import named_columns, require_varying
 
 Array = npt.NDArray[np.float64]
 
@@ -27,6 +28,6 @@ def standardized_columns(X: Any) -> tuple[tuple[str, ...], Array]:
     SchemaError
         When they are no finite numbers, or a column is constant.
     """
-    data = named_columns(X)
-    require_varying(data.names, data.values)
-    return data.names, np.ascontiguousarray(standardized(data.values).T)
+    data = as_numbers(X, purpose="a comparator")
+    require_varying(data.names, data.numbers)
+    return data.names, np.ascontiguousarray(standardized(data.numbers).T)

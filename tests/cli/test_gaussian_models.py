@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 
 import fishernet as fn
-from fishernet.data.numbers import read_numbers
 from tests.cli.running import good, refused
 
 MEAN, PRECISION = [1.0, -2.0, 0.5], [[2.0, -1.0, 0.0], [-1.0, 2.0, 0.7], [0.0, 0.7, 1.0]]
@@ -92,7 +91,7 @@ def test_samples_have_the_distribution(model: Path, tmp_path: Path) -> None:
 def test_samples_are_written_to_the_last_bit(model: Path, tmp_path: Path, name: str) -> None:
     expected = fn.load(model).sample(5, seed=1)
     good("sample", model, "-n", 5, "--seed", 1, "-o", tmp_path / name)
-    np.testing.assert_array_equal(read_numbers(tmp_path / name).values.T, expected)
+    np.testing.assert_array_equal(fn.read_table(tmp_path / name).numbers.T, expected)
     shown = good("sample", model, "-n", 5, "--seed", 1).out
     told = list(csv.reader(io.StringIO(shown)))
     assert told[0] == NAMES
@@ -117,8 +116,8 @@ def test_bad_input(model: Path, table: Path, tmp_path: Path) -> None:
     for words, message in (
         (["score", model, table, "--terms"], "--terms is about models of states"),
         (["score", model, table, "--score", "bic"], "--score bic is for models of states"),
-        (["score", model, tmp_path / "gap.csv"], "column 'b', row 0"),
-        (["score", model, tmp_path / "word.csv"], "'x' is no number"),
+        (["score", model, tmp_path / "gap.csv"], "missing in 'b' (1)"),
+        (["score", model, tmp_path / "word.csv"], "column 'b', row 0: numbers are needed, and the label 'x' is none"),
         (["score", model, tmp_path / "less.csv"], "'c'"),
         (["predict", model, table, "--target", "d"], "'d'"),
         (["predict", model, table, "--target", "a", "--missing", "keep"], "--missing keep is for models of states"),

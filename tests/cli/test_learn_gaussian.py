@@ -11,7 +11,6 @@ import pytest
 
 import fishernet as fn
 from fishernet.cli.options import hold_out
-from fishernet.data.numbers import read_numbers
 from tests.cli.running import good, refused, run
 
 
@@ -40,9 +39,9 @@ def numbers(tmp_path: Path) -> Path:
 )
 def test_json_says_what_the_library_says(numbers: Path, words: list[str], options: dict[str, Any]) -> None:
     facts = good("learn", numbers, "--model", "gaussian", "--json", "--seed", 3, "--holdout", 0.3, *words).facts
-    training, held_out = hold_out(read_numbers(numbers), 0.3, 3)
-    graph = fn.learn.gaussian_graph(training.by_name(), **options)
-    net = fn.learn.gaussian_network(training.by_name(), graph)
+    training, held_out = hold_out(fn.read_table(numbers), 0.3, 3)
+    graph = fn.learn.gaussian_graph(training, **options)
+    net = fn.learn.gaussian_network(training, graph)
     assert facts["kind"] == "gaussian"
     assert (facts["rows"], facts["training_rows"], facts["held_out_rows"]) == (300, 210, 90)
     assert [tuple(edge) for edge in facts["edges"]] == list(graph.edges)
@@ -52,7 +51,7 @@ def test_json_says_what_the_library_says(numbers: Path, words: list[str], option
     assert facts["partial_correlations"] == [known[place] for place in at]
     assert facts["parameters"] == net.n_parameters
     assert (facts["rule"], facts["prior"]) == (options.get("rule", "hc"), options.get("prior", True))
-    assert facts["held_out_log_likelihood_per_row"] == net.log_prob(held_out.by_name()).mean()
+    assert facts["held_out_log_likelihood_per_row"] == net.log_prob(held_out).mean()
 
 
 def test_text_says_the_same_facts(numbers: Path) -> None:
@@ -102,7 +101,10 @@ def test_some_columns_can_be_chosen(numbers: Path) -> None:
     frame["name"] = "x"
     frame.to_csv(numbers, index=False)
     message = refused("learn", numbers, "--model", "gaussian")
-    assert message.startswith("column 'name', row 0: 'x' is no number; leave the column out (--columns")
+    assert message == (
+        "column 'name', row 0: numbers are needed, and the label 'x' is none; leave the column out (--columns names "
+        "those to read)"
+    )
     facts = good("learn", numbers, "--model", "gaussian", "--json", "--columns", '"c, d",b').facts
     assert facts["variables"] == ["b", "c, d"]
     assert "no column 'z', as --columns asks" in refused("learn", numbers, "--model", "gaussian", "--columns", "a,z")
@@ -118,7 +120,8 @@ def test_missing_cells_are_refused_or_their_rows_left_out(numbers: Path) -> None
     frame.to_csv(numbers, index=False)
     message = refused("learn", numbers, "--model", "gaussian")
     assert message == (
-        "there are missing cells in 'b' (2), the first in column 'b', row 4; --missing drop leaves such rows out"
+        "a Gaussian Markov network needs a table without missing cells; missing in 'b' (2); read the table with "
+        "--missing drop"
     )
     assert good("learn", numbers, "--model", "gaussian", "--missing", "drop", "--json").facts["rows"] == 298
     assert "takes --missing drop" in refused("learn", numbers, "--model", "gaussian", "--missing", "state")
@@ -135,7 +138,7 @@ def test_bad_columns_are_named(numbers: Path) -> None:
     frame[:2].to_csv(numbers, index=False)
     assert "at least 3 rows" in refused("learn", numbers, "--model", "gaussian")
     frame[:0].to_csv(numbers, index=False)
-    assert "there are no rows" in refused("learn", numbers, "--model", "gaussian")
+    assert "there is no row" in refused("learn", numbers, "--model", "gaussian")
 
 
 def test_fewer_rows_than_columns_without_the_prior_is_a_note(tmp_path: Path) -> None:
@@ -177,17 +180,17 @@ def test_a_bayesian_network_of_numbers_is_that_of_the_library(numbers: Path) -> 
     path = numbers.with_name("m.json")
     words = ["--score", "fractional", "--search", "tabu", "--forbid", "a,b", "--json", "-o", path]
     facts = good("learn", numbers, *words).facts
-    training, held_out = hold_out(read_numbers(numbers), 0.2, 0)
-    found = fn.learn.structure(training.by_name(), score="fractional", search="tabu", forbidden=[("a", "b")])
-    net = fn.learn.parameters(found.dag, training.by_name())
+    training, held_out = hold_out(fn.read_table(numbers), 0.2, 0)
+    found = fn.learn.structure(training, score="fractional", search="tabu", forbidden=[("a", "b")])
+    net = fn.learn.parameters(found.dag, training)
     assert facts["kind"] == "bn"
     assert [tuple(arc) for arc in facts["arcs"]] == list(found.dag.edges)
     assert ("b", "a") in found.dag.edges
     assert facts["score_value"] == found.score
-    assert facts["held_out_log_likelihood_per_row"] == pytest.approx(net.log_prob(held_out.by_name()).mean(), rel=1e-12)
+    assert facts["held_out_log_likelihood_per_row"] == pytest.approx(net.log_prob(held_out).mean(), rel=1e-12)
     saved = fn.load(path)
     assert isinstance(saved, fn.GaussianBayesianNetwork)
-    assert saved == fn.learn.parameters(found.dag, read_numbers(numbers).by_name())
+    assert saved == fn.learn.parameters(found.dag, fn.read_table(numbers))
 
 
 def test_its_text_says_the_same(numbers: Path) -> None:
@@ -200,5 +203,5 @@ def test_the_fractional_score_is_for_bayesian_networks_of_numbers_alone(numbers:
     words = ["learn", numbers, "--score", "fractional"]
     assert "--smoothing is for a Bayesian network (--model bn)" in refused(*words, "--smoothing", "1")
     assert "--score fractional is for a Bayesian network" in refused(*words, "--model", "dn")
-    assert "'young' is no number" in refused("learn", csv, "--score", "fractional")
-    assert "'fractional' is for columns of numbers" in refused("score", csv, "--folds", "2", "--score", "fractional")
+    assert "numbers are needed, and the label 'young' is none" in refused("learn", csv, "--score", "fractional")
+    assert "'fractional' is for continuous columns" in refused("score", csv, "--folds", "2", "--score", "fractional")

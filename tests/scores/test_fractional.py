@@ -138,14 +138,14 @@ def test_a_blanket_may_use_all_rows() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (np.nan, "column 'v1', row 4: nan"),
+        (np.nan, r"missing in 'v1' \(1\)"),
         (np.inf, "column 'v1', row 4: inf"),
     ],
 )
 def test_values_that_are_no_numbers(change: float, message: str) -> None:
     X = numbers(9, 3)
     X[4, 1] = change
-    with pytest.raises(fn.SchemaError, match=message):
+    with pytest.raises(fn.FishernetError, match=message):
         fn.scores.fmpl(X, 0, [1])
 
 
@@ -163,7 +163,7 @@ def test_columns_that_carry_nothing_of_their_own() -> None:
 def test_scores_of_states_and_of_numbers_do_not_mix() -> None:
     X = numbers(9, 2)
     table = fn.datasets.load("asia").sample(10, seed=1)
-    with pytest.raises(fn.FishernetError, match="'fractional' is for columns of numbers"):
+    with pytest.raises(fn.FishernetError, match="'fractional' is for continuous columns"):
         fn.local_score(table, "xray", [], "fractional")
     with pytest.raises(fn.FishernetError, match="take score='fractional'"):
         fn.local_score(Scatter.from_data(X), "v0", [], "bic")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from fishernet import Table, Variable
+from fishernet import Continuous, Table, Variable
 
 NASTY = [
     *("", " ", "NA", "?", "null", "nan", "missing", "missing_", "1", "1.0", "-0", "007", "1e3", "true", "False"),
@@ -55,8 +55,11 @@ def variables(draw: st.DrawFn, name: str) -> Variable:
 
 
 @st.composite
-def hostile_tables(draw: st.DrawFn, *, missing: bool = True) -> Table:
-    """A small table of hostile names and labels: unobserved states, perhaps weights and missing cells, or no rows."""
+def hostile_tables(draw: st.DrawFn, *, missing: bool = True, numbers: bool = False) -> Table:
+    """A small table of hostile names and labels: unobserved states, perhaps weights and missing cells, or no rows.
+
+    With numbers, columns may be continuous: numbers of any size, whole or not.
+    """
     chosen = draw(st.lists(names, min_size=1, max_size=4, unique=True))
     found = [draw(variables(name)) for name in chosen]
     n_rows = draw(st.integers(0, 7))
@@ -65,21 +68,29 @@ def hostile_tables(draw: st.DrawFn, *, missing: bool = True) -> Table:
     ]
     weights = draw(st.none() | st.lists(st.integers(0, 5), min_size=n_rows, max_size=n_rows))
     codes = np.array(columns, dtype=np.int64).reshape(len(found), n_rows).T
-    return Table.from_codes(codes, found, weights=weights)
+    table = Table.from_codes(codes, found, weights=weights)
+    if not numbers:
+        return table
+    cells = floats.map(lambda x: x + 0.0) | integers.map(float) | (st.just(np.nan) if missing else floats)
+    for position, name in enumerate(table.names):
+        if draw(st.booleans()):
+            column = np.array(draw(st.lists(cells, min_size=n_rows, max_size=n_rows)), dtype=np.float64)
+            table = Table(
+                [*table.variables[:position], Continuous(name), *table.variables[position + 1 :]],
+                [*table.codes[:position], column, *table.codes[position + 1 :]],
+                weights=table.weights,
+                n_rows=n_rows,
+            )
+    return table
 
 
 def exact(table: Table) -> tuple[Any, ...]:
     """What must be the same in two equal tables, types of states included (``1 == True`` in Python)."""
-    states = [[(type(state), repr(state)) for state in variable.states] for variable in table.variables]
-    cuts = [variable.cuts for variable in table.variables]
-    codes = [(column.dtype, column.tolist()) for column in table.codes]
+    codes = [(column.dtype, column.tobytes()) for column in table.codes]
     weights = None if table.weights is None else table.weights.tolist()
-    return table.names, states, cuts, codes, weights, table.n_rows
+    return repr(table.variables), codes, weights, table.n_rows
 
 
 def labels(table: Table) -> dict[str, list[Any]]:
     """The label of every cell, by column; None in a missing cell."""
-    return {
-        variable.name: [[*variable.states, None][code] for code in column.tolist()]
-        for variable, column in zip(table.variables, table.codes, strict=True)
-    }
+    return {name: [None if label != label else label for label in table[name].tolist()] for name in table.names}

@@ -18,7 +18,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.errors import FileFormatError, FishernetError, MissingValueError, SchemaError, UnknownStateError
-from fishernet.data import Table, Variable, read_table
+from fishernet.data import Continuous, Table, Variable, read_table
 from tests.table.hostile import labels
 
 Data = dict[str, list[Any]]
@@ -112,18 +112,13 @@ def way(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Table]:
 def test_every_way_in_gives_the_same_table(way: Callable[..., Table]) -> None:
     table = way(PLAIN)
     assert [v.name for v in table.variables] == list(PLAIN)
-    assert [v.states for v in table.variables] == [
-        (1, 2, 10),
-        (-1.0, 0.5, 2.25),
-        ("no", "yes, dry", "ünder"),
-        (0, 1, 2, 3, 5),
-    ]
-    assert [[type(state) for state in v.states] for v in table.variables] == [
-        [int] * 3,
-        [float] * 3,
-        [str] * 3,
-        [int] * 5,
-    ]
+    assert table.variables == (
+        Variable("dose", (1, 2, 10)),
+        Continuous("level"),
+        Variable("cough", ("no", "yes, dry", "ünder")),
+        Variable("count", (0, 1, 2, 3, 5)),
+    )
+    assert {type(state) for position in (0, 3) for state in table.variables[position].states} == {int}
     assert labels(table) == PLAIN
     assert not table.has_missing
 
@@ -145,7 +140,7 @@ def test_every_way_in_bins_numbers(way: Callable[..., Table]) -> None:
 
 def test_every_way_in_tells_missing_cells(way: Callable[..., Table]) -> None:
     with pytest.raises(MissingValueError, match=r"'dose' \(1\), 'cough' \(1\)") as refused:
-        way(GAPS)
+        way(GAPS, missing="error")
     assert refused.value.counts == {"dose": 1, "cough": 1}
 
 
@@ -162,7 +157,7 @@ def test_every_way_in_follows_the_policy(way: Callable[..., Table], policy: str)
     else:
         wanted = {name: ["missing" if v is None else v for v in values] for name, values in GAPS.items()}
         assert labels(table) == wanted
-        assert [v.cardinality for v in table.variables] == [4, 3, 4, 5]
+        assert table.cardinalities == (4, 1, 4, 5)
         assert not table.has_missing
 
 
@@ -193,11 +188,35 @@ def test_every_way_in_keeps_a_constant_column(way: Callable[..., Table]) -> None
     assert way({"x": ["a"] * 4, "y": [1, 2, 1, 2]}).cardinalities == (1, 2)
 
 
-def test_every_way_in_asks_for_bins(way: Callable[..., Table]) -> None:
-    with pytest.raises(SchemaError, match=r"'x' \(257\); pass bins"):
-        way({"x": list(range(257)), "y": ["a"] * 257})
-    assert way({"x": list(range(256)), "y": ["a"] * 256}).cardinalities == (256, 1)
-    assert way({"x": list(range(257)), "y": ["a"] * 257}, bins=4).cardinalities == (4, 1)
+def test_every_way_in_takes_few_whole_numbers_for_states_and_others_for_numbers(way: Callable[..., Table]) -> None:
+    data = {"few": [*range(20), 0], "many": list(range(21)), "parts": [1.0] * 20 + [0.5]}
+    table = way(data)
+    assert table.variables == (Variable("few", range(20)), Continuous("many"), Continuous("parts"))
+    assert labels(table) == data
+    assert way(data, categorical=["parts", "many"], continuous=["few"]).variables == (
+        Continuous("few"),
+        Variable("many", range(21)),
+        Variable("parts", [0.5, 1.0]),
+    )
+    assert way(data, bins=4).cardinalities == (4, 4, 2)
+    assert way(data, bins={"many": 3, None: 2}).cardinalities == (2, 3, 2)
+
+
+def test_every_way_in_chooses_columns(way: Callable[..., Table]) -> None:
+    assert way(PLAIN, columns=["cough", "dose"]).names == ("dose", "cough")
+    assert way(PLAIN, exclude=["dose", "level"], weights="count").names == ("cough",)
+
+
+def test_every_way_in_reads_numbers_by_a_schema(way: Callable[..., Table]) -> None:
+    table = way(GAPS, schema=[Continuous("dose"), Continuous("level")])
+    assert labels(table) == {"dose": GAPS["dose"], "level": GAPS["level"]}
+    with pytest.raises(
+        UnknownStateError, match="column 'cough', row 0: numbers are needed, and the label 'no' is none"
+    ):
+        way(PLAIN, schema=[Continuous("cough")])
+    assert labels(way(PLAIN, schema=[Continuous("cough")], unknown="missing")) == {"cough": [None] * 5}
+    with pytest.raises(SchemaError, match="column 'cough', row 0: a continuous column holds numbers, and 'no' is none"):
+        way(PLAIN, continuous=["cough"])
 
 
 def test_text_may_have_any_number_of_states(way: Callable[..., Table]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet import MissingValueError, SchemaError, Table, UnknownStateError, Variable
+from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable
 from tests.table.hostile import exact, hostile_tables, labels
 from tests.tables import random_table, tables
 
@@ -88,6 +88,15 @@ def test_codes_beyond_the_states_are_refused() -> None:
         Table([variable], [np.array([0, 3], dtype=np.uint8)])
 
 
+def test_a_table_keeps_copies_of_a_callers_columns() -> None:
+    codes, numbers, weights = np.array([0, 1], dtype=np.uint8), np.array([0.5, 1.5]), np.array([1, 2])
+    table = Table([Variable("x", ["a", "b"]), Continuous("z")], [codes, numbers], weights=weights)
+    for array in (codes, numbers, weights):
+        array[:] = 0
+    assert [column.tolist() for column in table.codes] == [[0, 1], [0.5, 1.5]]
+    assert table.total == 3
+
+
 def test_parts_of_a_table_are_no_copies() -> None:
     table = make(x=["a", "b", "a"], y=["c", "c", "d"])
     for part in (table[1:], table.select(["x"]), table.conform(table.variables[:1])):
@@ -147,7 +156,6 @@ def test_rows_outside_the_table(rows: Any) -> None:
     [
         ([True, False], "a mask of 2 rows does not fit a table of 3 rows"),
         (True, "rows must be"),
-        ("a", "rows must be"),
         ([0.0], "rows must be"),
         ([[0]], "rows must be"),
         (None, "rows must be"),

@@ -7,14 +7,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
-from fishernet.base.io import replacing
-from fishernet.data import Table, Variable, read_table, write_table
-from fishernet.data.writing import FORMATS, ROWS
+from fishernet.data import Continuous, Table, Variable, read_table, write_table
+from fishernet.data.writing import FORMATS, ROWS, replacing
 from tests.table.hostile import exact, hostile_tables, labels
 from tests.tables import random_table
 
@@ -22,7 +22,7 @@ TEXT = ["csv", "tsv", "csv.gz", "tsv.gz"]
 BINARY = ["parquet", "arrow", "feather"]
 
 
-@given(hostile_tables(), st.sampled_from(BINARY))
+@given(hostile_tables(numbers=True), st.sampled_from(BINARY))
 def test_binary_files_keep_everything(tmp_path_factory: pytest.TempPathFactory, table: Table, ending: str) -> None:
     path = tmp_path_factory.mktemp("binary") / f"t.{ending}"
     write_table(table, path, weights="the weights")
@@ -30,7 +30,7 @@ def test_binary_files_keep_everything(tmp_path_factory: pytest.TempPathFactory, 
     assert exact(read_table(path, missing="keep", schema=table.variables)) == exact(table)
 
 
-@given(hostile_tables(), st.sampled_from(TEXT))
+@given(hostile_tables(numbers=True), st.sampled_from(TEXT))
 def test_text_files_are_exact_with_a_schema(
     tmp_path_factory: pytest.TempPathFactory, table: Table, ending: str
 ) -> None:
@@ -43,7 +43,7 @@ def test_text_files_are_exact_with_a_schema(
     assert exact(again) == exact(table)
 
 
-@given(hostile_tables(missing=False))
+@given(hostile_tables(missing=False, numbers=True))
 def test_text_files_without_a_schema_keep_labels_or_warn(
     tmp_path_factory: pytest.TempPathFactory, table: Table
 ) -> None:
@@ -61,6 +61,27 @@ def test_a_warning_names_the_columns_that_change(tmp_path: Path) -> None:
     table = Table([Variable("x", ["1", "2"]), Variable("y", ["a", "b"])], Table.from_codes([[0, 1], [1, 0]]).codes)
     with pytest.warns(FishernetWarning, match="labels of column 'x' will have another type"):
         write_table(table, tmp_path / "t.csv")
+
+
+def test_numbers_that_would_be_states_are_warned_of_and_come_back_with_a_schema(tmp_path: Path) -> None:
+    whole = Table([Continuous("x"), Continuous("y")], [np.array([1.0, np.nan, 3.0]), np.array([0.1, 1e-300, 1 / 3])])
+    with pytest.warns(FishernetWarning, match="the labels of column 'x' will have another type, or numbers be states"):
+        write_table(whole, tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv").variables == (Variable("x", [1, 3]), Continuous("y"))
+    assert exact(read_table(tmp_path / "t.csv", schema=whole.variables)) == exact(whole)
+    assert exact(read_table(tmp_path / "t.csv", continuous=["x"])) == exact(whole)
+    many = Table.from_codes([[code] for code in range(30)])
+    with pytest.warns(FishernetWarning, match="column 'v0'"):
+        write_table(many, tmp_path / "many.csv")
+    assert read_table(tmp_path / "many.csv", categorical=["v0"]) == many
+
+
+def test_infinite_numbers_are_not_written_as_text(tmp_path: Path) -> None:
+    table = Table([Continuous("x")], [np.array([1.5, np.inf])])
+    with pytest.raises(SchemaError, match=r"column 'x' holds infinite numbers; write \.parquet"):
+        write_table(table, tmp_path / "t.csv")
+    write_table(table, tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet") == table
 
 
 def test_capital_truth_values_stay_text(tmp_path: Path) -> None:

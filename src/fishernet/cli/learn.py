@@ -49,7 +49,7 @@ class Learner(Protocol):
     """Learns one kind of network.
 
     `read` the rows first; then `find` the structure in some, `fit` the network to any, and tell the `facts` of what was
-    fitted. Rows are a `Table`, or `NamedColumns` of numbers.
+    fitted. Rows are a `Table`, of states or of numbers.
     """
 
     @property

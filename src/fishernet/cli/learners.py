@@ -37,7 +37,6 @@ from fishernet.cli.output import (
 from fishernet.cli.predict import Quality
 from fishernet.cli.terminal import shown
 from fishernet.data import Table, as_source
-from fishernet.data.numbers import NamedColumns
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.learn import (
     BlanketsFound,
@@ -56,7 +55,7 @@ from fishernet.learn import (
 )
 from fishernet.learn.fit import check_smoothing, fit_conditionals
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES, check_rule
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
 from fishernet.scores import Families, local_scores, named_score
 
 
@@ -93,7 +92,8 @@ class BayesianLearner:
 
     def fit(self, table: Table) -> BayesianNetwork:
         """Return the network of these arcs, fitted to a table."""
-        return parameters(self._found.dag, table, **self._fit)
+        network: BayesianNetwork = parameters(self._found.dag, table, **self._fit)
+        return network
 
     def facts(self, network: BayesianNetwork, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         """Return what was found, and how well it predicts the rows held out."""
@@ -261,23 +261,23 @@ class GaussianLearner:
         self._prior = True if prior is None else prior
         self._graph: UndirectedGraph
 
-    def read(self, path: Path, reading: Reading) -> NamedColumns:
+    def read(self, path: Path, reading: Reading) -> Table:
         """Read columns of numbers."""
         return reading.read_numbers(path, "a Gaussian Markov network")
 
-    def find(self, rows: NamedColumns, progress: Progress) -> None:
+    def find(self, rows: Table, progress: Progress) -> None:
         """Search for the graph."""
-        self._graph = gaussian_graph(rows.by_name(), rule=self._rule, prior=self._prior, progress=progress)
+        self._graph = gaussian_graph(rows, rule=self._rule, prior=self._prior, progress=progress)
 
-    def fit(self, rows: NamedColumns) -> GaussianMarkovNetwork:
+    def fit(self, rows: Table) -> GaussianMarkovNetwork:
         """Return the network with this graph that is most likely, given some rows."""
-        return gaussian_network(rows.by_name(), self._graph)
+        return gaussian_network(rows, self._graph)
 
     def facts(
         self,
         network: GaussianMarkovNetwork,
-        training: NamedColumns,  # noqa: ARG002
-        held_out: NamedColumns,
+        training: Table,  # noqa: ARG002
+        held_out: Table,
     ) -> dict[str, Any]:
         """Return what was found, and how well it predicts the rows held out."""
         graph, correlations = self._graph, network.partial_correlations
@@ -322,24 +322,23 @@ class LinearLearner:
         self._options: Any = {"search": search or "hill-climb", **options}
         self._found: SearchResult
 
-    def read(self, path: Path, reading: Reading) -> NamedColumns:
+    def read(self, path: Path, reading: Reading) -> Table:
         """Read columns of numbers."""
         return reading.read_numbers(path, "--score fractional")
 
-    def find(self, rows: NamedColumns, progress: Progress) -> None:
+    def find(self, rows: Table, progress: Progress) -> None:
         """Search for the arcs."""
-        self._found = structure(rows.by_name(), progress=progress, **self._options)
+        self._found = structure(rows, progress=progress, **self._options)
 
-    def fit(self, rows: NamedColumns) -> GaussianBayesianNetwork:
+    def fit(self, rows: Table) -> BayesianNetwork:
         """Return the network with these arcs that is most likely, given some rows."""
-        network: GaussianBayesianNetwork = parameters(self._found.dag, rows.by_name())
-        return network
+        return parameters(self._found.dag, rows)
 
     def facts(
         self,
-        network: GaussianBayesianNetwork,
-        training: NamedColumns,  # noqa: ARG002
-        held_out: NamedColumns,
+        network: BayesianNetwork,
+        training: Table,  # noqa: ARG002
+        held_out: Table,
     ) -> dict[str, Any]:
         """Return what was found, and how well it predicts the rows held out."""
         found = self._found
@@ -376,8 +375,8 @@ def edge_lines(edges: Iterable[tuple[str, str]], correlations: Iterable[float] =
     return [("edges", f"{len(named):,}"), *(("", line) for line in lines)]
 
 
-def _per_row(network: GaussianMarkovNetwork | GaussianBayesianNetwork, rows: NamedColumns) -> float:
-    return Likelihood.of_rows(np.asarray(network.log_prob(rows.by_name())), None).per_row
+def _per_row(network: GaussianMarkovNetwork | BayesianNetwork, rows: Table) -> float:
+    return Likelihood.of_rows(np.asarray(network.log_prob(rows)), None).per_row
 
 
 TESTS = (*CONTINUOUS, *DISCRETE)
@@ -413,27 +412,26 @@ class MarkovLearner:
         self._found: BlanketsFound
         self._graph: UndirectedGraph
 
-    def read(self, path: Path, reading: Reading) -> Table | NamedColumns:
+    def read(self, path: Path, reading: Reading) -> Table:
         """Read columns of numbers, or a table of states, as the test needs."""
         if self._test in CONTINUOUS:
             return reading.read_numbers(path, f"--test {self._test}")
         return reading.read(path)
 
-    def find(self, rows: Table | NamedColumns, progress: Progress) -> None:
+    def find(self, rows: Table, progress: Progress) -> None:
         """Search for the blankets, and make a graph of them."""
-        data = rows if isinstance(rows, Table) else rows.by_name()
-        self._found = markov_blankets(data, test=self._test, seed=self._seed, progress=progress, **self._options)
+        self._found = markov_blankets(rows, test=self._test, seed=self._seed, progress=progress, **self._options)
         self._graph = self._found.graph(self._rule)
 
-    def fit(self, rows: Table | NamedColumns) -> UndirectedGraph:  # noqa: ARG002
+    def fit(self, rows: Table) -> UndirectedGraph:  # noqa: ARG002
         """Return the graph; it has no parameters."""
         return self._graph
 
     def facts(
         self,
         network: UndirectedGraph,
-        training: Table | NamedColumns,  # noqa: ARG002
-        held_out: Table | NamedColumns,  # noqa: ARG002
+        training: Table,  # noqa: ARG002
+        held_out: Table,  # noqa: ARG002
     ) -> dict[str, Any]:
         """Return what was found."""
         return {
@@ -513,7 +511,8 @@ class TreeLearner:
 
     def fit(self, table: Table) -> BayesianNetwork:
         """Return the network of these arcs, fitted to a table."""
-        return parameters(self._dag, table, **self._fit)
+        network: BayesianNetwork = parameters(self._dag, table, **self._fit)
+        return network
 
     def facts(self, network: BayesianNetwork, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         """Return what was found, and how well it predicts the rows held out."""

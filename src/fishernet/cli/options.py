@@ -16,30 +16,29 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, UnknownStateError
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.base.random import generator
 from fishernet.cli.output import check_folder
-from fishernet.data import State, Table, Variable, read_table
-from fishernet.data.encode import UNKNOWN, Cells, label_array, looked_up
-from fishernet.data.numbers import NamedColumns, read_numbers
-from fishernet.data.variable import code_of
+from fishernet.data import Continuous, State, Table, Variable, read_table
+from fishernet.data.cells import Cells
+from fishernet.data.encode import UNKNOWN, looked_up
+from fishernet.data.variable import code_of, label_array
 from fishernet.files import load, read_bif, save, write_bif
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import (
     BayesianNetwork,
     DependencyNetwork,
-    GaussianBayesianNetwork,
     GaussianMarkovNetwork,
     MarkovNetwork,
 )
@@ -70,19 +69,25 @@ class Reading:
             columns=self.columns,
         )
 
-    def read_numbers(self, path: Path, what: str) -> NamedColumns:
-        """Read columns of numbers.
+    def read_numbers(self, path: Path, what: str, names: Sequence[str] | None = None) -> Table:
+        """Read a table all of whose columns are numbers.
 
         Parameters
         ----------
         path : Path
         what : str
             What takes numbers, for messages.
+        names : sequence of str, optional
+            Of the columns; without them all, or those that ``--columns`` says.
 
         Raises
         ------
         FishernetError
             When an option was given that only tables of states have.
+        SchemaError
+            When a cell is no number.
+        MissingValueError
+            When cells are missing that must not be.
         """
         if self.bins is not None:
             raise FishernetError(f"--bins makes states of numbers; {what} takes them as they are")
@@ -90,7 +95,18 @@ class Reading:
             raise FishernetError(f"--weights is for tables of states; for {what} every row counts once")
         if self.missing not in ("error", "drop"):
             raise FishernetError(f"--missing {self.missing} is for tables of states; {what} takes --missing drop")
-        return read_numbers(path, columns=self.columns, missing=self.missing)
+        kept = "keep" if self.missing == "error" else self.missing
+        try:
+            if names is None:
+                table = replace(self, missing=kept).read(path)
+                table = table.conform([Continuous(name) for name in table.names])
+            else:
+                table = read_table(path, schema=[Continuous(name) for name in names], missing=kept)
+        except UnknownStateError as error:
+            advice = "" if names is not None else "; leave the column out (--columns names those to read)"
+            raise SchemaError(f"{error}{advice}") from None
+        table.require_complete(what)
+        return table
 
 
 columns_option = click.option(
@@ -204,11 +220,8 @@ def read_columns(path: Path, variables: Sequence[Variable], missing: str, unknow
     return refuse_empty(path, read_table(path, schema=variables, missing=missing, unknown=unknown))
 
 
-Rows = TypeVar("Rows", Table, NamedColumns)
-
-
-def refuse_empty(path: Path, table: Rows) -> Rows:
-    """Return the table, or the columns; raise SchemaError when there are no rows."""
+def refuse_empty(path: Path, table: Table) -> Table:
+    """Return the table; raise SchemaError when there are no rows."""
     if not table.n_rows:
         raise SchemaError(f"{path}: there are no rows")
     return table
@@ -254,19 +267,17 @@ class Likelihood:
         return cls(float((logs * weights).sum()), int(weights.sum()), int(weights[np.isneginf(logs)].sum()))
 
 
-def count_rows(table: Table | NamedColumns) -> int:
+def count_rows(table: Table) -> int:
     """Return the number of rows, each as often as its weight says."""
-    if isinstance(table, NamedColumns):
-        return table.n_rows
-    return table.n_rows if table.weights is None else int(table.weights.sum())
+    return int(table.total)
 
 
-def hold_out(table: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+def hold_out(table: Table, share: float, seed: int) -> tuple[Table, Table]:
     """Divide a table at random in rows to learn from and rows held out.
 
     Parameters
     ----------
-    table : Table or NamedColumns
+    table : Table
         With weights, a row that counts n times is n rows, of which some may be held out.
     share : float
         The share of the rows held out, from 0 to below 1, rounded to whole rows.
@@ -274,7 +285,7 @@ def hold_out(table: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
 
     Returns
     -------
-    two of the same kind
+    two tables
         Rows to learn from, rows held out.
 
     Raises
@@ -290,8 +301,8 @@ def hold_out(table: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     return training, held_out
 
 
-def _divided(table: Any, share: float, seed: int) -> tuple[Any, Any]:
-    if isinstance(table, Table) and table.weights is not None:
+def _divided(table: Table, share: float, seed: int) -> tuple[Table, Table]:
+    if table.weights is not None:
         return _hold_out_counts(table, table.weights, share, seed)
     held_out, training = table.split(share, seed)
     return training, held_out
@@ -313,7 +324,7 @@ def _weighted(table: Table, weights: npt.NDArray[np.int64]) -> Table:
 
 
 Categorical = BayesianNetwork | DependencyNetwork | MarkovNetwork
-Learned = BayesianNetwork | DependencyNetwork | GaussianBayesianNetwork | GaussianMarkovNetwork | UndirectedGraph
+Learned = BayesianNetwork | DependencyNetwork | GaussianMarkovNetwork | UndirectedGraph
 Model = Learned | MarkovNetwork
 
 READERS: dict[str, Callable[[Path], Any]] = {".json": load, ".bif": read_bif}
@@ -322,7 +333,6 @@ CALLED = {
     BayesianNetwork: "a Bayesian network",
     DependencyNetwork: "a dependency network",
     MarkovNetwork: "a Markov network",
-    GaussianBayesianNetwork: "a Gaussian Bayesian network",
     GaussianMarkovNetwork: "a Gaussian Markov network",
     UndirectedGraph: "an undirected graph",
 }
@@ -335,7 +345,14 @@ def ending(path: Path) -> str:
 
 def called(model: object) -> str:
     """Return what kind of model something is, in words."""
+    if isinstance(model, BayesianNetwork) and model.is_continuous:
+        return "a Gaussian Bayesian network"
     return CALLED.get(type(model), f"a {type(model).__name__}")
+
+
+def of_numbers(model: object) -> bool:
+    """Return whether a model's variables are numbers."""
+    return bool(getattr(model, "is_continuous", False))
 
 
 def read_model(path: Path) -> Any:
@@ -365,7 +382,7 @@ def require_bayesian(model: object, path: Path, command: str) -> BayesianNetwork
     SchemaError
         When it is another kind of model.
     """
-    if not isinstance(model, BayesianNetwork):
+    if not isinstance(model, BayesianNetwork) or model.is_continuous:
         needed = f"{command} needs a Bayesian network of states, as fishernet learn makes without --model dn"
         raise wrong_kind(path, called(model), needed)
     return model
@@ -378,14 +395,14 @@ def read_directed(path: Path, command: str) -> BayesianNetwork | DependencyNetwo
 
 def require_directed(model: object, path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
     """Return a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
-    if not isinstance(model, BayesianNetwork | DependencyNetwork):
+    if not isinstance(model, BayesianNetwork | DependencyNetwork) or model.is_continuous:
         raise wrong_kind(path, called(model), f"{command} needs a Bayesian network or a dependency network")
     return model
 
 
 def require_categorical(model: object, path: Path, command: str) -> Categorical:
     """Return a model of variables with states; raise SchemaError when it is another kind of model."""
-    if not isinstance(model, BayesianNetwork | DependencyNetwork | MarkovNetwork):
+    if of_numbers(model) or not isinstance(model, BayesianNetwork | DependencyNetwork | MarkovNetwork):
         raise wrong_kind(path, called(model), f"{command} needs a network of variables with states")
     return model
 

@@ -17,31 +17,37 @@ import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
-from fishernet.cli.options import Categorical, Likelihood, Reading, known_states, read_model, require_categorical
+from fishernet.cli.options import (
+    Categorical,
+    Likelihood,
+    Reading,
+    known_states,
+    of_numbers,
+    read_model,
+    require_categorical,
+)
 from fishernet.cli.output import as_json_option, check_folder, output_option, stdout, write_facts
-from fishernet.data import Scatter, State, Table, write_table
-from fishernet.data.numbers import NUMBER_FORMATS, NamedColumns, write_numbers
+from fishernet.data import Continuous, Scatter, State, Table, as_table, write_table
 from fishernet.data.writing import FORMATS
 from fishernet.infer import sample as posterior_sample
-from fishernet.models import DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
 from fishernet.scores import SCORES_OF_NUMBERS
 from fishernet.scores import score as graph_score
 
-Gaussian = GaussianBayesianNetwork | GaussianMarkovNetwork
-GAUSSIAN = (GaussianBayesianNetwork, GaussianMarkovNetwork)
+Gaussian = BayesianNetwork | GaussianMarkovNetwork
 Floats = npt.NDArray[np.float64]
 
 
-def read_rows(network: Gaussian, table: Path, reading: Reading, *, without: str | None = None) -> NamedColumns:
+def read_rows(network: Gaussian, table: Path, reading: Reading, *, without: str | None = None) -> Table:
     """Read the columns of a network's variables, but one where that is not needed."""
     names = [name for name in network.names if name != without]
-    return replace(reading, columns=names).read_numbers(table, "a Gaussian network")
+    return reading.read_numbers(table, "a Gaussian network", names)
 
 
 def score_rows(network: Gaussian, table: Path, reading: Reading, score: str | None) -> tuple[dict[str, Any], Floats]:
     """Return the facts of a table under a network, and the log-density of each row."""
     data = read_rows(network, table, reading)
-    logs = network.log_prob(data.by_name())
+    logs = network.log_prob(data)
     likelihood = Likelihood.of_rows(logs, None)
     facts: dict[str, Any] = {
         "rows": likelihood.n_rows,
@@ -53,19 +59,19 @@ def score_rows(network: Gaussian, table: Path, reading: Reading, score: str | No
         if score not in SCORES_OF_NUMBERS:
             known = " or ".join(SCORES_OF_NUMBERS)
             raise FishernetError(f"--score {score} is for models of states; of a Gaussian network it is {known}")
-        graph = network.dag if isinstance(network, GaussianBayesianNetwork) else network.graph
-        facts |= {"score": score, "score_value": graph_score(graph, Scatter.from_data(data.by_name()), score)}
+        graph = network.dag if isinstance(network, BayesianNetwork) else network.graph
+        facts |= {"score": score, "score_value": graph_score(graph, Scatter.from_data(data), score)}
     return facts, logs
 
 
 def predict_rows(network: Gaussian, table: Path, reading: Reading, target: str) -> dict[str, Any]:
     """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
     positions(network.names, [target])
-    joint = network.to_markov_network() if isinstance(network, GaussianBayesianNetwork) else network
+    joint = network.to_markov_network()
     if len(joint.names) == 1:
         raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
     data = read_rows(network, table, reading, without=target)
-    predicted = joint.predict(data.by_name(), [target])[:, 0]
+    predicted = joint.predict(data, [target])[:, 0]
     truth = read_truth(table, target, reading)
     off = None if truth is None or len(truth) != len(predicted) else predicted - truth
     return {
@@ -80,11 +86,10 @@ def predict_rows(network: Gaussian, table: Path, reading: Reading, target: str) 
 def read_truth(table: Path, target: str, reading: Reading) -> Floats | None:
     """Return the target's own column, None where the table has none without missing cells."""
     try:
-        found = replace(reading, columns=[target], missing="error").read_numbers(table, "a Gaussian network")
+        found = replace(reading, missing="error").read_numbers(table, "a Gaussian network", [target])
     except FishernetError:
         return None
-    truth: Floats = found.values[0]
-    return truth
+    return np.asarray(found.numbers[0])
 
 
 def prediction_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -94,11 +99,11 @@ def prediction_lines(facts: dict[str, Any]) -> Iterator[str]:
         yield f"{value!r},{facts['sd']!r}"
 
 
-def sample_rows(network: Gaussian, n: int, seed: int | None) -> NamedColumns:
+def sample_rows(network: Gaussian, n: int, seed: int | None) -> Table:
     """Return rows drawn from a network."""
     if n < 0:
         raise SchemaError(f"the number of rows must not be negative, got {n}")
-    return NamedColumns(network.names, np.ascontiguousarray(network.sample(n, seed=seed).T))
+    return as_table(network.sample(n, seed=seed), [Continuous(name) for name in network.names])
 
 
 @click.command(short_help="Draw rows from a model.")
@@ -151,26 +156,24 @@ def sample(
     """  # noqa: D301
     check_folder(output)
     network = read_model(model)
-    if isinstance(network, GAUSSIAN):
+    if of_numbers(network):
         asked = [name for name, value in chain.items() if value is not None] + (["given"] if given else [])
         if asked:
             raise FishernetError(f"--{asked[0].replace('_', '-')} does not go with a Gaussian network")
         numbers = sample_rows(network, n_rows, seed)
-        if as_json:
-            found = {name: column.tolist() for name, column in numbers.by_name().items()}
-            write_facts({"rows": n_rows, "seed": seed, "given": {}, "columns": found}, output)
-        elif output is not None:
-            write_numbers(numbers, output)
-        else:
-            NUMBER_FORMATS[".csv"](numbers, stdout())
+        _write_rows(numbers, {"rows": n_rows, "seed": seed, "given": {}}, output, as_json=as_json)
         return
     network = require_categorical(network, model, "sample")
     if not network.variables and (isinstance(network, DependencyNetwork) or (output is None and not as_json)):
         raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
     known = known_states(given, "--given", network.variables)
     rows = draw(network, n_rows, known, seed, {name: value for name, value in chain.items() if value is not None})
+    _write_rows(rows, {"rows": n_rows, "seed": seed, "given": known}, output, as_json=as_json)
+
+
+def _write_rows(rows: Table, facts: dict[str, Any], output: Path | None, *, as_json: bool) -> None:
     if as_json:
-        write_facts({"rows": n_rows, "seed": seed, "given": known, "columns": columns(rows)}, output)
+        write_facts(facts | {"columns": columns(rows)}, output)
     elif output is not None:
         write_table(rows, output)
     else:
@@ -190,8 +193,5 @@ def draw(model: Categorical, n: int, given: Mapping[str, State], seed: int | Non
 
 
 def columns(table: Table) -> dict[str, list[object]]:
-    """Return the labels of a table without missing cells, one list a variable."""
-    return {
-        variable.name: [variable.states[code] for code in codes.tolist()]
-        for variable, codes in zip(table.variables, table.codes, strict=True)
-    }
+    """Return the labels or numbers of a table without missing cells, one list a variable."""
+    return {name: table[name].tolist() for name in table.names}

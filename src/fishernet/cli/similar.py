@@ -82,8 +82,7 @@ def similar(
 
 def states(table: Table, row: int) -> dict[str, Any]:
     """Return the labels of one row of a table without missing cells, by variable."""
-    columns = zip(table.variables, table.codes, strict=True)
-    return {variable.name: variable.states[codes[row]] for variable, codes in columns}
+    return {name: table[[row]][name].tolist()[0] for name in table.names}
 
 
 def _found(found: Similar) -> Iterator[Facts]:

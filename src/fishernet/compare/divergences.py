@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -53,11 +53,11 @@ class Distribution:
         StateSpaceError
             When the joint distribution of a model would have more than 2**26 cells.
         """
-        if isinstance(p, Table):
+        if has_rows(p):
             return cls._of_table(p if variables is None else p.conform(variables))
-        if isinstance(p, BayesianNetwork):
+        if has_joint(p):
             return cls._of_array(joint_array(p) if variables is None else _rearranged(p, variables))
-        if isinstance(p, DependencyNetwork):
+        if hasattr(p, "pseudo_log_likelihood"):
             raise SchemaError(
                 "a dependency network has no joint distribution in closed form; pass fn.infer.stationary(dn)"
             )
@@ -97,11 +97,24 @@ class Distribution:
         return np.log(self.probabilities) - np.log(np.bincount(kind, weights=self.probabilities))[kind]
 
 
+def has_rows(p: Any) -> TypeGuard[Table]:
+    """Whether a distribution is given by rows."""
+    return hasattr(p, "codes")
+
+
+def has_joint(p: Any) -> TypeGuard[BayesianNetwork]:
+    """Whether a distribution is given by a model with a likelihood."""
+    return hasattr(p, "log_prob")
+
+
 def common_variables(p: Any, q: Any) -> Sequence[Variable] | None:
     """Return the variables to whose order two distributions are brought: the second's, or else the first's."""
     for one in (q, p):
-        if isinstance(one, Table | BayesianNetwork | DependencyNetwork):
-            return one.variables
+        if has_rows(one):
+            return one.require_categorical("a divergence")
+        if hasattr(one, "variables"):
+            found: Sequence[Variable] = one.variables
+            return found
     return None
 
 
@@ -263,10 +276,10 @@ def checked_shares(weights: Any, n: int, variables: Sequence[Variable] | None) -
 
 def _log_at(q: Any, of: Distribution, variables: Sequence[Variable] | None) -> Array:
     """Return log q at the states of a distribution."""
-    if isinstance(q, BayesianNetwork):
+    if has_joint(q):
         return q.log_prob(of.table(q.variables))
     with np.errstate(divide="ignore"):
-        if isinstance(q, Table):
+        if has_rows(q):
             return np.log(_probabilities_at(Distribution.of(q, variables), of))
         return np.asarray(np.log(_same_shape(checked_array(q), of)[tuple(of.codes.T)]))
 
@@ -274,10 +287,10 @@ def _log_at(q: Any, of: Distribution, variables: Sequence[Variable] | None) -> A
 def _log_conditionals_at(q: Any, of: Distribution, variables: Sequence[Variable] | None) -> Array:
     """Return log q(x_i | x_-i) at the states of a distribution, (n_states, n_variables)."""
     n = len(of.shape)
-    if isinstance(q, BayesianNetwork):
+    if has_joint(q):
         return DependencyNetwork.from_joint(q, allow_zeros=True).log_prob_terms(of.table(q.variables))
     with np.errstate(divide="ignore", invalid="ignore"):
-        if isinstance(q, Table):
+        if has_rows(q):
             other = Distribution.of(q, variables)
             at = _probabilities_at(other, of)
             rest = [_rest_at(other, of, v) for v in range(n)]

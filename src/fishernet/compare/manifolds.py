@@ -161,5 +161,5 @@ def inconsistency(dn: DependencyNetwork, weights: Any = None) -> float:
 
 
 def _check_network(dn: object) -> None:
-    if not isinstance(dn, DependencyNetwork):
+    if not hasattr(dn, "pseudo_log_likelihood"):
         raise SchemaError(f"full-conditional manifolds are of a DependencyNetwork, not of {type(dn).__name__}")

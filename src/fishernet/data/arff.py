@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fishernet.base.errors import FileFormatError
+from fishernet.data.cells import INTEGER, Block, Cells, Columns, Labels, typed
 from fishernet.data.csv import TextFile
-from fishernet.data.encode import INTEGER, Block, Cells, Columns, Labels, label_array, typed
 from fishernet.data.options import Options
+from fishernet.data.variable import label_array
 
 VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"\s][^,]*?|))\s*(,|$)""")
 NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*""")

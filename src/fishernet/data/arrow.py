@@ -1,4 +1,4 @@
-"""Tables as Arrow holds them: every column dictionary-encoded, its states the dictionary.
+"""Tables as Arrow holds them: columns of states dictionary-encoded, their states the dictionary; numbers as float64.
 
 Arrow dictionaries have one type, Parquet keeps them for text only, and neither knows cuts. So each field of a frame
 that we make also carries its variable as JSON, under `VARIABLE`; where a field has it, it is what the column means.
@@ -27,13 +27,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import check_names, listed
-from fishernet.data.encode import Block, Cells, Columns, as_text, label_array
+from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn, as_text, dictionary_cells
 from fishernet.data.options import Options
-from fishernet.data.variable import State, Variable
+from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
 VARIABLE = b"fishernet.variable"
 WEIGHTS = b"fishernet.weights"
@@ -99,7 +98,7 @@ def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = f
 
 def cells_of(
     name: str, column: pa.ChunkedArray, na_values: frozenset[str], *, declared: bool | None = None, text: bool = False
-) -> Cells:
+) -> SourceColumn:
     """Return an Arrow column as cells.
 
     Parameters
@@ -117,15 +116,27 @@ def cells_of(
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
     if not is_dictionary:
-        column = _encodable(name, column, kind).dictionary_encode()
-        kind = column.type.value_type
-    dictionaries = [_encodable(name, chunk.dictionary, kind) for chunk in column.chunks]
-    known = pa.chunked_array(dictionaries, type=_encodable(name, pa.array([], kind), kind).type).unique().drop_null()
-    blocks = [_block(chunk.indices, values, known) for chunk, values in zip(column.chunks, dictionaries, strict=True)]
+        column = _encodable(name, column, kind)
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+            return NumberCells(name, column)
+        column = column.dictionary_encode()
     is_declared = (is_dictionary and not text) if declared is None else declared
-    cells = Cells(name, _labels(known), blocks, declared=is_declared, text=text)
+    cells = dictionary_cells(name, _with_known_labels(name, column), declared=is_declared, text=text)
     absent = _absent(cells.labels, frozenset() if is_declared else na_values)
     return cells.without(absent) if absent.any() else cells
+
+
+def _with_known_labels(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a dictionary-encoded column whose labels are of one of the types that we take."""
+    kind = column.type.value_type
+    known = _encodable(name, pa.array([], kind), kind).type
+    if known == kind:
+        return column
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, _encodable(name, chunk.dictionary, kind))
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, type=pa.dictionary(column.type.index_type, known))
 
 
 def _encodable(name: str, values: Any, kind: pa.DataType) -> Any:
@@ -144,25 +155,6 @@ def _encodable(name: str, values: Any, kind: pa.DataType) -> Any:
     )
 
 
-def _block(indices: pa.Array, dictionary: pa.Array, known: pa.Array) -> Block:
-    size = len(dictionary)
-    has_nulls = indices.null_count > 0
-    if has_nulls:
-        indices = pc.fill_null(indices.cast(pa.int64()), size)
-    found = pc.fill_null(pc.index_in(dictionary, value_set=known), len(known))
-    positions = np.append(found.to_numpy(zero_copy_only=False).astype(np.int64), len(known))
-    return Block(indices.to_numpy(zero_copy_only=False), positions, has_nulls)
-
-
-def _labels(values: pa.Array) -> npt.NDArray[Any]:
-    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_boolean(values.type):
-        labels: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
-        return labels
-    array = np.empty(len(values), dtype=object)
-    array[:] = values.to_pylist()
-    return array
-
-
 def _absent(labels: npt.NDArray[Any], na_values: frozenset[str]) -> npt.NDArray[np.bool_]:
     if labels.dtype.kind == "f":
         absent: npt.NDArray[np.bool_] = np.isnan(labels)
@@ -172,11 +164,14 @@ def _absent(labels: npt.NDArray[Any], na_values: frozenset[str]) -> npt.NDArray[
     return np.zeros(len(labels), dtype=bool)
 
 
-def _with_variable(cells: Cells, metadata: dict[bytes, bytes]) -> Cells:
+def _with_variable(column: SourceColumn, metadata: dict[bytes, bytes]) -> SourceColumn:
     """Return the cells as the variable says that the field carries, if it does."""
     if VARIABLE not in metadata:
-        return cells
-    variable = _parsed(cells.name, metadata[VARIABLE])
+        return column
+    variable = _parsed(column.name, metadata[VARIABLE])
+    if variable.is_continuous:
+        return column.as_continuous()
+    cells = column.coded
     codes = {value: code for code, value in enumerate(_dictionary(variable))}
     n_states = variable.cardinality
     found = [codes.get(label) for label in cells.labels.tolist()]
@@ -192,10 +187,12 @@ def _with_variable(cells: Cells, metadata: dict[bytes, bytes]) -> Cells:
     return Cells(cells.name, label_array(variable.states), blocks, declared=True, cuts=variable.cuts)
 
 
-def _parsed(name: str, text: bytes) -> Variable:
+def _parsed(name: str, text: bytes) -> Column:
     """Return the variable that JSON metadata describe."""
     try:
         content = json.loads(text)
+        if content.get("continuous") is True:
+            return Continuous(name)
         states, cuts = content["states"], content.get("cuts")
         if not isinstance(states, list) or not isinstance(cuts, list | None):
             raise TypeError
@@ -209,20 +206,21 @@ def _parsed(name: str, text: bytes) -> Variable:
 
 
 def table_of(
-    variables: Sequence[Variable],
-    codes: Sequence[npt.NDArray[np.unsignedinteger[Any]]],
+    variables: Sequence[Column],
+    columns: Sequence[npt.NDArray[Any]],
     n_rows: int,
-    weights: npt.NDArray[np.int64] | None,
+    weights: npt.NDArray[Any] | None,
     weights_name: str,
 ) -> pa.Table:
-    """Return codes as an Arrow table of dictionary-encoded columns.
+    """Return columns as an Arrow table: codes dictionary-encoded, numbers float64, missing cells null.
 
     Parameters
     ----------
-    variables : sequence of Variable
-    codes : sequence of (n_rows,) unsigned arrays
+    variables : sequence of Variable and Continuous
+    columns : sequence of (n_rows,) arrays
+        Codes, or numbers.
     n_rows : int
-    weights : (n_rows,) int64, or None
+    weights : (n_rows,) array, or None
         Written as a last column.
     weights_name : str
         Its name.
@@ -233,20 +231,26 @@ def table_of(
         When two states of a variable would look the same, or the weights' name is taken.
     """
     fields, arrays = [], []
-    for variable, column in zip(variables, codes, strict=True):
-        array = dictionary_array(variable, column)
-        content = {"states": variable.states} | ({} if variable.cuts is None else {"cuts": variable.cuts})
-        metadata = {VARIABLE: json.dumps(content).encode()}
-        fields.append(pa.field(variable.name, array.type, metadata=metadata))
+    for variable, column in zip(variables, columns, strict=True):
+        content, array = _described(variable, column)
+        fields.append(pa.field(variable.name, array.type, metadata={VARIABLE: json.dumps(content).encode()}))
         arrays.append(array)
     if weights is not None:
         if any(variable.name == weights_name for variable in variables):
             raise SchemaError(f"there is a variable {weights_name!r}; give the weights another name")
-        fields.append(pa.field(weights_name, pa.int64(), nullable=False, metadata={WEIGHTS: b"true"}))
         arrays.append(pa.array(weights))
+        fields.append(pa.field(weights_name, arrays[-1].type, nullable=False, metadata={WEIGHTS: b"true"}))
     if not fields:
         return pa.table({"row": pa.nulls(n_rows)}).select([])  # keeps the number of rows
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, Any], pa.Array]:
+    """Return what a column's metadata say, and the column."""
+    if variable.is_continuous:
+        return {"continuous": True}, pa.array(column, from_pandas=True)
+    content = {"states": variable.states} | ({} if variable.cuts is None else {"cuts": variable.cuts})
+    return content, dictionary_array(variable, column)
 
 
 def dictionary_array(variable: Variable, column: npt.NDArray[np.unsignedinteger[Any]]) -> pa.DictionaryArray:
@@ -303,7 +307,7 @@ def parquet_columns(path: Path, options: Options) -> Columns:
         texts = [name for name in names if _is_text(schema.field(name).type)]
         with pq.ParquetFile(path, read_dictionary=texts) as file:  # dictionaries are read faster than text
             table = file.read(columns=names)
-        return _checked(table, options, frozenset(texts))
+        return _checked(table, replace(options, exclude=()), frozenset(texts))  # they were not read
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _broken(path, "Parquet", error) from None
 
@@ -353,7 +357,7 @@ def frame_columns(frame: Any, options: Options) -> Columns:
 
     Parameters
     ----------
-    frame : pandas, polars or pyarrow frame, or mapping from names to columns
+    frame : pandas, polars or pyarrow frame, anything with __arrow_c_stream__, or mapping from names to columns
     options : Options
 
     Raises
@@ -379,6 +383,8 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return columns_of(pa.table(frame), options)
         name = type(frame).__name__
         remedy = "collect it first" if "Lazy" in name or "Relation" in name else "codes go through Table.from_codes"
         raise SchemaError(
@@ -391,7 +397,7 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     return Columns([_series_cells(name, eager[name], options) for name in chosen], eager.shape[0])
 
 
-def _series_cells(name: str, series: Any, options: Options) -> Cells:
+def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
     """Return a narwhals series as cells."""
     import narwhals.stable.v2 as nw
 
@@ -404,7 +410,7 @@ def _series_cells(name: str, series: Any, options: Options) -> Cells:
             column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
             cells = cells_of(name, column, options.na_values, declared=declared)
             if is_categorical and not declared:  # older versions of polars hand over more labels than occur
-                return cells.without(cells.counts() == 0)
+                return cells.coded.without(cells.coded.counts() == 0)
             return cells
         except NO_ARROW_TYPE:
             pass
@@ -418,7 +424,7 @@ def _series_cells(name: str, series: Any, options: Options) -> Cells:
 def _mapping_columns(frame: Mapping[str, Any], options: Options) -> Columns:
     chosen = options.choose(list(frame))
     cells = [_column_cells(name, frame[name], options) for name in chosen]
-    lengths = {column.name: sum(len(block.indices) for block in column.blocks) for column in cells}
+    lengths = {column.name: column.n_rows for column in cells}
     n_rows = next(iter(lengths.values()), 0)
     for name, length in lengths.items():
         if length != n_rows:
@@ -426,7 +432,7 @@ def _mapping_columns(frame: Mapping[str, Any], options: Options) -> Columns:
     return Columns(cells, n_rows)
 
 
-def _column_cells(name: str, values: Any, options: Options) -> Cells:
+def _column_cells(name: str, values: Any, options: Options) -> SourceColumn:
     if isinstance(values, pa.ChunkedArray | pa.Array):
         column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
         return cells_of(name, column, options.na_values)
@@ -447,7 +453,7 @@ def _column_cells(name: str, values: Any, options: Options) -> Cells:
     return _sequence_cells(name, list(values), options)
 
 
-def _sequence_cells(name: str, values: Any, options: Options) -> Cells:
+def _sequence_cells(name: str, values: Any, options: Options) -> SourceColumn:
     if not _mixes_truth(values):
         try:
             return cells_of(name, pa.chunked_array([pa.array(values, from_pandas=True)]), options.na_values)

@@ -29,7 +29,7 @@ import pyarrow.csv as pa_csv
 
 from fishernet.base.errors import FileFormatError
 from fishernet.data.arrow import cells_of
-from fishernet.data.encode import Columns
+from fishernet.data.cells import Columns
 from fishernet.data.options import Options
 
 PIECE = 1 << 20  # bytes
@@ -229,7 +229,7 @@ def _careful(layout: Layout, names: list[str], last: str) -> Columns:
 
 
 def _any_label_holds(columns: Columns, character: str) -> bool:
-    return any(character in label for cells in columns.cells for label in cells.labels.tolist())
+    return any(character in label for column in columns.cells for label in column.coded.labels.tolist())
 
 
 def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Columns:

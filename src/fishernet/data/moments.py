@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, check_names, listed
-from fishernet.data.numbers import named_columns
+from fishernet.data.matching import as_numbers
 from fishernet.data.source import check_set
 
 Floats = npt.NDArray[np.float64]
@@ -111,11 +111,11 @@ class Scatter:
 
     @classmethod
     def from_data(cls, X: Any, names: Iterable[str] | None = None) -> Self:
-        """Return the scatter of an array or a frame of numbers.
+        """Return the scatter of a table, an array or a frame of numbers.
 
         Parameters
         ----------
-        X : (n, d) array, pandas, polars or pyarrow frame, or mapping from names to columns
+        X : (n, d) array, Table of continuous columns, data frame, or mapping from names to columns
         names : sequence of str, optional
             Of the columns of an array; of a frame, those that are taken, in this order.
 
@@ -123,12 +123,17 @@ class Scatter:
         ------
         SchemaError
             When a column is not of finite numbers (its name and the row are said), or names do not fit.
+        MissingValueError
+            When cells are missing.
         """
-        columns = named_columns(X, names)
-        mean = columns.values.mean(axis=1) if columns.n_rows else np.zeros(len(columns.names))
-        centred = columns.values - mean[:, None]
+        table = as_numbers(X, names, purpose="a Gaussian model")
+        values, weights = table.numbers, table.weights
+        if weights is not None:
+            values = np.repeat(values, weights, axis=1)
+        mean = values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
+        centred = values - mean[:, None]
         made = cls.__new__(cls)
-        made._set(columns.n_rows, mean, centred @ centred.T, columns.names)
+        made._set(values.shape[1], mean, centred @ centred.T, table.names)
         return made
 
     @cached_property

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, require_str
-from fishernet.data.variable import Variable
+from fishernet.data.variable import Column
 
 Numbers = npt.NDArray[np.float64]
 
@@ -110,11 +110,11 @@ def _text(cut: float, digits: int) -> str:
 
 
 Cut = int | Sequence[float]
-Bins = int | Mapping[str, Cut]
+Bins = int | Mapping[str | None, Cut] | Mapping[str, Cut]
 
 MISSING_POLICIES = ("error", "drop", "state", "keep")
 UNKNOWN_POLICIES = ("error", "missing")
-NA_VALUES = ("", "NA", "?")
+DEFAULT_NA = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 
 
 @dataclass(frozen=True)
@@ -127,42 +127,80 @@ class Options:
         When a word is unknown (the known ones are listed), or a value has another type or does not go with the others.
     """
 
-    schema: tuple[Variable, ...] | None
-    bins: int | dict[str, int | tuple[float, ...]] | None
+    schema: tuple[Column, ...] | None
+    bins: int | dict[str | None, int | tuple[float, ...]] | None
     binning: str
     missing: str
     unknown: str
     weights: str | None
     na_values: frozenset[str]
     columns: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    continuous: tuple[str, ...] = ()
 
     @classmethod
     def checked(
         cls,
         *,
-        schema: Iterable[Variable] | None,
-        bins: Bins | None,
-        binning: str,
-        missing: str,
-        unknown: str,
-        weights: str | None,
-        na_values: Iterable[str],
         columns: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        continuous: Iterable[str] = (),
+        bins: Bins | None = None,
+        binning: str = "quantile",
+        schema: Iterable[Column] | None = None,
+        missing: str = "keep",
+        unknown: str = "error",
+        weights: str | None = None,
+        na_values: Iterable[str] = DEFAULT_NA,
     ) -> Options:
         """Check the keywords as a caller gave them."""
         _check_word("binning", binning, tuple(BINNINGS))
         _check_word("missing", missing, MISSING_POLICIES)
         _check_word("unknown", unknown, UNKNOWN_POLICIES)
-        if schema is not None and bins is not None:
-            raise SchemaError("give schema or bins, not both; the variables of a schema hold their own cuts")
         if weights is not None and not isinstance(weights, str):
             raise SchemaError(f"weights must be the name of a column, not {type(weights).__name__}")
-        wanted = None if columns is None else _checked_columns(columns, schema)
-        variables = None if schema is None else _checked_schema(schema)
-        if variables is not None and weights in {variable.name for variable in variables}:
-            raise SchemaError(f"the column {weights!r} cannot be both the weights and a variable of the schema")
-        words = _checked_na_values(na_values)
-        return cls(variables, _checked_bins(bins), binning, missing, unknown, weights, words, wanted)
+        wanted = None if columns is None else _checked_columns(columns)
+        options = cls(
+            None if schema is None else _checked_schema(schema),
+            _checked_bins(bins),
+            binning,
+            missing,
+            unknown,
+            weights,
+            _checked_na_values(na_values),
+            wanted,
+            _checked_names("exclude", exclude),
+            _checked_names("categorical", categorical),
+            _checked_names("continuous", continuous),
+        )
+        options._check_together()
+        return options
+
+    def _check_together(self) -> None:
+        """Raise SchemaError when keywords contradict each other."""
+        if self.schema is not None:
+            for keyword in ("columns", "categorical", "continuous", "bins"):
+                if getattr(self, keyword):
+                    raise SchemaError(f"give schema or {keyword}, not both; {SAID_BY_SCHEMA[keyword]}")
+        named = set() if not isinstance(self.bins, dict) else set(self.bins)
+        schema = {variable.name for variable in self.schema or ()}
+        kinds = {*self.categorical, *self.continuous}
+        roles = (
+            ({self.weights}, "the weights", {*schema, *kinds, *named}, "a variable of the table"),
+            (
+                set(self.exclude),
+                "left out",
+                {*(self.columns or ()), *schema, *kinds, *named, self.weights},
+                "asked for",
+            ),
+            (set(self.categorical), "categorical", {*self.continuous}, "continuous"),
+            (set(self.categorical), "categorical", named, "cut into bins"),
+        )
+        for names, one, others, other in roles:
+            for name in sorted((names & others) - {None}):  # type: ignore[type-var]
+                raise SchemaError(f"the column {name!r} cannot be both {one} and {other}")
 
     def choose(self, names: Sequence[Any]) -> list[str]:
         """Return which of a source's columns are needed, in its order.
@@ -180,19 +218,30 @@ class Options:
                 )
         check_names(names)
         self._require(names, [] if self.weights is None else [self.weights], "weights")
+        self._require(names, self.exclude, "exclude")
         if self.columns is not None:
             self._require(names, self.columns, "columns")
-            chosen = {*self.columns, self.weights}
-            names = [name for name in names if name in chosen]
+        chosen = set(names if self.columns is None else [*self.columns, self.weights]) - set(self.exclude)
+        names = [name for name in names if name in chosen]
+        self._require(names, self.categorical, "categorical")
+        self._require(names, self.continuous, "continuous")
         if isinstance(self.bins, dict):
-            self._require(names, self.bins, "bins")
-            if self.weights in self.bins:
-                raise SchemaError(f"the column {self.weights!r} holds the weights; it cannot be cut into bins")
+            self._require(names, [name for name in self.bins if name is not None], "bins")
         if self.schema is None:
-            return list(names)
+            return names
         wanted = {variable.name for variable in self.schema}
         self._require(names, [variable.name for variable in self.schema], "schema")
         return [name for name in names if name in wanted or name == self.weights]
+
+    def cut(self, name: str) -> int | tuple[float, ...] | None:
+        """Return how a column of numbers is cut into bins: at most how many, or where; None for not at all."""
+        if not isinstance(self.bins, dict):
+            return self.bins
+        return self.bins.get(name, self.bins.get(None))
+
+    def cuts_by_name(self, name: str) -> bool:
+        """Return whether `bins` names a column."""
+        return isinstance(self.bins, dict) and name in self.bins
 
     def takes_marked_weights(self, name: str) -> bool:
         """Return whether a column that its source marks as weights is to be taken as such."""
@@ -211,12 +260,20 @@ def _check_word(keyword: str, word: object, known: tuple[str, ...]) -> None:
         raise SchemaError(f"{keyword} must be one of {', '.join(map(repr, known))}, not {word!r}")
 
 
-def _checked_schema(schema: Iterable[Variable]) -> tuple[Variable, ...]:
+SAID_BY_SCHEMA = {
+    "columns": "a schema says which columns are read",
+    "categorical": "a schema says what each column is",
+    "continuous": "a schema says what each column is",
+    "bins": "the variables of a schema hold their own cuts",
+}
+
+
+def _checked_schema(schema: Iterable[Column]) -> tuple[Column, ...]:
     if hasattr(schema, "variables"):
         raise SchemaError(f"schema must be a sequence of Variable; pass the variables of the {type(schema).__name__}")
     variables = tuple(schema)
     for variable in variables:
-        if not isinstance(variable, Variable):
+        if not hasattr(variable, "is_continuous"):
             raise SchemaError(
                 f"schema must be a sequence of Variable (schema=table.variables); it holds {type(variable).__name__}"
             )
@@ -224,16 +281,19 @@ def _checked_schema(schema: Iterable[Variable]) -> tuple[Variable, ...]:
     return variables
 
 
-def _checked_columns(columns: Iterable[str], schema: object) -> tuple[str, ...]:
-    if schema is not None:
-        raise SchemaError("give schema or columns, not both; a schema says which columns are read")
-    if isinstance(columns, str):
-        raise SchemaError(f"columns must be a sequence of str, not the str {columns!r}")
-    names = tuple(columns)
-    require_str(names)
-    check_names(names)
+def _checked_columns(columns: Iterable[str]) -> tuple[str, ...]:
+    names = _checked_names("columns", columns)
     if not names:
         raise SchemaError("columns names no column")
+    return names
+
+
+def _checked_names(keyword: str, given: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise SchemaError(f"{keyword} must be a sequence of str, not the str {given!r}")
+    names = tuple(given)
+    require_str(names)
+    check_names(names)
     return names
 
 
@@ -244,7 +304,7 @@ def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
     return frozenset(words)
 
 
-def _checked_bins(bins: Bins | None) -> int | dict[str, int | tuple[float, ...]] | None:
+def _checked_bins(bins: Bins | None) -> int | dict[str | None, int | tuple[float, ...]] | None:
     if bins is None:
         return None
     if isinstance(bins, Mapping):

@@ -11,11 +11,12 @@ from pathlib import Path
 from fishernet.base.errors import FileFormatError
 from fishernet.data.arff import arff_columns
 from fishernet.data.arrow import arrow_columns, parquet_columns
+from fishernet.data.cells import Columns
 from fishernet.data.csv import TextFile, delimited_columns
-from fishernet.data.encode import Columns, encode
-from fishernet.data.options import NA_VALUES, Bins, Options
+from fishernet.data.encode import encode
+from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.table import Table
-from fishernet.data.variable import Variable
+from fishernet.data.variable import Column
 
 TEXT_FORMATS: dict[str, Callable[[TextFile, Options], Columns]] = {
     ".csv": partial(delimited_columns, delimiter=","),
@@ -32,14 +33,17 @@ BINARY_FORMATS: dict[str, Callable[[Path, Options], Columns]] = {
 def read_table(
     path: str | os.PathLike[str],
     *,
-    schema: Iterable[Variable] | None = None,
+    columns: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    continuous: Iterable[str] = (),
     bins: Bins | None = None,
     binning: str = "quantile",
-    missing: str = "error",
+    schema: Iterable[Column] | None = None,
+    missing: str = "keep",
     unknown: str = "error",
     weights: str | None = None,
-    na_values: Iterable[str] = NA_VALUES,
-    columns: Iterable[str] | None = None,
+    na_values: Iterable[str] = DEFAULT_NA,
 ) -> Table:
     r"""Read a table from a file.
 
@@ -48,12 +52,10 @@ def read_table(
     path : path
         A ``.csv``, ``.tsv`` or ``.arff`` file (each also with ``.gz``), or a ``.parquet``, ``.arrow`` or ``.feather``
         one. Text is UTF-8, with a header; a quoted cell is a label, even ``"NA"``.
-    schema, bins, binning, missing, unknown, weights, na_values
+    columns, exclude, categorical, continuous, bins, binning, schema, missing, unknown, weights, na_values
         As in `Table.from_frame`. In a text file the labels of a column are integers if all of them are (``007`` is
         not), else floats, else truth values (``true``, ``False``), else text; so the table depends neither on the
         order of the rows nor on the number of threads. With a schema, ``1`` and ``1.0`` are the same number.
-    columns : sequence of str, optional
-        Only these columns, in the order of the file; all without it.
 
     Returns
     -------
@@ -82,14 +84,17 @@ def read_table(
     [('no', 'yes'), ('no', 'yes'), ('<= 48', '> 48')]
     """
     options = Options.checked(
-        schema=schema,
+        columns=columns,
+        exclude=exclude,
+        categorical=categorical,
+        continuous=continuous,
         bins=bins,
         binning=binning,
+        schema=schema,
         missing=missing,
         unknown=unknown,
         weights=weights,
         na_values=na_values,
-        columns=columns,
     )
     encoded = encode(columns_of(Path(path), options), options)
     return Table.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)

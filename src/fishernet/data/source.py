@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.counts import Counts, most_dense_cells
+from fishernet.data.matching import is_frame
 from fishernet.data.table import Table
 from fishernet.data.variable import Variable
 
@@ -68,7 +69,7 @@ class TableCounts:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.variables = table.variables
+        self.variables = table.require_categorical("what is learned from counts")
         self.n_rows = table.native.total
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
@@ -104,8 +105,8 @@ def flat_sets(sets: Iterable[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array(lengths, dtype=np.int64), np.array(members, dtype=np.int32)
 
 
-def as_source(data: Table | CountSource) -> CountSource:
-    """Return a source of counts: a table's own, or the source itself.
+def as_source(data: Any) -> CountSource:
+    """Return a source of counts: that of a table or a data frame, or the source itself.
 
     Raises
     ------
@@ -116,6 +117,8 @@ def as_source(data: Table | CountSource) -> CountSource:
         return TableCounts(data)
     if isinstance(data, CountSource):
         return data
+    if is_frame(data):
+        return TableCounts(Table.from_frame(data))
     raise SchemaError(
         f"a Table or a source of counts is needed, not {type(data).__name__}; "
         "fn.read_table reads a file, fn.Table.from_frame takes a data frame"

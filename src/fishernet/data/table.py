@@ -1,10 +1,10 @@
-"""A categorical table: rows of codes with the variables that say what they mean."""
+"""A table: columns of codes and of numbers, with the variables that say what they mean."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Self, SupportsIndex
+from typing import Any, Self, SupportsIndex, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,12 @@ from fishernet.base.names import check_names, counted, listed, positions
 from fishernet.base.random import Seed, drawn_share
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.encode import (
-    Codes,
+    Weights,
     as_integers,
     checked_codes,
     checked_column,
     checked_weights,
+    discretized,
     encode,
     guessed_variable,
     own_column,
@@ -28,52 +29,56 @@ from fishernet.data.encode import (
     recode,
     row_positions,
 )
-from fishernet.data.options import NA_VALUES, Bins, Options
-from fishernet.data.variable import Variable
+from fishernet.data.options import DEFAULT_NA, Bins, Options
+from fishernet.data.variable import Column, Continuous, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
+Cells = npt.NDArray[Any]
+
+HEAD = 10  # rows that str(table) shows
 
 
 class Table:
-    """A categorical table; immutable.
+    """Rows of categorical variables and of numbers; immutable.
 
-    Made by `read_table`, `Table.from_frame` and `Table.from_codes`. A cell is stored as its state's code; a missing
-    cell's code is the variable's cardinality. Each column has the smallest unsigned type that holds its codes.
+    Made by `read_table`, `Table.from_frame` and `Table.from_codes`. A cell of a `Variable` is stored as its state's
+    code, and a missing one as the variable's cardinality, each column in the smallest unsigned type that holds its
+    codes. A cell of a `Continuous` column is a float64, and a missing one NaN.
 
     Parameters
     ----------
-    variables : sequence of Variable
+    variables : sequence of Variable and Continuous
         One a column; names are unique.
-    columns : sequence of (n_rows,) unsigned integer arrays
-        The codes, each column of its own type; at most the variable's cardinality. They are copied.
+    columns : sequence of (n_rows,) arrays
+        Codes of the variable's own unsigned type, or float64. They are copied.
     weights : (n_rows,) int64 array, optional
         How many times each row counts (an aggregated table); None means once.
 
     Examples
     --------
     >>> import fishernet as fn
-    >>> table = fn.Table.from_frame({"smoke": ["yes", "no", "no"], "cough": ["yes", "yes", "no"]})
+    >>> table = fn.Table.from_frame({"smoke": ["yes", "no", "no"], "height": [1.62, 1.8, 1.71]})
     >>> table
     Table(3 rows, 2 variables)
-    >>> table.column("smoke")
-    array([1, 0, 0], dtype=uint8)
+    >>> table.column("smoke"), table.column("height")
+    (array([1, 0, 0], dtype=uint8), array([1.62, 1.8 , 1.71]))
     >>> table.variables[0].states
     ('no', 'yes')
     """
 
     __slots__ = ("__weakref__", "_columns", "_has_missing", "_n_rows", "_native", "_variables", "_weights")
 
-    _variables: tuple[Variable, ...]
-    _columns: tuple[Codes, ...]
-    _weights: npt.NDArray[np.int64] | None
+    _variables: tuple[Column, ...]
+    _columns: tuple[Cells, ...]
+    _weights: Weights
     _n_rows: int
     _has_missing: bool | None
     _native: _core.Columns | None
 
     def __init__(
         self,
-        variables: Sequence[Variable],
-        columns: Sequence[Codes],
+        variables: Sequence[Column],
+        columns: Sequence[Cells],
         *,
         weights: npt.ArrayLike | None = None,
         n_rows: int | None = None,
@@ -83,10 +88,10 @@ class Table:
     @classmethod
     def adopt(
         cls,
-        variables: Sequence[Variable],
-        columns: Sequence[Codes],
+        variables: Sequence[Column],
+        columns: Sequence[Cells],
         *,
-        weights: npt.NDArray[np.integer[Any]] | None = None,
+        weights: npt.NDArray[Any] | None = None,
         n_rows: int | None = None,
     ) -> Self:
         """Make a table that keeps the given arrays, without a copy and without a look at the codes.
@@ -100,10 +105,10 @@ class Table:
 
     def _keep(
         self,
-        checked: Callable[[Variable, Codes, int], Codes],
-        variables: Sequence[Variable],
-        columns: Sequence[Codes],
-        weights: npt.NDArray[np.integer[Any]] | None,
+        checked: Callable[[Column, Cells, int], Cells],
+        variables: Sequence[Column],
+        columns: Sequence[Cells],
+        weights: npt.NDArray[Any] | None,
         n_rows: int | None,
     ) -> None:
         check_names([variable.name for variable in variables])
@@ -111,7 +116,7 @@ class Table:
             raise SchemaError(f"{len(variables)} variables need {len(variables)} columns, got {len(columns)}")
         self._variables = tuple(variables)
         self._n_rows = rows = int(n_rows if n_rows is not None else len(columns[0]) if columns else 0)
-        self._columns = tuple(checked(*pair, rows) for pair in zip(self._variables, columns, strict=True))
+        self._columns = tuple([checked(*pair, rows) for pair in zip(self._variables, columns, strict=True)])
         self._weights = None if weights is None else checked_weights(weights, rows)
         self._has_missing = None
         self._native = None
@@ -131,7 +136,8 @@ class Table:
         codes : (n_rows, n_variables) array of integers
             Integer-valued floats are taken too. The code of a missing cell is the variable's cardinality.
         variables : sequence of Variable, optional
-            What the columns are; without them the names are v0, v1, ... and the states 0 up to the largest code.
+            What the columns are, all of them categorical; without them the names are v0, v1, ... and the states 0 up to
+            the largest code.
         weights : (n_rows,) array of non-negative integers, optional
             How many times each row counts.
 
@@ -155,6 +161,9 @@ class Table:
             variables = [guessed_variable(f"v{i}", array[:, i]) for i in range(array.shape[1])]
         if array.shape[1] != len(variables):
             raise SchemaError(f"codes have {array.shape[1]} columns for {len(variables)} variables")
+        numbers = [variable.name for variable in variables if variable.is_continuous]
+        if numbers:
+            raise SchemaError(f"{listed(numbers)} hold numbers, which have no codes; see Table.from_frame")
         columns = [checked_codes(array[:, i], variable) for i, variable in enumerate(variables)]
         return cls.adopt(variables, columns, weights=own_weights(weights), n_rows=array.shape[0])
 
@@ -163,42 +172,55 @@ class Table:
         cls,
         frame: Any,
         *,
-        schema: Iterable[Variable] | None = None,
+        columns: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        continuous: Iterable[str] = (),
         bins: Bins | None = None,
         binning: str = "quantile",
-        missing: str = "error",
+        schema: Iterable[Column] | None = None,
+        missing: str = "keep",
         unknown: str = "error",
         weights: str | None = None,
-        na_values: Iterable[str] = NA_VALUES,
+        na_values: Iterable[str] = DEFAULT_NA,
     ) -> Self:
         """Make a table of a data frame.
 
+        Numbers are continuous, but for columns of at most 20 distinct ones, all whole. All else is categorical: text,
+        truth values, those few numbers, and what the frame declares to be so (pandas Categorical, polars Enum, Arrow
+        dictionary), which keeps its declared states, in their order, whether they occur or not. The states of any
+        other column are the labels that occur, sorted: numbers by value, text by code point. None, null and NaN are
+        missing cells; an index is left out.
+
         Parameters
         ----------
-        frame : pandas, polars or pyarrow frame, or mapping from names to columns
-            A categorical column (pandas Categorical, polars Enum, Arrow dictionary) keeps its declared states, in
-            their order, whether they occur or not. The states of any other column are the labels that occur, sorted:
-            numbers by value, text by code point. None, null and NaN are missing cells; an index is left out.
-        schema : sequence of Variable, optional
-            Encode by these variables (``table.variables``, ``model.variables``): columns are matched by name, others
-            ignored. A label is looked up among the states, text also as the number or truth value it stands for; a
-            numeric column of a variable with cuts is binned by them.
+        frame : pandas, polars or pyarrow frame, what has __arrow_c_stream__, or mapping from names to columns
+        columns : sequence of str, optional
+            Only these columns, in the order of the frame; all without it.
+        exclude : sequence of str
+            Columns to leave out.
+        categorical, continuous : sequence of str
+            Columns that are so whatever they hold; text that is numbers may be continuous.
         bins : int, or mapping from column to int or to ascending cut points, optional
-            Cut numeric columns (that are not categorical, unless named) into at most so many bins, closed on the
-            right; columns with no more distinct numbers than that keep them as states. Needed for columns with more
-            than 256 distinct numbers.
+            Cut columns of numbers (that are not categorical by declaration) into at most so many bins, closed on the
+            right, which makes them categorical; those with no more distinct numbers than that keep them as states. In
+            a mapping, the key None stands for all other columns.
         binning : {"quantile", "equal-width"}
             How an int in `bins` is turned into cut points; see `fishernet.data.options`.
-        missing : {"error", "drop", "state", "keep"}
-            Missing cells raise, their rows are left out, they become a state ``"missing"`` of their own, or they stay
-            missing (the code is the cardinality).
+        schema : sequence of Variable and Continuous, optional
+            Encode by these variables (``table.variables``, ``model.variables``): columns are matched by name, others
+            ignored. A label is looked up among the states, text also as the number or truth value it stands for; a
+            column of numbers is binned where the variable has cuts.
+        missing : {"keep", "error", "drop", "state"}
+            Missing cells stay missing (the code is the cardinality, the number NaN), raise, their rows are left out, or
+            they become a state ``"missing"`` of their own.
         unknown : {"error", "missing"}
             With a schema, a label that the variable does not have raises, or the cell becomes a missing one (to which
             ``missing="error"`` does not object).
         weights : str, optional
             The column that says how many times each row counts; it is no variable of the table.
         na_values : sequence of str
-            Text that means a missing cell, in columns that are not categorical.
+            Text that means a missing cell, in columns that are not categorical by declaration.
 
         Raises
         ------
@@ -221,11 +243,17 @@ class Table:
         >>> new = fn.Table.from_frame({"cough": ["yes"], "age": [50]}, schema=table.variables)
         >>> [int(column[0]) for column in new.codes]
         [1, 1]
+        >>> fn.Table.from_frame({"age": [21, 35, 62, 48]}, continuous=["age"]).variables
+        (Continuous(name='age'),)
         """
         options = Options.checked(
-            schema=schema,
+            columns=columns,
+            exclude=exclude,
+            categorical=categorical,
+            continuous=continuous,
             bins=bins,
             binning=binning,
+            schema=schema,
             missing=missing,
             unknown=unknown,
             weights=weights,
@@ -235,12 +263,12 @@ class Table:
         return cls.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
 
     def to_frame(self, *, weights: str = "weights") -> pa.Table:
-        """Return the table's labels as a pyarrow table, one dictionary-encoded column a variable.
+        """Return the table's labels and numbers as a pyarrow table, one column a variable.
 
-        Declared states stay, in their order; missing cells are null; bins go by their labels. States of several types
-        are written as text. Each field also carries its variable in its metadata, so ``Table.from_frame`` gives the
-        same table again; through pandas or polars (``to_frame().to_pandas()``) types that were mixed and cut points
-        are lost.
+        A categorical column is dictionary-encoded, a continuous one float64. Declared states stay, in their order;
+        missing cells are null; bins go by their labels. States of several types are written as text. Each field also
+        carries its variable in its metadata, so ``Table.from_frame`` gives the same table again; through pandas or
+        polars (``to_frame().to_pandas()``) types that were mixed and cut points are lost.
 
         Parameters
         ----------
@@ -266,19 +294,19 @@ class Table:
     # ------------------------------------------------------------------------------------------------ what it holds
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
-        """One `Variable` a column."""
+    def variables(self) -> tuple[Column, ...]:
+        """One `Variable` or `Continuous` a column."""
         return self._variables
 
     @property
     def names(self) -> tuple[str, ...]:
         """The variables' names."""
-        return tuple(variable.name for variable in self._variables)
+        return tuple([variable.name for variable in self._variables])
 
     @property
     def cardinalities(self) -> tuple[int, ...]:
-        """The number of states of each variable."""
-        return tuple(variable.cardinality for variable in self._variables)
+        """The number of states of each variable; 1 of a continuous one, which adds no cells to a joint table."""
+        return tuple([variable.cardinality for variable in self._variables])
 
     @property
     def n_rows(self) -> int:
@@ -286,27 +314,50 @@ class Table:
         return self._n_rows
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and of columns."""
+        return self._n_rows, len(self._variables)
+
+    @property
     def weights(self) -> npt.NDArray[np.int64] | None:
         """(n_rows,) int64, read-only: how many times each row counts; None means once."""
         return self._weights
 
     @property
-    def codes(self) -> tuple[Codes, ...]:
-        """One read-only (n_rows,) unsigned array a column, each of its own type."""
+    def total(self) -> int | float:
+        """The sum of the rows' weights."""
+        return self._n_rows if self._weights is None else self._weights.sum().item()
+
+    @property
+    def codes(self) -> tuple[Cells, ...]:
+        """One read-only (n_rows,) array a column: codes of its own unsigned type, or float64 numbers."""
         return self._columns
 
-    def column(self, name: str) -> Codes:
-        """Return the codes of one column, (n_rows,) unsigned and read-only."""
+    def column(self, name: str) -> Cells:
+        """Return the cells of one column, (n_rows,) and read-only: unsigned codes, or float64 numbers."""
         return self._columns[positions(self.names, [name], "column")[0]]
+
+    @property
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """The continuous columns, (number of them, n_rows) float64 and C-contiguous, read-only; NaN is missing."""
+        chosen = [i for i, variable in enumerate(self._variables) if variable.is_continuous]
+        rows = [self._columns[i] for i in chosen]
+        base: Any = rows[0].base if rows else None
+        if not isinstance(base, np.ndarray) or not _is_stack(base, rows):
+            base = np.array(rows, dtype=np.float64).reshape(len(rows), self._n_rows)
+            base.flags.writeable = False
+            columns = list(self._columns)
+            for i, row in zip(chosen, base, strict=True):
+                columns[i] = row  # so that the numbers are kept once
+            self._columns = tuple(columns)
+        numbers: npt.NDArray[np.float64] = base
+        return numbers
 
     @property
     def has_missing(self) -> bool:
         """Whether any cell is missing."""
         if self._has_missing is None:
-            self._has_missing = any(
-                self._n_rows and int(column.max()) == variable.cardinality
-                for variable, column in zip(self._variables, self._columns, strict=True)
-            )
+            self._has_missing = any(v.any_missing(c) for v, c in zip(self._variables, self._columns, strict=True))
         return self._has_missing
 
     def missing_counts(self) -> dict[str, int]:
@@ -314,7 +365,7 @@ class Table:
         if not self.has_missing:
             return {}
         pairs = zip(self._variables, self._columns, strict=True)
-        counts = {variable.name: int(np.count_nonzero(column == variable.cardinality)) for variable, column in pairs}
+        counts = {variable.name: int(np.count_nonzero(variable.missing(column))) for variable, column in pairs}
         return {name: count for name, count in counts.items() if count}
 
     def require_complete(self, purpose: str) -> None:
@@ -327,18 +378,63 @@ class Table:
         """
         counts = self.missing_counts()
         if counts:
+            numbers = any(variable.is_continuous and variable.name in counts for variable in self._variables)
+            remedy = 'missing="drop"' + ("" if numbers else ' or missing="state"')
             raise MissingValueError(
                 f"{purpose} needs a table without missing cells; missing in {counted(counts)}; "
-                'read the table with missing="drop" or missing="state"',
+                f"read the table with {remedy}",
                 counts=counts,
             )
 
+    def require_categorical(self, purpose: str, remedy: str = "") -> tuple[Variable, ...]:
+        """Return the variables; raise SchemaError, naming them, when some are continuous.
+
+        Parameters
+        ----------
+        purpose : str
+            What needs states, as the message begins.
+        remedy : str
+            What else would do than cutting numbers into bins.
+        """
+        numbers = [variable.name for variable in self._variables if variable.is_continuous]
+        if numbers:
+            verb, them = ("is", "it") if len(numbers) == 1 else ("are", "them")
+            raise SchemaError(
+                f"{purpose} is for categorical columns, and {listed(numbers)} {verb} continuous: bins=4 cuts {them} "
+                "into states" + (f", or {remedy}" if remedy else "")
+            )
+        return cast(tuple[Variable, ...], self._variables)
+
+    def require_continuous(self, purpose: str, remedy: str = "") -> tuple[Continuous, ...]:
+        """Return the variables; raise SchemaError, naming them, when some are categorical.
+
+        Parameters
+        ----------
+        purpose : str
+            What needs numbers, as the message begins.
+        remedy : str
+            What else would do than leaving columns out, or reading them as numbers.
+        """
+        states = [variable.name for variable in self._variables if not variable.is_continuous]
+        if states:
+            verb, them = ("is", "it") if len(states) == 1 else ("are", "them")
+            raise SchemaError(
+                f"{purpose} is for continuous columns, and {listed(states)} {verb} categorical: leave {them} out, or "
+                f"read numbers with continuous={states[:3]!r}" + (f", or {remedy}" if remedy else "")
+            )
+        return cast(tuple[Continuous, ...], self._variables)
+
     @property
     def native(self) -> _core.Columns:
-        """The columns as the core sees them; made once, and kept with what the core derives from them."""
+        """The columns as the core counts them; made once, and kept with what the core derives from them.
+
+        A continuous column is one of a single state, missing where its number is: counts of any set of columns leave
+        out the rows in which one of them is missing.
+        """
         if self._native is None:
             cardinalities = np.array(self.cardinalities, dtype=np.int64)
-            self._native = _core.Columns(list(self._columns), cardinalities, self._n_rows, self._weights)
+            columns = [v.as_codes(c) for v, c in zip(self._variables, self._columns, strict=True)]
+            self._native = _core.Columns(columns, cardinalities, self._n_rows, self._weights)
         return self._native
 
     # -------------------------------------------------------------------------------------------------- parts of it
@@ -350,13 +446,21 @@ class Table:
         weighted = "" if self._weights is None else ", weighted"
         return f"Table({self._n_rows:,} rows, {len(self._variables)} variables{weighted})"
 
+    def __str__(self) -> str:
+        shown = self[:HEAD]
+        cells = [[str(value) for value in shown[name].tolist()] for name in self.names]
+        widths = [max(map(len, [name, *column])) for name, column in zip(self.names, cells, strict=True)]
+        rows = [self.names, *zip(*cells, strict=True)] if cells else []
+        lines = ["  ".join(map(str.rjust, row, widths)) for row in rows]
+        return "\n".join([repr(self), *lines, *(["..."] if self._n_rows > HEAD else [])])
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
             return NotImplemented
         return (
             self._variables == other._variables
             and self._n_rows == other._n_rows
-            and all(np.array_equal(a, b) for a, b in zip(self._columns, other._columns, strict=True))
+            and all(map(_same, self._columns, other._columns))
             and (self._weights is None) == (other._weights is None)
             and (self._weights is None or np.array_equal(self._weights, other._weights))  # type: ignore[arg-type]
         )
@@ -367,18 +471,69 @@ class Table:
         make = partial(type(self).adopt, weights=self._weights, n_rows=self._n_rows)
         return make, (self._variables, self._columns)
 
-    def __getitem__(self, rows: Rows) -> Self:
-        """Return some rows as a table of the same variables.
+    @overload
+    def __getitem__(self, rows: str) -> npt.NDArray[Any]: ...
+    @overload
+    def __getitem__(self, rows: Rows) -> Self: ...
+    def __getitem__(self, rows: Rows | str) -> Self | npt.NDArray[Any]:
+        """Return some rows as a table of the same variables, or a column by its name.
 
         Parameters
         ----------
-        rows : slice, int, (k,) array of integers or (n_rows,) array of bool
-            Negative positions count from the end.
+        rows : slice, int, (k,) array of integers or (n_rows,) array of bool; or str
+            Negative positions count from the end. The name of a column gives its labels, (n_rows,), None where one is
+            missing; or its numbers, NaN where one is.
         """
+        if isinstance(rows, str):
+            position = positions(self.names, [rows], "column")[0]
+            labels: npt.NDArray[Any] = self._variables[position].labels(self._columns[position])
+            return labels
         picked = rows if isinstance(rows, slice) else row_positions(rows, self._n_rows)
         n_rows = len(range(*picked.indices(self._n_rows))) if isinstance(picked, slice) else len(picked)
         weights = None if self._weights is None else self._weights[picked]
         return self.adopt(self._variables, [column[picked] for column in self._columns], weights=weights, n_rows=n_rows)
+
+    def head(self, n: int = 5) -> Self:
+        """Return the first rows, as a table; ``print(table.head())`` shows their labels."""
+        return self[: max(0, n)]
+
+    def drop_missing(self) -> Self:
+        """Return the rows without a missing cell."""
+        if not self.has_missing:
+            return self
+        absent = [v.missing(c) for v, c in zip(self._variables, self._columns, strict=True)]
+        known: npt.NDArray[np.bool_] = ~np.logical_or.reduce(absent)
+        return self[known]
+
+    def discretize(self, bins: Bins, *, binning: str = "quantile") -> Self:
+        """Cut columns of numbers into bins, which makes them categorical.
+
+        Parameters
+        ----------
+        bins : int, or mapping from column to int or to ascending cut points
+            At most so many bins, closed on the right; a column with no more distinct numbers than that keeps them as
+            states. An int is for every continuous column, as is one under the key None for those that a mapping does
+            not name. A categorical column whose states are numbers is cut where it is named.
+        binning : {"quantile", "equal-width"}
+            How an int is turned into cut points; rows count by their weights.
+
+        Raises
+        ------
+        SchemaError
+            When there is no such column, or it does not hold numbers.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> table = fn.Table.from_frame({"height": [1.62, 1.80, 1.71, 1.68]}).discretize(2)
+        >>> table.variables[0].states
+        ('<= 1.68', '> 1.68')
+        """
+        options = Options.checked(bins=bins, binning=binning)
+        options.choose(self.names)
+        pairs = zip(self._variables, self._columns, strict=True)
+        cut = [discretized(variable, column, self._weights, options) for variable, column in pairs]
+        return self.adopt([v for v, _ in cut], [c for _, c in cut], weights=self._weights, n_rows=self._n_rows)
 
     def select(self, names: Iterable[str]) -> Self:
         """Return the named columns, in that order, without a copy."""
@@ -404,16 +559,19 @@ class Table:
         first = drawn_share(self._n_rows, fraction, seed)
         return self[first], self[~first]
 
-    def conform(self, variables: Sequence[Variable]) -> Self:
+    def conform(self, variables: Sequence[Column], *, unknown: str = "error") -> Self:
         """Return the table with exactly these variables, its labels looked up in theirs.
 
         Columns are matched by name, in any order; others are left out. A column whose variable is already equal is
-        taken as it is.
+        taken as it is. Numbers are looked up among states, or binned where the variable has cuts; states that are
+        numbers become these where the variable is continuous.
 
         Parameters
         ----------
-        variables : sequence of Variable
+        variables : sequence of Variable and Continuous
             What the columns shall be (those of a model).
+        unknown : {"error", "missing"}
+            What becomes of a label that the variable does not have.
 
         Raises
         ------
@@ -431,5 +589,19 @@ class Table:
         columns = []
         for variable in variables:
             position = where[variable.name]
-            columns.append(recode(self._columns[position], self._variables[position], variable))
+            columns.append(recode(self._columns[position], self._variables[position], variable, unknown=unknown))
         return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+
+
+def _same(one: Cells, other: Cells) -> bool:
+    """Whether columns of the same variable hold the same; NaN is NaN."""
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def _is_stack(base: Cells, rows: Sequence[Cells]) -> bool:
+    """Whether some columns are the rows of an array, one after the other."""
+    return (
+        base.shape == (len(rows), len(rows[0]))
+        and base.flags.c_contiguous
+        and all(row.ctypes.data == whole.ctypes.data for row, whole in zip(rows, base, strict=True))
+    )

@@ -1,16 +1,17 @@
-"""A categorical variable: a name and the states it can take.
+"""What a column is: a categorical variable with its states, or a continuous one.
 
 A *state* is a label: a string, a number or a truth value. Its *code* is its position among the variable's states,
-counted from 0. The code of a missing cell is the number of states, so a column needs no mask beside it.
+counted from 0. The code of a missing cell is the number of states, so a column needs no mask beside it; in a
+continuous column, whose cells are float64, a missing cell is NaN.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,18 @@ def _plain(state: Any, name: str) -> State:
     if not math.isfinite(value):
         raise SchemaError(f"variable {name!r}: {value!r} cannot be a state; missing cells are no state of their own")
     return float(value)
+
+
+def label_array(labels: Sequence[State]) -> npt.NDArray[Any]:
+    """Return labels as an array: of numbers or truth values where all are of that type, else of objects."""
+    kinds = set(map(type, labels))
+    if kinds == {int} and min(labels) >= -(2**63) and max(labels) < 2**63:  # type: ignore[operator]
+        return np.array(labels, dtype=np.int64)
+    if kinds in ({float}, {bool}):
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +90,11 @@ class Variable:
     cuts: tuple[float, ...] | None = None
     _codes: dict[State, int] = field(init=False, repr=False, compare=False, hash=False)
 
+    is_continuous: ClassVar[Literal[False]] = False
+    """Whether cells are numbers, not states."""
+
     def __init__(self, name: str, states: Iterable[State], cuts: Iterable[float] | None = None) -> None:
-        if not isinstance(name, str):
-            raise SchemaError(f"a variable's name must be a str, not {type(name).__name__} ({name!r})")
+        _check_name(name)
         if isinstance(states, str):
             raise SchemaError(f"variable {name!r}: states must be a sequence of labels, not one str ({states!r})")
         labels = tuple(_plain(state, name) for state in states)
@@ -98,6 +113,41 @@ class Variable:
     def cardinality(self) -> int:
         """The number of states; also the code of a missing cell."""
         return len(self.states)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type in which a table stores a column: the smallest unsigned one that holds its codes."""
+        return code_dtype(len(self.states))
+
+    def missing(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which cells of a column of codes are missing, (n_rows,)."""
+        absent: npt.NDArray[np.bool_] = column == len(self.states)
+        return absent
+
+    def any_missing(self, column: npt.NDArray[Any]) -> bool:
+        """Return whether a cell of a column of codes is missing."""
+        return bool(column.size) and int(column.max()) == len(self.states)
+
+    def check(self, column: npt.NDArray[Any]) -> None:
+        """Raise SchemaError, naming the first row, when a code is neither a state's nor that of a missing cell."""
+        if column.size and (column.min() < 0 or column.max() > self.cardinality):
+            row = int(np.flatnonzero((column < 0) | (column > self.cardinality))[0])
+            raise SchemaError(
+                f"column {self.name!r}, row {row}: the code {column[row]} is not from 0 to {self.cardinality - 1} "
+                f"({self.cardinality} would mean missing)"
+            )
+
+    def as_codes(self, column: npt.NDArray[Any]) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """Return a column as the core counts it: the codes as they are."""
+        return column
+
+    def labels(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the labels of a column of codes, (n_rows,); None, in an array of objects, where a cell is missing."""
+        states = label_array(self.states)
+        if self.any_missing(column):
+            states = np.append(states.astype(object), [None])
+        found: npt.NDArray[Any] = states[column]
+        return found
 
     @property
     def missing_state(self) -> str | None:
@@ -136,6 +186,80 @@ class Variable:
         return Variable, (self.name, self.states, self.cuts)
 
 
+@dataclass(frozen=True, slots=True)
+class Continuous:
+    """A column of numbers.
+
+    A cell is a float64; a missing one is NaN.
+
+    Parameters
+    ----------
+    name : str
+        Its name, as in the table's header.
+
+    Raises
+    ------
+    SchemaError
+        When the name is no str.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.Table.from_frame({"height": [1.62, 1.80, 1.71], "smoke": ["yes", "no", "no"]})
+    >>> table.variables
+    (Continuous(name='height'), Variable(name='smoke', states=('no', 'yes'), cuts=None))
+    """
+
+    name: str
+
+    is_continuous: ClassVar[Literal[True]] = True
+    """Whether cells are numbers, not states."""
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
+    """The type in which a table stores a column."""
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+
+    @property
+    def cardinality(self) -> int:
+        """1: the number of cells that it adds to a joint table."""
+        return 1
+
+    @property
+    def missing_state(self) -> None:
+        """None: there is no state that could stand for missing cells."""
+        return None
+
+    def missing(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which numbers are missing, (n_rows,)."""
+        absent: npt.NDArray[np.bool_] = np.isnan(column)
+        return absent
+
+    def any_missing(self, column: npt.NDArray[Any]) -> bool:
+        """Return whether a number is missing."""
+        return bool(column.size) and bool(np.isnan(column.min()))
+
+    def check(self, column: npt.NDArray[Any]) -> None:
+        """Raise nothing: every number may stand in a column."""
+
+    def as_codes(self, column: npt.NDArray[Any]) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """Return a column as the core counts it: one state, 0, and 1 where a number is missing."""
+        absent: npt.NDArray[np.uint8] = np.isnan(column).view(np.uint8)
+        return absent
+
+    def labels(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the numbers, (n_rows,) float64."""
+        return column
+
+
+Column = Variable | Continuous
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str):
+        raise SchemaError(f"a variable's name must be a str, not {type(name).__name__} ({name!r})")
+
+
 def _checked_cuts(name: str, cuts: Iterable[float], states: tuple[State, ...]) -> tuple[float, ...]:
     borders = tuple(float(cut) for cut in cuts)
     n_bins = len(states) - (len(borders) == len(states) - 2 and bool(_missing_states(states[-1:])))
@@ -156,9 +280,12 @@ def fresh_missing_state(states: Iterable[State]) -> str:
     return max(taken, key=len) + "_" if taken else MISSING
 
 
+CODE_TYPES = tuple(np.dtype(kind) for kind in (np.uint8, np.uint16, np.uint32, np.uint64))
+
+
 def code_dtype(cardinality: int) -> np.dtype[Any]:
     """Return the smallest unsigned type that holds every code and the missing cell's."""
-    return np.dtype(np.min_scalar_type(cardinality))
+    return CODE_TYPES[(cardinality > 0xFF) + (cardinality > 0xFFFF) + (cardinality > 0xFFFF_FFFF)]
 
 
 def code_of(variable: Variable, state: object) -> int:

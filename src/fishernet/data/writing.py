@@ -9,20 +9,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Protocol, cast
+from typing import IO, Any, Protocol, cast
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.io import replacing
 from fishernet.base.names import listed
+from fishernet.data.cells import Cells, are_states, as_text, is_numeric, numbers_of, typed
 from fishernet.data.csv import DELIMITERS
-from fishernet.data.encode import Cells, as_text, label_array, looked_up, typed
-from fishernet.data.options import NA_VALUES
+from fishernet.data.encode import looked_up
+from fishernet.data.options import DEFAULT_NA
 from fishernet.data.table import Table
-from fishernet.data.variable import State, Variable
+from fishernet.data.variable import Column, State, Variable, label_array
 
 ROWS = 1 << 16  # rows that are put together at a time
 LEVEL = 6  # of gzip: 9, its default here, takes up to 24 times as long for files that are 9 % smaller
@@ -36,15 +38,16 @@ class Sink(Protocol):
 
 
 def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "weights") -> None:
-    """Write a table's labels to a file.
+    """Write a table's labels and numbers to a file.
 
     The file is written beside and renamed, so that a failure or Ctrl-C leaves what was there. Missing cells are empty
     (``NA`` in a text file of one column, where an empty line would be no row).
 
     A Parquet or Arrow file carries the variables, and `read_table` gives the same table again. A text file carries
-    labels only: ``read_table(path, schema=table.variables)`` gives the same table again, provided that no text in
-    `na_values` was added to the default ones; without the schema, states are found anew, and a warning says which
-    labels would have another type. Text that could be taken for a number, a truth value or a missing cell is quoted.
+    labels and numbers only, the latter with as many digits as make them the same again:
+    ``read_table(path, schema=table.variables)`` gives the same table, provided that no text in `na_values` was added to
+    the default ones; without the schema, kinds and states are found anew, and a warning says which columns would be
+    something else. Text that could be taken for a number, a truth value or a missing cell is quoted.
 
     Parameters
     ----------
@@ -57,26 +60,27 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
     Raises
     ------
     SchemaError
-        When the file could not be read back: states that look the same as text, names that are empty or taken.
+        When the file could not be read back: states that look the same as text, names that are empty or taken,
+        infinite numbers in text.
     FileFormatError
         When the path has another ending or cannot be written to.
 
     Warns
     -----
     FishernetWarning
-        When labels in a text file would be read with another type without a schema.
+        When labels in a text file would be read with another type, or numbers as states, without a schema.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> import fishernet as fn
     >>> from fishernet.data import write_table
-    >>> table = fn.Table.from_frame({"dose": [1, 2, None], "cough": ["no", "yes, dry", "no"]}, missing="keep")
+    >>> table = fn.Table.from_frame({"dose": [1, 2, None], "cough": ["no", "yes, dry", "no"]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "patients.csv"
     ...     write_table(table, path)
     ...     print(path.read_text())
-    ...     fn.read_table(path, schema=table.variables, missing="keep") == table
+    ...     fn.read_table(path, schema=table.variables) == table
     dose,cough
     1,no
     2,"yes, dry"
@@ -138,19 +142,17 @@ def _write_arrow(table: Table, file: Sink, weights: str) -> None:
 
 
 def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> None:
-    for variable in table.variables:
-        _refuse_ambiguous(variable)
     names = list(table.names) + ([] if table.weights is None else [weights])
     if "" in names or len(set(names)) < len(names):
         raise SchemaError(f"a text file needs a different name for each column, and none empty; got {listed(names)}")
+    gap = "NA" if len(names) == 1 else ""
+    texts = [_texts(variable, column, gap) for variable, column in zip(table.variables, table.codes, strict=True)]
     _warn_of_types(table)
     header = delimiter.join(_cell(name) for name in names)
     file.write(f"{header}\n".encode())
-    gap = "NA" if len(names) == 1 else ""
-    texts = [pa.array([*(_cell(state) for state in v.states), gap]) for v in table.variables]
     for start in range(0, table.n_rows, ROWS):
         rows = slice(start, start + ROWS)
-        columns = [text.take(pa.array(codes[rows])) for text, codes in zip(texts, table.codes, strict=True)]
+        columns = [text(column[rows]) for text, column in zip(texts, table.codes, strict=True)]
         if table.weights is not None:
             columns.append(pa.array(table.weights[rows]).cast(pa.string()))
         columns[-1] = pc.binary_join_element_wise(columns[-1], "\n", "")
@@ -158,6 +160,17 @@ def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> 
         _, offsets, text = lines.buffers()  # Arrow holds the lines one after the other: this is the text
         end = np.frombuffer(offsets, dtype=np.int64)[len(lines)]
         file.write(text.slice(0, int(end)))
+
+
+def _texts(variable: Column, column: npt.NDArray[Any], gap: str) -> Callable[[npt.NDArray[Any]], pa.Array]:
+    """Return what makes text of cells of a column, `gap` being a missing one."""
+    if variable.is_continuous:
+        if np.isinf(column).any():
+            raise SchemaError(f"column {variable.name!r} holds infinite numbers; write .parquet or .arrow")
+        return lambda cells: pc.fill_null(pa.array(cells, from_pandas=True).cast(pa.string()), gap)
+    _refuse_ambiguous(variable)
+    states = pa.array([*(_cell(state) for state in variable.states), gap])
+    return lambda cells: states.take(pa.array(cells))
 
 
 def _cell(state: State) -> str:
@@ -169,7 +182,7 @@ def _cell(state: State) -> str:
         raise SchemaError(f"{text!r} is no valid Unicode text and cannot be written") from None
     cut = any(other in text for other in DELIMITERS)
     special = cut or '"' in text or "\ufeff" in text or text != text.strip() or len(text.splitlines()) > 1
-    if special or (isinstance(state, str) and (text in NA_VALUES or typed([text]).tolist() != [text])):
+    if special or (isinstance(state, str) and (text in DEFAULT_NA or typed([text]).tolist() != [text])):
         doubled = text.replace('"', '""')
         return f'"{doubled}"'
     return text
@@ -190,19 +203,25 @@ def _refuse_ambiguous(variable: Variable) -> None:
 
 def _warn_of_types(table: Table) -> None:
     """Warn of labels that `read_table` would give another type without a schema."""
-    changed = []
-    for variable, codes in zip(table.variables, table.codes, strict=True):
-        occurs = np.bincount(codes, minlength=variable.cardinality)[: variable.cardinality] > 0
-        states = [state for state, there in zip(variable.states, occurs.tolist(), strict=True) if there]
-        if typed([as_text(state) for state in states]).tolist() != states:
-            changed.append(variable.name)
+    pairs = zip(table.variables, table.codes, strict=True)
+    changed = [variable.name for variable, column in pairs if _would_change(variable, column)]
     if changed:
         warnings.warn(
-            f"read without schema=table.variables, the labels of column {listed(changed)} will have another type; "
-            "a .parquet or .arrow file keeps it",
+            f"read without schema=table.variables, the labels of column {listed(changed)} will have another type, or "
+            "numbers be states; a .parquet or .arrow file keeps it",
             FishernetWarning,
             stacklevel=4,
         )
+
+
+def _would_change(variable: Column, column: npt.NDArray[Any]) -> bool:
+    """Whether `read_table` would make something else of a column without a schema."""
+    if variable.is_continuous:
+        return are_states(column[~np.isnan(column)])
+    occurs = np.bincount(column, minlength=variable.cardinality)[: variable.cardinality] > 0
+    states = [state for state, there in zip(variable.states, occurs.tolist(), strict=True) if there]
+    found = typed([as_text(state) for state in states])
+    return found.tolist() != states or (is_numeric(found) and not are_states(numbers_of(found)))
 
 
 FORMATS: dict[str, Callable[[Table, Sink, str], None]] = {

@@ -53,14 +53,15 @@ from collections.abc import Iterable, Sequence
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, is_text, shown
 from fishernet.base.names import check_names
-from fishernet.data import State, Variable
+from fishernet.data import Continuous, State, Variable
+from fishernet.data.variable import Column
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork, MarkovNetwork
 from fishernet.models.conditionals import CONDITIONALS
 from fishernet.models.conditionals.product import factor_fields, read_factor
 
 
-def check_storable(variables: Iterable[Variable]) -> None:
+def check_storable(variables: Iterable[Column]) -> None:
     """Raise SchemaError when a name or a state cannot be written to a text file and read back.
 
     Almost everything can. Not: half of a surrogate pair, which is no character, and an integer with more digits than
@@ -69,7 +70,7 @@ def check_storable(variables: Iterable[Variable]) -> None:
     for variable in variables:
         if not is_text(variable.name):
             raise SchemaError(f"the name {variable.name!r} holds half of a surrogate pair, which no file can")
-        for position, state in enumerate(variable.states):
+        for position, state in enumerate(() if variable.is_continuous else variable.states):
             _check_state(variable.name, position, state)
 
 
@@ -118,15 +119,21 @@ def read_graph(fields: Fields) -> UndirectedGraph:
         return UndirectedGraph(names, adjacency)
 
 
-def variable_fields(variable: Variable) -> dict[str, object]:
+def variable_fields(variable: Column) -> dict[str, object]:
     """Return a variable as what `json` writes."""
+    if variable.is_continuous:
+        return {"name": variable.name, "continuous": True}
     cuts = None if variable.cuts is None else list(variable.cuts)
     return {"name": variable.name, "states": list(variable.states), "cuts": cuts}
 
 
-def read_variable(fields: Fields) -> Variable:
+def read_variable(fields: Fields) -> Column:
     """Return the variable that the fields describe."""
-    name, states = fields.text("name"), fields.items("states")
+    name = fields.text("name")
+    if fields.has("continuous") and fields.truth("continuous"):
+        fields.end()
+        return Continuous(name)
+    states = fields.items("states")
     cuts = None if fields.is_null("cuts") else fields.items("cuts")
     fields.end()
     for position, state in enumerate(states):

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
-from fishernet.data.numbers import Columns, named_columns, points, require_varying
+from fishernet.data.matching import as_numbers
+from fishernet.data.numbers import Columns, points, require_varying
 from fishernet.independence.contingency import TestResult
 from fishernet.independence.continuous import standardized
 
@@ -83,13 +84,15 @@ class FisherZ:
     """
 
     def __init__(self, X: Any, *, names: Any = None) -> None:
-        data = named_columns(X, names)
+        data = as_numbers(X, names, purpose="the test 'fisher-z'")
+        if data.weights is not None:
+            raise SchemaError("this test counts every row once; leave the weights out")
         if not data.n_rows:
             raise SchemaError("there are no rows")
-        require_varying(data.names, data.values)
+        require_varying(data.names, data.numbers)
         self.names = data.names
         self._n_rows = data.n_rows
-        self._correlations = correlations(data.values)
+        self._correlations = correlations(data.numbers)
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> TestResult:
         """Test whether column i is independent of column j given others."""

@@ -21,7 +21,8 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.random import Seed, fixed_seed, stream_key
-from fishernet.data.numbers import Columns, named_columns, points, require_varying
+from fishernet.data.matching import as_numbers
+from fishernet.data.numbers import Columns, points, require_varying
 from fishernet.independence.contingency import PermutationResult
 from fishernet.independence.continuous import require_continuous, standardized, warn_of_ties
 from fishernet.independence.fisher_z import partial_correlation_test
@@ -340,15 +341,17 @@ class KnnTest:
         alpha: float = 0.05,
         seed: Seed = None,
     ) -> None:
-        data = named_columns(X, names)
+        data = as_numbers(X, names, purpose="the test 'knn-mi'")
+        if data.weights is not None:
+            raise SchemaError("nearest neighbours count every row once; leave the weights out")
         check_k(k, data.n_rows)
-        require_varying(data.names, data.values)
-        require_continuous(data.names, data.values)
-        warn_of_ties(data.names, data.values, stacklevel=4)
+        require_varying(data.names, data.numbers)
+        require_continuous(data.names, data.numbers)
+        warn_of_ties(data.names, data.numbers, stacklevel=4)
         if not isinstance(permutations, int | np.integer):
             raise FishernetError(f"permutations must be a positive integer, got {permutations!r}")
         self.names = data.names
-        self._columns = standardized(data.values) if standardize else data.values
+        self._columns = standardized(data.numbers) if standardize else data.numbers
         self._plan = Plan(k, int(permutations), scheme, k_perm, skip_below, stop_early, alpha)
         self.seed = fixed_seed(seed)
         self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}

@@ -13,8 +13,8 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed, draw_count, stream_key
-from fishernet.data import Table, Variable
-from fishernet.data.variable import State, code_dtype
+from fishernet.data import Table, Variable, as_table
+from fishernet.data.variable import State
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
 from fishernet.infer.factors import (
     MAX_TABLE,
@@ -427,6 +427,8 @@ def predict_proba(
     net = network_of(net)
     limit = checked_limit(max_table)
     position = positions(net.names, [target])[0]
+    if net.variables[position].is_continuous:
+        raise SchemaError(f"{target!r} is continuous and has no states; predict gives its mean")
     rows = without_target(table, net.variables, position)
     if not rows.has_missing:
         return net.probabilities_given_rest(rows, position)
@@ -472,20 +474,12 @@ def _by_pattern(
     return result
 
 
-def without_target(table: Table | npt.ArrayLike, variables: Sequence[Variable], target: int) -> Table:
+def without_target(data: Any, variables: Sequence[Variable], target: int) -> Table:
     """Return data as a table of a model's variables in which the target's column means nothing.
 
     Other cells may be missing.
     """
-    if isinstance(table, Table):
-        others = [variable for position, variable in enumerate(variables) if position != target]
-        rows = table.conform(others)
-    else:
-        codes = np.array(table)
-        if codes.ndim == 2 and codes.shape[1] == len(variables):
-            codes[:, target] = 0
-        whole = Table.from_codes(codes, variables)
-        rows = whole.select([variable.name for position, variable in enumerate(variables) if position != target])
+    rows = as_table(data, variables, without=(variables[target].name,))
     columns = list(rows.codes)
-    columns.insert(target, np.zeros(rows.n_rows, dtype=code_dtype(variables[target].cardinality)))
+    columns.insert(target, np.zeros(rows.n_rows, dtype=variables[target].dtype))
     return Table.adopt(variables, columns, n_rows=rows.n_rows)

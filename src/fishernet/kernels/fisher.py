@@ -353,7 +353,7 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
     random = generator(seed)  # a bad seed is refused, whether it is used or not
     if hasattr(model, "fisher_information"):
         try:
-            return np.asarray(model.fisher_information(**how, **options))
+            return _whole(model.fisher_information(**how, **options))
         except StateSpaceError:
             pass  # too large, or without end: what it draws tells as much as it can
     if not hasattr(model, "sample"):
@@ -362,6 +362,21 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
             "'empirical' with reference rows"
         )
     return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))
+
+
+def _whole(information: Any) -> Matrix:
+    """Return the information as one matrix; a network gives a block a variable."""
+    if isinstance(information, np.ndarray):
+        return information
+    size = sum(len(block) for block in information)
+    if size**2 > MOST_INFORMATION:
+        raise StateSpaceError("the Fisher information", cells=size**2, limit=MOST_INFORMATION, remedy="")
+    matrix, first = np.zeros((size, size)), 0
+    for block in information:
+        last = first + len(block)
+        matrix[first:last, first:last] = block
+        first = last
+    return matrix
 
 
 def _checked_cutoff(cutoff: float) -> float:

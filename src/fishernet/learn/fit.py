@@ -1,57 +1,24 @@
-"""Fitting the parameters of a network to counts.
-
-The parameters of a linear-Gaussian Bayesian network by maximum likelihood: a regression for each variable.
-
-Gaussian Markov networks by maximum likelihood.
-"""
+"""Fitting the parameters of a network: tables to counts, regressions and precisions to scatters."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, overload
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions
-from fishernet.data import CountSource, Scatter, Table, as_scatter, as_source
+from fishernet.data import Continuous, CountSource, Scatter, Table, as_scatter, as_source
+from fishernet.data.matching import is_frame
 from fishernet.data.moments import require_varying
-from fishernet.data.numbers import is_frame
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.structure import structure
-from fishernet.models import BayesianNetwork, FullTable, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals.base import check_cells
-from fishernet.models.conditionals.linear_gaussian import COLLINEAR, regression
 from fishernet.models.zero_pattern import completed_precision
-
-
-def linear_gaussian(dag: Dag, scatter: Scatter) -> GaussianBayesianNetwork:
-    """Return the most likely linear-Gaussian network with a structure.
-
-    Raises
-    ------
-    SchemaError
-        When a variable is absent or constant, parents are collinear, or a variable is a linear combination of its
-        parents, as it is with too few rows; it is named.
-    """
-    where = positions(scatter.names, dag.names, "column")
-    data = scatter.marginal(where)
-    require_spread(data)
-    sizes = np.sqrt(np.diagonal(data.S))
-    R = data.S / sizes[:, None] / sizes
-    intercepts, sds = np.empty(len(dag.names)), np.empty(len(dag.names))
-    coefficients = []
-    for child, parents in enumerate(dag.parents):
-        _require_freedom(R, [*parents, child], dag.names, data.n)
-        slopes, rest = regression(R, child, parents)
-        slopes = slopes * sizes[child] / sizes[list(parents)]
-        coefficients.append(slopes)
-        intercepts[child] = data.mean[child] - slopes @ data.mean[list(parents)]
-        sds[child] = sizes[child] * math.sqrt(rest / data.n)
-    return GaussianBayesianNetwork(dag, intercepts, coefficients, sds)
 
 
 def require_spread(scatter: Scatter) -> None:
@@ -61,24 +28,6 @@ def require_spread(scatter: Scatter) -> None:
     require_varying(scatter)
 
 
-def _require_freedom(R: npt.NDArray[np.float64], family: Sequence[int], names: Sequence[str], n: int) -> None:
-    """Raise SchemaError when one of a child's parents, or the child, is a linear combination of those before it."""
-    for k, variable in enumerate(family):
-        _, rest = regression(R, variable, family[:k])
-        if rest >= COLLINEAR:
-            continue
-        before = [names[v] for v in family[:k]]
-        if k < len(family) - 1:
-            raise SchemaError(
-                f"the parents of {names[family[-1]]!r} are collinear in {n} rows: {names[variable]!r} is a linear "
-                f"combination of {listed(before)}; leave one of them out, or take more rows"
-            )
-        raise SchemaError(
-            f"the standard deviation of {names[variable]!r} would be 0: in {n} rows it is a linear combination of its "
-            f"parents, {listed(before)}; leave one of them out, or take more rows"
-        )
-
-
 def gaussian_network(X: Any, graph: UndirectedGraph) -> GaussianMarkovNetwork:
     """Fit a Gaussian Markov network: the mean, and the most likely precision with the zeros of a graph.
 
@@ -86,7 +35,7 @@ def gaussian_network(X: Any, graph: UndirectedGraph) -> GaussianMarkovNetwork:
 
     Parameters
     ----------
-    X : (n, d) array, data frame, mapping from names to columns, or Scatter
+    X : (n, d) array, Table of continuous columns, data frame, mapping from names to columns, or Scatter
         Numbers. The columns of an array are those of ``graph.names``, in their order; otherwise columns are matched by
         name.
     graph : UndirectedGraph
@@ -138,7 +87,7 @@ def _matched(X: Any, graph: UndirectedGraph) -> Scatter:
     if isinstance(X, Scatter):
         _require_same(X.names, graph.names)
         return X.marginal([X.names.index(name) for name in graph.names])
-    if not is_frame(X):
+    if not isinstance(X, Table) and not is_frame(X):
         return as_scatter(X, graph.names)
     scatter = as_scatter(X)
     _require_same(scatter.names, graph.names)
@@ -154,40 +103,20 @@ def _require_same(columns: tuple[str, ...], names: tuple[str, ...]) -> None:
         raise SchemaError(f"the data and the graph must have the same variables, in any order: {text}")
 
 
-class Frame(Protocol):
-    """A data frame: of pandas, polars or pyarrow."""
-
-    @property
-    def columns(self) -> Any:
-        """The columns, or their names."""
-        ...
+def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> Any: ...
 
 
-@overload
-def parameters(dag: Dag, table: Scatter | npt.NDArray[Any] | Mapping[str, Any]) -> GaussianBayesianNetwork: ...
-
-
-@overload
-def parameters(
-    dag: Dag, table: Table | CountSource, *, smoothing: float | str = 1.0, ess: float | None = None
-) -> BayesianNetwork: ...
-
-
-@overload
-def parameters(dag: Dag, table: Frame) -> GaussianBayesianNetwork: ...
-
-
-def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> Any:
+def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> BayesianNetwork:
     """Fit the parameters of a Bayesian network.
 
     Parameters
     ----------
     dag : Dag
         The structure; its variables are matched to the table's by name.
-    table : Table or CountSource
-        The data, without missing cells. Or numbers, for a linear-Gaussian network by maximum likelihood: a data frame
-        (columns that the graph does not have are passed over), a mapping from names to columns, an (n, d) array with
-        the columns of ``dag.names``, or a Scatter; these take neither smoothing nor ess.
+    table : Table, data frame, CountSource or Scatter
+        The data, without missing cells; columns that the graph does not have are passed over. Where all columns are
+        continuous, or it is an (n, d) array of numbers with the columns of ``dag.names`` or a Scatter, the network is
+        linear-Gaussian, by maximum likelihood; smoothing and ess do not go with these.
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
@@ -198,7 +127,7 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
 
     Returns
     -------
-    BayesianNetwork, or GaussianBayesianNetwork for numbers
+    BayesianNetwork
         Its variables come in the graph's order; `n_rows` is the number of rows fitted on.
 
     Raises
@@ -222,62 +151,68 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     >>> fn.learn.parameters(dag, table, smoothing=0).conditional("v1").probabilities.round(3)
     array([[0.667, 0.333],
            [0.   , 1.   ]])
-    >>> fn.learn.parameters(dag, {"v0": [0.0, 1.0, 2.0], "v1": [1.0, 2.0, 6.0]}).coefficients[1]
+    >>> fn.learn.parameters(dag, {"v0": [0.5, 1.5, 2.5], "v1": [1.5, 2.5, 6.5]}).conditional("v1").coefficients
     array([2.5])
     """
     check_smoothing(smoothing, ess)
-    if _is_of_numbers(table):
+    found = _learned_from(table, dag.names)
+    if isinstance(found, Scatter):
         if ess is not None or smoothing != 1.0:
             raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
-        return linear_gaussian(dag, as_scatter(table, None if isinstance(table, Scatter) else dag.names))
-    source = as_source(table)
+        return _regressions(dag, found)
+    source = as_source(found)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
-    conditionals = fit_conditionals(source, families, smoothing, ess)
-    placed = [
-        FullTable(child, dag.parents[child], c.variables, c.probabilities) for child, c in enumerate(conditionals)
-    ]
-    return BayesianNetwork([source.variables[v] for v in where], placed, n_rows=source.n_rows)
+    places = [(*parents, child) for child, parents in enumerate(dag.parents)]
+    conditionals = fit_conditionals(source, families, smoothing, ess, places)
+    return BayesianNetwork([source.variables[v] for v in where], conditionals, n_rows=source.n_rows)
+
+
+def _regressions(dag: Dag, scatter: Scatter) -> BayesianNetwork:
+    """Return the most likely linear-Gaussian network with a structure."""
+    data = scatter.marginal(positions(scatter.names, dag.names, "column"))
+    require_spread(data)
+    conditionals = [LinearGaussian.fit(data, (*parents, child)) for child, parents in enumerate(dag.parents)]
+    return BayesianNetwork([Continuous(name) for name in dag.names], conditionals, n_rows=data.n)
 
 
 def fit_conditionals(
-    source: CountSource, families: Sequence[tuple[int, ...]], smoothing: float | str, ess: float | None
+    source: CountSource,
+    families: Sequence[tuple[int, ...]],
+    smoothing: float | str,
+    ess: float | None,
+    places: Sequence[tuple[int, ...]] | None = None,
 ) -> list[FullTable]:
-    """Fit the conditional of the last of each family's positions, given the others in their order."""
+    """Fit the conditional of the last of each family's positions, given the others in their order.
+
+    `places` are the families' positions in the network, where they are others.
+    """
     for family in families:
         variables = [source.variables[v] for v in family]
         check_cells(variables, f"the conditional of {variables[-1].name!r}")
     counted = source.counts([tuple(sorted(family)) for family in families])
-    pairs = zip(families, counted, strict=True)
     return [
-        FullTable.fit(counts, family, [source.variables[v] for v in family], smoothing=smoothing, ess=ess)
-        for family, counts in pairs
+        FullTable.fit(
+            counts, family, [source.variables[v] for v in family], smoothing=smoothing, ess=ess, positions=place
+        )
+        for family, place, counts in zip(families, families if places is None else places, counted, strict=True)
     ]
 
 
-@overload
 def bayesian_network(
-    table: Scatter | npt.NDArray[Any] | Mapping[str, Any], **options: Any
-) -> GaussianBayesianNetwork: ...
-
-
-@overload
-def bayesian_network(
-    table: Table | CountSource, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
+    table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
 ) -> BayesianNetwork: ...
 
 
-@overload
-def bayesian_network(table: Frame, **options: Any) -> GaussianBayesianNetwork: ...
-
-
-def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any) -> Any:
+def bayesian_network(
+    table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
+) -> BayesianNetwork:
     """Learn a Bayesian network: its structure, then its parameters.
 
     Parameters
     ----------
-    table : Table or CountSource, or columns of numbers with ``score="fractional"``
-        The data, without missing cells.
+    table : Table, data frame, CountSource or Scatter
+        The data, without missing cells. Where all columns are continuous, ``score="fractional"`` finds the structure.
     smoothing, ess
         As for `parameters`.
     **options
@@ -285,7 +220,7 @@ def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | N
 
     Returns
     -------
-    BayesianNetwork, or GaussianBayesianNetwork for numbers
+    BayesianNetwork
 
     Examples
     --------
@@ -295,13 +230,21 @@ def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | N
     12960
     """
     check_smoothing(smoothing, ess)
-    source: Any = as_scatter(table) if _is_of_numbers(table) else as_source(table)
+    source = _learned_from(table, None)
     return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
 
 
-def _is_of_numbers(data: Any) -> bool:
-    """Whether data are columns of numbers rather than a source of counts."""
-    return isinstance(data, Scatter | np.ndarray | Mapping) or (not isinstance(data, Table) and is_frame(data))
+def _learned_from(data: Any, names: Sequence[str] | None) -> Any:
+    """Return what a network is learned from: a scatter where all columns (or the named ones) are continuous."""
+    if isinstance(data, np.ndarray):
+        return as_scatter(data, names)
+    if is_frame(data):
+        data = Table.from_frame(data)
+    if not isinstance(data, Table):
+        return data
+    table = data if names is None else data.select(names)
+    of_numbers = bool(table.variables) and all(variable.is_continuous for variable in table.variables)
+    return as_scatter(table) if of_numbers else as_source(table)
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,7 @@ from fishernet.base.names import check_names, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.data import CountSource, Table
-from fishernet.data.numbers import is_frame
+from fishernet.data.matching import frame_names, is_frame
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
 from fishernet.independence.contingency import Answer, MeasuresAssociation
@@ -383,10 +383,8 @@ def _names_of(X: Any, names: Iterable[str] | None) -> tuple[str, ...]:
     """Return the names of the columns of any data; what is in them is the test's business."""
     if isinstance(X, Table | CountSource):
         own = tuple(variable.name for variable in X.variables)
-    elif isinstance(X, Mapping):
-        own = tuple(X)
     elif is_frame(X):
-        own = tuple(getattr(X, "column_names", None) or X.columns)
+        own = frame_names(X)
     else:
         n = np.shape(X)
         own = tuple(f"v{c}" for c in range(n[1] if len(n) == 2 else 0))

@@ -12,13 +12,17 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, generator, stream_key
-from fishernet.data import Table, Variable
+from fishernet.data import Continuous, Table, Variable, as_table
+from fishernet.data.numbers import require_finite
 from fishernet.graphs import Dag
+from fishernet.graphs.edges import require_kind
 from fishernet.infer.factors import parent_marginals
 from fishernet.infer.queries import predict_proba
 from fishernet.models.conditionals.base import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
+from fishernet.models.conditionals.linear_gaussian import LinearGaussian, joint_moments, joint_precision
 from fishernet.models.conditionals.product import Factor
+from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, checked_array
 
 MOST_SCORES = 2**31
 MOST_ROWS = 2**40
@@ -31,28 +35,11 @@ def describe_network(title: str, variables: Sequence[Variable], conditionals: Se
     lines = [title]
     for variable, conditional in list(zip(variables, conditionals, strict=True))[:MOST_LINES]:
         parents = ", ".join(variables[p].name for p in conditional.parents)
-        states = f"{variable.cardinality} state" + ("" if variable.cardinality == 1 else "s")
+        states = "number" if variable.is_continuous else f"{variable.cardinality} state{'s'[: variable.cardinality - 1]}"
         lines.append(f"  {variable.name:<{width}}  {states:>10}" + (f"  <- {parents}" if parents else ""))
     if len(variables) > MOST_LINES:
         lines.append(f"  ... and {len(variables) - MOST_LINES} more variables")
     return "\n".join(lines)
-
-
-def as_model_table(table: Table | npt.ArrayLike, variables: Sequence[Variable], *, complete_for: str) -> Table:
-    """Return data as a table of a model's variables without missing cells.
-
-    Parameters
-    ----------
-    table : Table or (n_rows, n_variables) array
-        An array holds codes of the model's variables in the model's order.
-    variables : sequence of Variable
-        The model's.
-    complete_for : str
-        What needs complete rows, for the message.
-    """
-    rows = table.conform(variables) if isinstance(table, Table) else Table.from_codes(table, variables)
-    rows.require_complete(complete_for)
-    return rows
 
 
 class Network:
@@ -115,6 +102,11 @@ class Network:
         return self._conditionals
 
     @property
+    def is_continuous(self) -> bool:
+        """Whether its variables are numbers, all of them."""
+        return bool(self._variables) and all(variable.is_continuous for variable in self._variables)
+
+    @property
     def n_parameters(self) -> int:
         """The number of free parameters of all conditionals: ``groups (r - 1)`` of one of states."""
         return sum(conditional.n_parameters for conditional in self._conditionals)
@@ -159,9 +151,13 @@ class Network:
 
     # -------------------------------------------------------------------------------------------- what it computes
 
-    def rows(self, data: Table | npt.ArrayLike, *, complete_for: str) -> Table:
+    def rows(self, data: Any, *, complete_for: str) -> Table:
         """Return data as a table of the network's variables; `complete_for` says what needs complete rows."""
-        return as_model_table(data, self._variables, complete_for=complete_for)
+        table = as_table(data, self._variables, complete_for=complete_for)
+        for variable, column in zip(self._variables, table.codes, strict=True):
+            if variable.is_continuous:
+                require_finite(variable.name, column)
+        return table
 
     def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the log-probability of each cell given its parents; a low term tells why a row is odd.
@@ -291,9 +287,10 @@ def _rebuilt(
 
 
 class BayesianNetwork(Network):
-    """A Bayesian network over categorical variables; immutable.
+    """A Bayesian network; immutable.
 
-    Made by `fishernet.learn.bayesian_network`, `fishernet.learn.fit`, `BayesianNetwork.from_tables`,
+    Its variables are categorical, with tables of probabilities, or continuous, with linear-Gaussian conditionals: together
+    they then have a multivariate normal distribution. Made by `fishernet.learn.bayesian_network`, `fishernet.learn.fit`, `BayesianNetwork.from_tables`,
     `fishernet.read_bif` and `fishernet.load`. Tables are matched to it by column names and state labels; integer
     arrays are codes of its variables in its order.
 
@@ -328,13 +325,14 @@ class BayesianNetwork(Network):
     array([-1.7148, -3.912 ])
     """
 
-    __slots__ = ("_dag", "_product")
+    __slots__ = ("_dag", "_joint", "_product")
 
     def __init__(
         self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
         self._dag = Dag(self.names, [c.parents for c in conditionals])
+        self._joint: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
         self._product: _core.Factors | None = None
 
     @classmethod
@@ -368,6 +366,54 @@ class BayesianNetwork(Network):
         return cls(
             variables, conditionals_from_tables(variables, parents, tables, tolerance=tolerance, called="parents")
         )
+
+    @classmethod
+    def from_regressions(
+        cls, dag: Dag, intercepts: npt.ArrayLike, coefficients: Iterable[npt.ArrayLike], sds: npt.ArrayLike
+    ) -> Self:
+        """Make a network of continuous variables: each is ``intercept + coefficients' parents + sd e``, e normal.
+
+        Parameters
+        ----------
+        dag : Dag
+            On d variables.
+        intercepts : (d,) array
+        coefficients : sequence of d arrays
+            Of each variable's parents, in the order of ``dag.parents``; empty without parents.
+        sds : (d,) array
+            Standard deviations of the noise, positive.
+
+        Raises
+        ------
+        SchemaError
+            When shapes do not fit, a number is not finite, or a standard deviation is not positive.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> dag = fn.Dag.from_edges(["a", "b"], [("a", "b")])
+        >>> net = fn.BayesianNetwork.from_regressions(dag, [0, 1], [[], [2]], [1, 0.5])
+        >>> net.mean, net.covariance
+        (array([0., 1.]), array([[1.  , 2.  ],
+               [2.  , 4.25]]))
+        >>> net.log_prob([[1.0, 3.0]]).round(3)
+        array([-1.645])
+        """
+        require_kind("from_regressions", dag, Dag)
+        d = len(dag.names)
+        if not d:
+            raise SchemaError("a network of regressions needs a variable; the graph has none")
+        levels = checked_array(intercepts, "the intercepts", (d,))
+        spreads = checked_array(sds, "the standard deviations", (d,))
+        slopes = list(coefficients)
+        if len(slopes) != d:
+            raise SchemaError(f"{d} variables need {d} arrays of coefficients, got {len(slopes)}")
+        variables = [Continuous(name) for name in dag.names]
+        conditionals = [
+            LinearGaussian(v, parents, [variables[p] for p in (*parents, v)], levels[v], slopes[v], spreads[v])
+            for v, parents in enumerate(dag.parents)
+        ]
+        return cls(variables, conditionals)
 
     @property
     def dag(self) -> Dag:
@@ -462,6 +508,26 @@ class BayesianNetwork(Network):
         """
         return predict_proba(self, table, target)
 
+    def predict(self, table: Any, target: str) -> npt.NDArray[Any]:
+        """Return the most probable state of one variable given the other cells of each row, or its conditional mean.
+
+        Parameters
+        ----------
+        table : Table, data frame or array
+            As for `predict_proba`; all other variables must be known where the target is continuous.
+        target : str
+            The variable to predict.
+
+        Returns
+        -------
+        (n_rows,) array
+            Labels; among equally probable ones the first. Numbers of a continuous variable.
+        """
+        variable = self._variables[positions(self._names, [target])[0]]
+        if variable.is_continuous:
+            return self.to_markov_network().predict(table, target)[:, 0]
+        return variable.labels(self.predict_proba(table, target).argmax(axis=1))
+
     def probabilities_given_rest(self, rows: Table, target: int) -> npt.NDArray[np.float64]:
         """Return the probabilities of the states of the variable at a position given all others, (n_rows, r).
 
@@ -529,7 +595,8 @@ class BayesianNetwork(Network):
         Returns
         -------
         list of (groups, r - 1, r - 1) float64
-            One array a variable; block j is ``P(group j) (diag(1 / theta_ijk) + 1 / theta_ijr)``.
+            One array a variable; block j is ``P(group j) (diag(1 / theta_ijk) + 1 / theta_ijr)``. Of a continuous
+            variable with m parents (m + 2, m + 2): the mean product of (1, parents) with itself over sd^2, and 2 / sd^2.
 
         Raises
         ------
@@ -538,8 +605,46 @@ class BayesianNetwork(Network):
         StateSpaceError
             When the probabilities of a group need tables of more than 2**26 cells.
         """
-        pairs = zip(self._conditionals, parent_marginals(self), strict=True)
-        return [conditional.information(conditional.sum_by_group(p)) for conditional, p in pairs]
+        if any(variable.is_continuous for variable in self._variables):
+            mean, covariance = self._moments()
+            parents = [list(c.parents) for c in self._conditionals]
+            of_parents: list[Any] = [(mean[at], covariance[np.ix_(at, at)]) for at in parents]
+        else:
+            pairs = zip(self._conditionals, parent_marginals(self), strict=True)
+            of_parents = [conditional.sum_by_group(p) for conditional, p in pairs]
+        return [c.information(of) for c, of in zip(self._conditionals, of_parents, strict=True)]
+
+    # ------------------------------------------------------------------------------------- of continuous variables
+
+    @property
+    def mean(self) -> npt.NDArray[np.float64]:
+        """The mean of continuous variables, (n_variables,); SchemaError where one is categorical."""
+        return self._moments()[0]
+
+    @property
+    def covariance(self) -> npt.NDArray[np.float64]:
+        """The covariance of continuous variables, (n_variables, n_variables); SchemaError where one is categorical."""
+        return self._moments()[1]
+
+    @property
+    def precision(self) -> npt.NDArray[np.float64]:
+        """The inverse of the covariance; zero between variables that the moral graph does not join."""
+        return joint_precision(self._conditionals)
+
+    def to_markov_network(self) -> GaussianMarkovNetwork:
+        """Return the distribution of continuous variables by its mean and precision, which also predicts numbers.
+
+        Raises
+        ------
+        SchemaError
+            When a variable is categorical.
+        """
+        return GaussianMarkovNetwork(self._names, self.mean, self.precision)
+
+    def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        if self._joint is None:
+            self._joint = joint_moments(self._conditionals, self._dag.order)
+        return self._joint
 
     # ---------------------------------------------------------------------------------------------- for the core
 

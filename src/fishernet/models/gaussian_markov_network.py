@@ -19,7 +19,7 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import listed, numbered, positions
 from fishernet.base.random import Seed, draw_count, generator
-from fishernet.data.numbers import named_columns
+from fishernet.data.matching import as_rows
 from fishernet.graphs import UndirectedGraph
 from fishernet.models.gaussian import Numbers
 
@@ -113,32 +113,6 @@ class Curvature:
         at = np.arange(n)
         where = np.concatenate([at, edges.rows, edges.columns]), np.concatenate([at, edges.columns, edges.rows])
         return sp.csr_array((np.concatenate([values, values[n:]]), where), shape=(n, n))
-
-
-def rows_of(X: Any, names: Sequence[str]) -> Numbers:
-    """Return the rows of some variables, (n, len(names)).
-
-    Parameters
-    ----------
-    X : (n, len(names)) array, data frame, or mapping from names to columns
-        The columns of a frame are found by name; those with other names are passed over.
-    names : sequence of str
-
-    Raises
-    ------
-    SchemaError
-        When a column is absent, or has a value that is no finite number (its name and row are said).
-    """
-    if isinstance(X, list | tuple | np.ndarray):
-        try:
-            X = np.asarray(X)
-        except ValueError as error:
-            raise SchemaError(f"the rows are no array: {error}") from None
-        if X.shape == (0,):
-            X = np.empty((0, len(names)))
-        if X.ndim != 2 or X.shape[1] != len(names):
-            raise SchemaError(f"an array of rows must have shape (n, {len(names)}) here, got {X.shape}")
-    return np.ascontiguousarray(named_columns(X, list(names)).values.T)
 
 
 def checked_array(values: npt.ArrayLike, what: str, shape: tuple[int, ...]) -> Numbers:
@@ -259,14 +233,17 @@ class GaussianMarkovNetwork:
         correlations.flags.writeable = False
         return correlations
 
+    is_continuous = True
+    """Whether its variables are numbers."""
+
     @property
     def n_parameters(self) -> int:
         """The number of scores: the means, the diagonal of the precision, and its edges."""
         return len(self._names) + len(self._entries)
 
-    def rows(self, X: Any, *, complete_for: str = "") -> Numbers:  # noqa: ARG002
-        """Return data as rows of the network's variables, (n, d)."""
-        return rows_of(X, self.names)
+    def rows(self, X: Any, *, complete_for: str) -> Numbers:
+        """Return data as numbers of the network's variables, (n, d); `complete_for` says what needs them."""
+        return as_rows(X, self._names, complete_for)
 
     def log_prob(self, X: Any) -> Numbers:
         """Return the log-density of each row, (n,) float64.
@@ -281,7 +258,7 @@ class GaussianMarkovNetwork:
         SchemaError
             When a column is absent, or a value is not finite.
         """
-        z = (rows_of(X, self._names) - self._mean) @ self._factor
+        z = (as_rows(X, self._names, "a Gaussian network") - self._mean) @ self._factor
         log_det = float(np.log(np.diagonal(self._factor)).sum())
         return np.asarray(log_det - 0.5 * len(self._names) * math.log(2 * math.pi) - 0.5 * (z**2).sum(axis=1))
 
@@ -333,11 +310,15 @@ class GaussianMarkovNetwork:
         wanted, known, hidden = self._split(names, given)
         if isinstance(X, list | tuple | np.ndarray) and np.ndim(X) == 2 and np.shape(X)[1] == len(self._names):
             X = np.asarray(X)[:, known]
-        off = rows_of(X, [self._names[v] for v in known]) - self._mean[known]
+        off = as_rows(X, [self._names[v] for v in known], "a Gaussian network") - self._mean[known]
         K = self._precision
         pull = np.asarray(np.linalg.solve(K[np.ix_(hidden, hidden)], K[np.ix_(hidden, known)]))
         at = [hidden.index(v) for v in wanted]
         return np.asarray(self._mean[wanted] - off @ pull[at].T)
+
+    def to_markov_network(self) -> Self:
+        """Return the network itself, as a Bayesian network of numbers returns its like."""
+        return self
 
     def predict_each(self, X: Any) -> Numbers:
         """Return the conditional mean of each variable given all others of its row, (n, d) float64.
@@ -351,7 +332,7 @@ class GaussianMarkovNetwork:
         SchemaError
             As for `log_prob`.
         """
-        rows = rows_of(X, self._names)
+        rows = as_rows(X, self._names, "a Gaussian network")
         found: Numbers = rows - (rows - self._mean) @ self._precision / np.diagonal(self._precision)
         return found
 
@@ -391,7 +372,7 @@ class GaussianMarkovNetwork:
             When they would not fit.
         """
         kinds = _checked_kinds(parameters)
-        off = rows_of(X, self._names) - self._mean
+        off = as_rows(X, self._names, "a Gaussian network") - self._mean
         d, edges = len(self._names), self._entries
         cells = len(off) * self.n_parameters
         if cells > MOST_SCORES:

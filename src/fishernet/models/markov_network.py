@@ -12,10 +12,9 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed, draw_count, stream_key
-from fishernet.data import Table, Variable
+from fishernet.data import Table, Variable, as_table
 from fishernet.infer.factors import MAX_TABLE, check_held
 from fishernet.infer.pseudo_gibbs import draw_rows
-from fishernet.models.bayesian_network import as_model_table
 from fishernet.models.conditionals.product import Factor, full_conditionals
 
 
@@ -84,7 +83,7 @@ class MarkovNetwork:
         (n_rows,) float64
             In nats.
         """
-        rows = as_model_table(table, self._variables, complete_for="log_potential")
+        rows = as_table(table, self._variables, complete_for="log_potential")
         total = np.zeros(rows.n_rows)
         for axes, values in self._factors:
             total += np.log(values)[tuple(rows.codes[v].astype(np.int64) for v in axes)]

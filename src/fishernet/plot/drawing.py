@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.io import replacing
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
 from fishernet.plot.picture import Picture, require_matplotlib
 from fishernet.plot.shapes import Drawable, Link
 
@@ -31,7 +31,6 @@ Graph = (
     | Cpdag
     | BayesianNetwork
     | DependencyNetwork
-    | GaussianBayesianNetwork
     | GaussianMarkovNetwork
 )
 
@@ -59,7 +58,7 @@ def drawable(graph: object) -> Drawable:
 
 def _drawable(graph: object) -> Drawable:
     match graph:
-        case BayesianNetwork() | GaussianBayesianNetwork():
+        case BayesianNetwork():
             return _drawable(graph.dag)
         case GaussianMarkovNetwork():
             return _drawable(graph.graph)

@@ -169,7 +169,9 @@ def source_for(data: Table | CountSource | Numbers, score: Score) -> CountSource
     FishernetError
         When the score is for other data.
     """
-    is_numbers = isinstance(score, Fractional) and not isinstance(data, Table | CountSource)
+    if isinstance(score, Fractional) and isinstance(data, Table):
+        data.require_continuous("the score 'fractional'")
+    is_numbers = isinstance(score, Fractional) and (isinstance(data, Table) or not isinstance(data, CountSource))
     # a scatter is asked like a source, and answers with scatters in place of counts, which its scores understand
     source = cast(CountSource, as_scatter(data)) if is_numbers else as_source(data)
     _check_kinds(source, score)

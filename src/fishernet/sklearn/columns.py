@@ -29,7 +29,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import generator
-from fishernet.data import Counts, Table, TableCounts, Variable
+from fishernet.data import Counts, Table, TableCounts
 
 Columns = list[Any]  # one array, or one series of a data frame, a feature
 Array = npt.NDArray[Any]
@@ -256,7 +256,7 @@ class KnownRows:
     def __init__(self, table: Table, unit: float = 1.0) -> None:
         self._counts = TableCounts(table)
         self._unit = unit
-        self.variables: tuple[Variable, ...] = table.variables
+        self.variables = self._counts.variables
         self.n_rows = max(1, round(self._counts.n_rows * unit))
         # decides which tables hold every cell; a small unit must not make it all of them
         self._counts.n_rows = table.n_rows

@@ -21,10 +21,10 @@ def refusals(folder: Path) -> list[str]:
         path = folder / "t.csv"
         path.write_text(text, encoding="utf-8")
         with pytest.raises(fn.FishernetError) as caught:
-            fn.read_table(path, **options)  # type: ignore[arg-type]
+            fn.read_table(path, **options).require_categorical("a search")  # type: ignore[arg-type]
         messages.append(str(caught.value))
 
-    refused("a,b\nx,\nx,y\n")
+    refused("a,b\nx,\nx,y\n", missing="error")
     refused("a,b\nx,\nx,y\n", schema=[A, fn.Variable("b", ["y"])], missing="state")
     refused("a,b\nz,y\n", schema=[A, B])
     refused("a\n" + "".join(f"{i}\n" for i in range(300)))

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.data.encode import Block, Cells, label_array
+from fishernet.data.cells import Block, Cells
+from fishernet.data.variable import label_array
 
 LABELS = ["a", "b", "c", "d"]
 

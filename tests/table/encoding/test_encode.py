@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet import MissingValueError, SchemaError, Table, UnknownStateError, Variable
+from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable
 from tests.table.hostile import exact, labels
 
 GAPPY: dict[str, list[Any]] = {"x": [3, None, 1, 2], "y": ["b", "c", None, "a"], "z": [True, False, True, True]}
@@ -20,8 +20,14 @@ GAPPY: dict[str, list[Any]] = {"x": [3, None, 1, 2], "y": ["b", "c", None, "a"],
 
 
 def test_states_are_the_labels_that_occur_sorted() -> None:
-    table = Table.from_frame({"i": [10, 9, 2], "f": [0.5, -1.0, 2.0], "t": ["b", "B", "a"], "b": [True, False, True]})
-    assert [v.states for v in table.variables] == [(2, 9, 10), (-1.0, 0.5, 2.0), ("B", "a", "b"), (False, True)]
+    table = Table.from_frame({"i": [10, 9, 2], "f": [5.0, -1.0, 2.0], "t": ["b", "B", "a"], "b": [True, False, True]})
+    assert [table["i"].tolist(), table["f"].tolist()] == [[10, 9, 2], [5.0, -1.0, 2.0]]
+    assert table.variables == (
+        Variable("i", (2, 9, 10)),
+        Variable("f", (-1.0, 2.0, 5.0)),
+        Variable("t", ("B", "a", "b")),
+        Variable("b", (False, True)),
+    )
 
 
 def test_a_constant_column_is_kept() -> None:
@@ -36,16 +42,29 @@ def test_variables_do_not_depend_on_the_order_of_rows(order: list[int]) -> None:
     assert shuffled == table[order]
 
 
-def test_many_numbers_need_bins() -> None:
-    columns = {"x": list(range(257)), "y": [*range(256), 0], "t": [f"t{i}" for i in range(257)]}
-    with pytest.raises(SchemaError, match=r"too many distinct numbers to be states in 'x' \(257\); pass bins") as e:
-        Table.from_frame(columns)
-    assert "'y'" not in str(e.value)
-    assert Table.from_frame(columns, bins={"x": 300}).cardinalities == (257, 256, 257)
+def test_many_numbers_stay_numbers_unless_they_are_cut_or_declared() -> None:
+    columns = {"x": list(range(257)), "y": [*range(20), *[0] * 237], "t": [f"t{i}" for i in range(257)]}
+    assert Table.from_frame(columns).variables[0] == Continuous("x")
+    assert Table.from_frame(columns).cardinalities == (1, 20, 257)
+    assert Table.from_frame(columns, bins={"x": 300}).cardinalities == (257, 20, 257)
     assert Table.from_frame(columns, bins=2).cardinalities == (2, 2, 257)
+    assert Table.from_frame(columns, bins=2, categorical=["y"]).cardinalities == (2, 20, 257)
     assert Table.from_frame({"x": pa.array(range(257)).dictionary_encode()}).cardinalities == (257,)
-    with pytest.raises(SchemaError, match="too many distinct numbers"):
-        Table.from_frame(columns, bins={"y": 2})
+    assert Table.from_frame(columns, bins={"y": 2}).cardinalities == (1, 2, 257)
+
+
+def test_a_column_may_be_declared_continuous_whatever_it_holds() -> None:
+    texts = {"x": ["1", "2.50", None, "?"], "z": pa.array([3, 1, 3, 1]).dictionary_encode()}
+    table = Table.from_frame(texts, continuous=["x", "z"])
+    np.testing.assert_array_equal(table.numbers, [[1, 2.5, np.nan, np.nan], [3, 1, 3, 1]])
+    assert Table.from_frame({"x": [None, None]}, continuous=["x"]).missing_counts() == {"x": 2}
+    assert Table.from_frame({"x": []}, continuous=["x"]).shape == (0, 1)
+
+
+def test_a_continuous_column_has_no_state_for_missing_cells() -> None:
+    with pytest.raises(MissingValueError, match=r"'x' \(1\); a continuous column has no states; bins cuts it"):
+        Table.from_frame({"x": [0.5, None]}, missing="state")
+    assert Table.from_frame({"x": [0.5, None, 1.5, 2.5]}, missing="drop").column("x").tolist() == [0.5, 1.5, 2.5]
 
 
 def test_no_rows_no_states() -> None:
@@ -64,7 +83,7 @@ def test_missing_error_names_columns_and_counts() -> None:
     with pytest.raises(
         MissingValueError, match=r"there are missing cells in 'x' \(1\), 'y' \(1\); missing=\"drop\""
     ) as e:
-        Table.from_frame(GAPPY)
+        Table.from_frame(GAPPY, missing="error")
     assert e.value.counts == {"x": 1, "y": 1}
 
 
@@ -200,7 +219,7 @@ def test_missing_cells_with_a_schema() -> None:
     with pytest.raises(MissingValueError, match=r"'x' \(1\); these variables of the schema have no state for them"):
         Table.from_frame(column, schema=[without], missing="state")
     with pytest.raises(MissingValueError, match="there are missing cells"):
-        Table.from_frame(column, schema=[with_state])
+        Table.from_frame(column, schema=[with_state], missing="error")
     assert Table.from_frame({"x": [None, "?"]}, schema=[without], missing="keep").codes[0].tolist() == [1, 1]
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.data.encode import as_text, is_numeric, label_array, numbers_of, sorted_states, typed, value_of
-from fishernet.data.variable import State
+from fishernet.data.cells import as_text, is_numeric, numbers_of, sorted_states, typed, value_of
+from fishernet.data.variable import State, label_array
 from tests.table.hostile import texts
 
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -8,18 +8,9 @@ import numpy as np
 import pytest
 
 from fishernet import SchemaError, Table, Variable
-from fishernet.data.options import NA_VALUES, Options
+from fishernet.data.options import Options
 
 COLUMNS = {"x": [1, 2], "y": ["a", "b"], "n": [3, 4]}
-DEFAULTS: dict[str, Any] = {
-    "schema": None,
-    "bins": None,
-    "binning": "quantile",
-    "missing": "error",
-    "unknown": "error",
-    "weights": None,
-    "na_values": NA_VALUES,
-}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +34,18 @@ DEFAULTS: dict[str, Any] = {
         ({"bins": {"x": [2, 1]}}, r"bins\['x'\] must be finite and ascending"),
         ({"bins": {"x": [1, np.nan]}}, r"bins\['x'\] must be finite and ascending"),
         ({"bins": {"x": ["a"]}}, r"bins\['x'\] must hold numbers"),
-        ({"bins": {"n": 2}, "weights": "n"}, "the column 'n' holds the weights"),
+        ({"bins": {"n": 2}, "weights": "n"}, "the column 'n' cannot be both the weights and a variable"),
+        ({"bins": {"x": 2, None: 0}}, r"bins\[None\] must be at least 1, not 0"),
+        ({"schema": [Variable("x", [1])], "columns": ["x"]}, "give schema or columns, not both; a schema says which"),
+        ({"schema": [Variable("x", [1])], "continuous": ["x"]}, "give schema or continuous, not both"),
+        ({"categorical": ["x"], "continuous": ["x"]}, "the column 'x' cannot be both categorical and continuous"),
+        ({"categorical": ["x"], "bins": {"x": 2}}, "the column 'x' cannot be both categorical and cut into bins"),
+        ({"exclude": ["x"], "bins": {"x": 2}}, "the column 'x' cannot be both left out and asked for"),
+        ({"exclude": ["x"], "columns": ["x", "y"]}, "the column 'x' cannot be both left out and asked for"),
+        ({"exclude": ["z"]}, "there is no column 'z', as exclude asks"),
+        ({"exclude": "x"}, "exclude must be a sequence of str, not the str 'x'"),
+        ({"continuous": ["z"]}, "there is no column 'z', as continuous asks"),
+        ({"columns": []}, "columns names no column"),
         ({"schema": [Variable("x", [1])], "bins": 2}, "give schema or bins, not both"),
         ({"schema": ["x"]}, "schema must be a sequence of Variable .*; it holds str"),
         ({"schema": Table.from_frame(COLUMNS)}, "pass the variables of the Table"),
@@ -72,10 +74,10 @@ def test_numpy_integers_are_integers() -> None:
 )
 def test_names_of_columns(names: list[Any], message: str) -> None:
     with pytest.raises(SchemaError, match=message):
-        Options.checked(**DEFAULTS).choose(names)
+        Options.checked().choose(names)
 
 
 def test_only_what_is_needed_is_read_in_the_order_of_the_file() -> None:
-    options = Options.checked(**{**DEFAULTS, "schema": [Variable("c", [1]), Variable("a", [1])], "weights": "n"})
+    options = Options.checked(schema=[Variable("c", [1]), Variable("a", [1])], weights="n")
     assert options.choose(["a", "n", "b", "c"]) == ["a", "n", "c"]
-    assert Options.checked(**DEFAULTS).choose(["b", "a"]) == ["b", "a"]
+    assert Options.checked().choose(["b", "a"]) == ["b", "a"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fishernet import FileFormatError, SchemaError, Variable, read_table
+from fishernet import Continuous, FileFormatError, SchemaError, Variable, read_table
 from tests.table.hostile import labels
 
 WEATHER = r"""% a comment
@@ -39,7 +39,7 @@ def test_a_file_with_everything(tmp_path: Path, name: str) -> None:
     table = read_table(written(tmp_path, WEATHER, name), missing="keep")
     assert table.names == ("outlook", "temp in C", "windy", "grade", "a note")
     assert table.variables[0].states == ("sunny", "overcast", "light rain", "never")
-    assert table.variables[1].states == (19.5, 21.0)
+    assert table.variables[1] == Continuous("temp in C")
     assert table.variables[2].states == (True, False)
     assert table.variables[3].states == (3, 1, 2)
     assert labels(table) == {

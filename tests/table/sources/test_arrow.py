@@ -18,7 +18,7 @@ from tests.table.hostile import exact, hostile_tables, labels
 
 def one(array: Any, **keywords: Any) -> tuple[tuple[Any, ...], list[Any]]:
     """The states of a table of one column, and its cells."""
-    table = Table.from_frame(pa.table({"x": array}), missing="keep", **keywords)
+    table = Table.from_frame(pa.table({"x": array}), categorical=["x"], **keywords)
     return table.variables[0].states, labels(table)["x"]
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet import SchemaError, Table
+from fishernet import Continuous, SchemaError, Table, Variable
 from tests.table.hostile import labels, texts
 
 MAKERS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
@@ -46,7 +46,8 @@ def make(request: pytest.FixtureRequest) -> Callable[[dict[str, list[Any]]], Any
 
 def test_every_frame_gives_the_same_table(make: Callable[[dict[str, list[Any]]], Any]) -> None:
     table = Table.from_frame(make(COLUMNS))
-    assert [v.states for v in table.variables] == [("a", "b", "c"), (1, 2, 3), (-1.5, 0.5, 2.0), (False, True)]
+    t, i, b = Variable("t", ("a", "b", "c")), Variable("i", (1, 2, 3)), Variable("b", (False, True))
+    assert table.variables == (t, i, Continuous("f"), b)
     assert labels(table) == COLUMNS
 
 
@@ -57,8 +58,8 @@ def test_every_frame_tells_missing_cells(make: Callable[[dict[str, list[Any]]], 
         for at, (name, column) in enumerate(COLUMNS.items())
         if at < 3
     }
-    table = Table.from_frame(make(gappy), missing=policy)
-    expected = Table.from_frame(gappy, missing=policy)
+    table = Table.from_frame(make(gappy), missing=policy, categorical=["f"])
+    expected = Table.from_frame(gappy, missing=policy, categorical=["f"])
     assert table == expected
     assert (
         labels(expected)["t"]

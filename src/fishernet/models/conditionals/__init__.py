@@ -2,11 +2,13 @@
 
 from fishernet.models.conditionals.base import Conditional, Grouped
 from fishernet.models.conditionals.full_table import FullTable, MergedTable
+from fishernet.models.conditionals.linear_gaussian import LinearGaussian
 from fishernet.models.conditionals.product import ProductConditional
 from fishernet.models.conditionals.tree import Split, TreeConditional
 
 CONDITIONALS: dict[str, type[Conditional]] = {
     "FullTable": FullTable,
+    "LinearGaussian": LinearGaussian,
     "MergedTable": MergedTable,
     "ProductConditional": ProductConditional,
     "TreeConditional": TreeConditional,
@@ -18,6 +20,7 @@ __all__ = [
     "Conditional",
     "FullTable",
     "Grouped",
+    "LinearGaussian",
     "MergedTable",
     "ProductConditional",
     "Split",

@@ -22,7 +22,7 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.fields import Fields
 from fishernet.data import Table, Variable
-from fishernet.data.variable import code_dtype
+from fishernet.data.variable import Column, code_dtype
 
 MOST_CELLS = 2**28
 ROUNDING = 1e-9  # how far a row of probabilities may be from 1
@@ -230,6 +230,13 @@ class Conditional(ABC):
     def to_frame(self) -> pa.Table:
         """Return the probabilities with labels, one row a cell."""
         raise self._no_groups()
+
+    def as_regression(self) -> tuple[float, npt.NDArray[np.float64], float]:
+        """Return the intercept, the coefficients and the standard deviation of a linear-Gaussian conditional."""
+        raise SchemaError(
+            f"{self.name!r} is categorical; means, covariances and precisions are those of networks whose variables are "
+            "all continuous"
+        )
 
     def _no_groups(self) -> SchemaError:
         return SchemaError(

@@ -1,0 +1,442 @@
+"""Columns as their sources give them, before it is known what they mean.
+
+Every source (a text file, a Parquet file, a data frame) is brought into one of two forms without a copy of what Arrow
+read: distinct labels and which of them each cell holds (`Cells`), or numbers of one type (`NumberCells` of
+`fishernet.data.arrow`). Encoding then decides what is categorical, what the states are, and turns labels into codes
+with one small look-up a block.
+
+The types of labels, their order, and how they are written. A text file says nothing of types, so the distinct labels
+of a column are looked at together:
+
+- all of them integers as Python would write them (``007`` is not, so codes with leading zeros stay text): int;
+- otherwise all decimal numbers, as in ``2.50``, ``.5`` or ``1e-3``: float;
+- otherwise ``true`` and ``false``, or ``True`` and ``False``: bool (``TRUE`` and ``FALSE``, the labels of many
+  networks, stay text);
+- otherwise str.
+
+States are sorted, numbers by value, text by code point, truth values before numbers before text where a column mixes
+them. So they depend neither on the order of the rows nor on how a file was cut into blocks.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fishernet.base.errors import SchemaError
+from fishernet.data.variable import State, label_array
+
+MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
+SAMPLE = 4096  # cells that mostly tell what a column of numbers is
+Labels = npt.NDArray[Any]  # distinct labels: integers, float64, bool, or objects (str, large integers, a mixture)
+
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
+DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+TRUTH_PAIRS = (("true", "false"), ("True", "False"))  # taken for truth values without being asked
+TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+
+def typed(texts: Sequence[str]) -> Labels:
+    """Return text labels in the type that all of them have.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Distinct; the result may hold equal numbers for different texts (``1.0`` and ``1.00``).
+
+    Returns
+    -------
+    (n_labels,) array of int64, float64, bool or object (str, or integers beyond 64 bits)
+    """
+    if all(map(INTEGER.fullmatch, texts)):
+        return label_array([int(text) for text in texts])
+    numbers = _decimals(texts)
+    if numbers is not None:
+        return numbers
+    if texts and any(all(text in pair for text in texts) for pair in TRUTH_PAIRS):
+        return np.array([TRUTH[text] for text in texts], dtype=bool)
+    return label_array(texts)
+
+
+def _decimals(texts: Sequence[str]) -> npt.NDArray[np.float64] | None:
+    try:
+        numbers = np.array([float(text) for text in texts], dtype=np.float64)
+    except ValueError:
+        return None
+    if not np.isfinite(numbers).all() or not all(map(DECIMAL.fullmatch, texts)):
+        return None
+    return numbers + 0.0  # -0.0 becomes 0.0
+
+
+def value_of(text: str) -> State | None:
+    """Return the number or truth value that one text stands for, None where it is neither."""
+    if INTEGER.fullmatch(text):
+        return int(text)
+    if DECIMAL.fullmatch(text):
+        number = float(text) + 0.0
+        return number if math.isfinite(number) else None
+    return TRUTH.get(text)
+
+
+def as_text(state: State) -> str:
+    """Return a state as a text file holds it; numbers keep every digit."""
+    if isinstance(state, bool):
+        return "true" if state else "false"
+    return state if isinstance(state, str) else repr(state)
+
+
+def is_numeric(labels: Labels) -> bool:
+    """Return whether all labels are numbers (truth values are not)."""
+    if labels.dtype.kind == "O":
+        return all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
+    return labels.dtype.kind in "iuf"
+
+
+def numbers_of(labels: Labels) -> npt.NDArray[np.float64]:
+    """Return the labels as numbers; NaN for one that is none (a truth value, or text that is no decimal number)."""
+    if labels.dtype.kind in "iuf":
+        return labels.astype(np.float64)
+    return np.array([_number(label) for label in labels.tolist()], dtype=np.float64)
+
+
+def _number(label: State) -> float:
+    value = value_of(label) if isinstance(label, str) else label
+    if value is None or isinstance(value, bool | str):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def sorted_states(labels: Labels) -> tuple[list[State], npt.NDArray[np.int64]]:
+    """Return the distinct labels in their order, and each label's position among them."""
+    if labels.dtype.kind == "O" and len(set(map(type, labels))) > 1:
+        plain: list[State] = labels.tolist()
+        order = sorted(range(len(plain)), key=lambda i: _rank(plain[i]))
+        codes = np.empty(len(labels), dtype=np.int64)
+        codes[order] = np.arange(len(labels))
+        return [plain[i] for i in order], codes
+    states, codes = np.unique(labels, return_inverse=True)
+    return states.tolist(), codes.astype(np.int64)
+
+
+def _rank(label: State) -> tuple[int, State]:
+    return (0 if isinstance(label, bool) else 1 if isinstance(label, int | float) else 2, label)
+
+
+def are_states(numbers: npt.NDArray[Any]) -> bool:
+    """Whether numbers are taken for states without being asked: few distinct ones, all of them whole."""
+    if numbers.dtype.kind == "f" and (numbers != np.rint(numbers)).any():
+        return False
+    return len(numbers) <= MOST_STATES or len(np.unique(numbers)) <= MOST_STATES
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive cells of a column, with a numbering of labels of their own.
+
+    Attributes
+    ----------
+    indices : (n,) integers
+        Each cell's label, from 0 to k - 1 in the block's numbering; k in a missing cell.
+    positions : (k + 1,) int64
+        The position of the block's labels among the column's; the number of those for a missing cell, and so last.
+    has_nulls : bool
+        Whether some of the indices are k.
+    """
+
+    indices: npt.NDArray[np.integer[Any]]
+    positions: npt.NDArray[np.int64]
+    has_nulls: bool
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column before it is encoded.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    labels : (n_labels,) array
+        Its distinct labels.
+    blocks : sequence of Block
+        Its cells.
+    declared : bool
+        Whether the labels are declared states, in their order, whether they occur or not.
+    text : bool
+        Whether the labels are text whose type is not known yet.
+    cuts : tuple of float, optional
+        The cuts, where the declared states are bins.
+    is_weights : bool
+        Whether the source marks the column as the table's weights.
+    """
+
+    name: str
+    labels: Labels
+    blocks: Sequence[Block]
+    declared: bool = False
+    text: bool = False
+    cuts: tuple[float, ...] | None = None
+    is_weights: bool = False
+
+    @cached_property
+    def typed_labels(self) -> Labels:
+        """The labels, in the type that all of them have."""
+        return typed(self.labels.tolist()) if self.text else self.labels
+
+    @property
+    def n_rows(self) -> int:
+        """The number of cells."""
+        return sum(len(block.indices) for block in self.blocks)
+
+    @property
+    def coded(self) -> Cells:
+        """The column by its labels: itself."""
+        return self
+
+    @property
+    def has_values(self) -> bool:
+        """Whether a label is known."""
+        return bool(len(self.labels))
+
+    @property
+    def is_plain_number(self) -> bool:
+        """Whether the labels are numbers that are no declared states."""
+        return not self.declared and is_numeric(self.typed_labels)
+
+    def looks_continuous(self) -> bool:
+        """Return whether the labels are numbers that stay numbers unless it is asked otherwise."""
+        return self.is_plain_number and not are_states(numbers_of(self.typed_labels))
+
+    @cached_property
+    def label_numbers(self) -> npt.NDArray[np.float64]:
+        """The number that each label is, (n_labels,); NaN for one that is none."""
+        return numbers_of(self.typed_labels if is_numeric(self.typed_labels) else self.labels)
+
+    def numbers(self, *, others: str = "error", kept: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
+        """Return the column as numbers, (n_rows,); NaN in missing cells.
+
+        Parameters
+        ----------
+        others : {"error", "missing"}
+            Whether a label that is no number raises, or is missing.
+        kept : (n_source_rows,) bool, optional
+            Which rows of the source these are, for the message.
+
+        Raises
+        ------
+        SchemaError
+            When a label is no number, naming it and its row.
+        """
+        strange = np.isnan(self.label_numbers)
+        if others == "error" and strange.any():
+            self.refuse_marked(strange, kept, "a continuous column holds numbers")
+        return self.spread(np.append(self.label_numbers, np.nan))
+
+    def as_continuous(self) -> NumberCells:
+        """Return the column as one that is declared to hold numbers; raises as `numbers`."""
+        return NumberCells(self.name, pa.chunked_array([pa.array(self.numbers())]), declared=True)
+
+    def refuse_marked(self, labels: npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_] | None, why: str) -> None:
+        """Raise SchemaError, naming the first row, when a cell holds a marked label, which is no number."""
+        hits = self.marked(labels)
+        if hits.any():
+            row, label = self.first(hits, kept)
+            raise SchemaError(
+                f"column {self.name!r}, row {row}: {why}, and {label!r} is none; if it means a missing cell, add it to "
+                "na_values"
+            )
+
+    def first(self, hits: npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_] | None) -> tuple[int, Any]:
+        """Return the row of the source and the label of the first marked cell."""
+        row = int(np.argmax(hits))
+        label = self.labels.tolist()[int(self.positions()[row])]
+        return (row if kept is None else int(np.flatnonzero(kept)[row])), label
+
+    def spread(self, values: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+        """Return the value of each cell.
+
+        Parameters
+        ----------
+        values : (n_labels + 1,) array
+            One value a label, and last the one for missing cells.
+
+        Returns
+        -------
+        (n_rows,) array of the same type
+        """
+        cells = np.empty(self.n_rows, dtype=values.dtype)
+        start = 0
+        for block in self.blocks:
+            stop = start + len(block.indices)
+            values[block.positions].take(block.indices, out=cells[start:stop], mode="clip")
+            start = stop
+        return cells
+
+    def positions(self) -> npt.NDArray[np.intp]:
+        """Return the position of each cell's label, (n_rows,); the number of labels in a missing cell."""
+        return self.spread(np.arange(len(self.labels) + 1))
+
+    def marked(self, labels: npt.NDArray[np.bool_], *, missing: bool = False) -> npt.NDArray[np.bool_]:
+        """Return which cells hold one of the marked labels (or are missing), (n_rows,) bool."""
+        return self.spread(np.append(labels, missing))
+
+    def missing(self) -> npt.NDArray[np.bool_] | None:
+        """Return which cells are missing, (n_rows,) bool, or None where none can be."""
+        n_labels = len(self.labels)
+        if not any(block.has_nulls or n_labels in block.positions[:-1] for block in self.blocks):
+            return None
+        return self.marked(np.zeros(n_labels, dtype=bool), missing=True)
+
+    def counts(self, weights: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
+        """Return how many rows (or what sum of weights) hold each label, (n_labels,) int64."""
+        n_labels = len(self.labels)
+        if weights is None:
+            return np.bincount(self.positions(), minlength=n_labels + 1)[:n_labels]
+        sums = np.zeros(n_labels + 1, dtype=np.int64)
+        np.add.at(sums, self.positions(), weights)
+        return sums[:n_labels]
+
+    def without(self, labels: npt.NDArray[np.bool_]) -> Cells:
+        """Return the column with some of its labels turned into missing cells."""
+        numbering = np.append(np.cumsum(~labels) - 1, np.count_nonzero(~labels))
+        numbering[:-1][labels] = numbering[-1]
+        blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
+        return replace(self, labels=self.labels[~labels], blocks=blocks)
+
+    def kept(self, rows: npt.NDArray[np.bool_]) -> Cells:
+        """Return the column with some of its rows only, as if the others had never been there."""
+        positions = self.positions()[rows]
+        n_labels = len(self.labels)
+        column = replace(self, blocks=[Block(positions, np.arange(n_labels + 1), has_nulls=True)])
+        if self.declared:
+            return column
+        return column.without(np.bincount(positions, minlength=n_labels + 1)[:n_labels] == 0)
+
+
+@dataclass(frozen=True)
+class NumberCells:
+    """A column of numbers of one type, before it is known whether they stay numbers or become states.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    column : pyarrow.ChunkedArray
+        Of integers or float64; null and NaN are missing cells.
+    declared : bool
+        Whether the source says that it is continuous.
+    is_weights : bool
+        Whether the source marks the column as the table's weights.
+    """
+
+    name: str
+    column: pa.ChunkedArray
+    declared: bool = False
+    is_weights: bool = False
+
+    @cached_property
+    def values(self) -> npt.NDArray[np.float64]:
+        """The numbers, (n_rows,) in an array of their own; NaN in missing cells."""
+        return np.array(self.column.to_numpy(), dtype=np.float64)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of cells."""
+        return len(self.column)
+
+    @cached_property
+    def coded(self) -> Cells:
+        """The column by its distinct numbers."""
+        cells = dictionary_cells(self.name, self.column.dictionary_encode())
+        absent = np.isnan(cells.labels) if cells.labels.dtype.kind == "f" else np.zeros(len(cells.labels), dtype=bool)
+        return cells.without(absent) if absent.any() else cells
+
+    @property
+    def has_values(self) -> bool:
+        """Whether a number is known."""
+        return self.declared or not bool(np.isnan(self.values).all())
+
+    @property
+    def is_plain_number(self) -> bool:
+        """Whether the labels are numbers that are no declared states: always."""
+        return True
+
+    def looks_continuous(self) -> bool:
+        """Return whether the column stays one of numbers unless it is asked otherwise."""
+        if self.declared:
+            return True
+        sample = self.values[:SAMPLE]
+        return not are_states(sample[~np.isnan(sample)]) or not are_states(self.coded.labels)
+
+    def missing(self) -> npt.NDArray[np.bool_] | None:
+        """Return which cells are missing, (n_rows,) bool, or None where none is."""
+        if not self.column.null_count and not pa.types.is_floating(self.column.type):
+            return None
+        absent = np.isnan(self.values)
+        return absent if absent.any() else None
+
+    def kept(self, rows: npt.NDArray[np.bool_]) -> NumberCells:
+        """Return the column with some of its rows only, as if the others had never been there."""
+        return replace(self, column=self.column.filter(pa.array(rows)))
+
+    def numbers(self, *, others: str = "error", kept: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:  # noqa: ARG002
+        """Return the numbers, (n_rows,); NaN in missing cells."""
+        return self.values
+
+    def as_continuous(self) -> NumberCells:
+        """Return the column as one that is declared to hold numbers."""
+        return replace(self, declared=True)
+
+
+SourceColumn = Cells | NumberCells
+
+
+def dictionary_cells(name: str, column: pa.ChunkedArray, *, declared: bool = False, text: bool = False) -> Cells:
+    """Return a dictionary-encoded Arrow column, whose labels are of a type that we take, as cells."""
+    kind = column.type.value_type
+    dictionaries = [chunk.dictionary for chunk in column.chunks]
+    known = pa.chunked_array(dictionaries, type=kind).unique().drop_null()
+    blocks = [_block(chunk.indices, values, known) for chunk, values in zip(column.chunks, dictionaries, strict=True)]
+    return Cells(name, _labels(known), blocks, declared=declared, text=text)
+
+
+def _block(indices: pa.Array, dictionary: pa.Array, known: pa.Array) -> Block:
+    size = len(dictionary)
+    has_nulls = indices.null_count > 0
+    if has_nulls:
+        indices = pc.fill_null(indices.cast(pa.int64()), size)
+    found = pc.fill_null(pc.index_in(dictionary, value_set=known), len(known))
+    positions = np.append(found.to_numpy(zero_copy_only=False).astype(np.int64), len(known))
+    return Block(indices.to_numpy(zero_copy_only=False), positions, has_nulls)
+
+
+def _labels(values: pa.Array) -> npt.NDArray[Any]:
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_boolean(values.type):
+        labels: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
+        return labels
+    array = np.empty(len(values), dtype=object)
+    array[:] = values.to_pylist()
+    return array
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a source holds: columns of equal length."""
+
+    cells: Sequence[SourceColumn]
+    n_rows: int

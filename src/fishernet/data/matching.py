@@ -1,0 +1,294 @@
+"""How data meet a model or a learner: columns by name and labels by value, a bare array by position.
+
+A `Table` or a data frame of any library is matched by its columns' names and the labels in them, in any order, never by
+its shape or type. Only a bare array is read by position: whole numbers as codes of categorical variables, numbers as
+they are of continuous ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import check_names, listed, require_str
+from fishernet.data.arrow import frame_columns
+from fishernet.data.cells import SourceColumn
+from fishernet.data.encode import as_integers, checked_codes
+from fishernet.data.numbers import LARGEST, as_float, require_finite
+from fishernet.data.options import Options
+from fishernet.data.table import Table
+from fishernet.data.variable import Column, Continuous
+
+Data = Any  # a Table, a data frame, a mapping from names to columns, or an array
+Rows = npt.NDArray[np.float64]
+
+
+def as_table(
+    data: Data,
+    variables: Sequence[Column],
+    *,
+    without: Collection[str] = (),
+    unknown: str = "error",
+    complete_for: str | None = None,
+) -> Table:
+    """Return data as a table of a model's variables.
+
+    Parameters
+    ----------
+    data : Table, data frame, mapping from names to columns, or (n_rows, n_variables) array
+        Columns are found by name and labels by value, in any order; other columns are passed over. The columns of an
+        array are the variables in their order: codes of categorical ones, numbers of continuous ones.
+    variables : sequence of Variable and Continuous
+        The model's.
+    without : collection of str
+        Variables that are not needed: the result lacks them, and so may the data; not so an array, whose column is not
+        looked at.
+    unknown : {"error", "missing"}
+        What a label becomes that a variable does not have.
+    complete_for : str, optional
+        What needs rows without missing cells, as the message begins; without it cells may be missing.
+
+    Raises
+    ------
+    SchemaError
+        When a column lacks, or an array has another shape.
+    UnknownStateError
+        When a variable does not have a label, naming column, label and first row.
+    MissingValueError
+        When cells are missing that must not be.
+    """
+    needed = [variable for variable in variables if variable.name not in without] if without else variables
+    if isinstance(data, Table):
+        table = data.conform(needed, unknown=unknown)
+    elif is_frame(data):
+        table = Table.from_frame(data, schema=needed, unknown=unknown)
+    else:
+        table = _array_table(data, variables, needed)
+    if complete_for is not None:
+        table.require_complete(complete_for)
+    return table
+
+
+def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
+    """Return the rows of a model's continuous variables, (n_rows, len(names)) float64, C-contiguous.
+
+    Parameters
+    ----------
+    data : Table, data frame, mapping from names to columns, or (n_rows, len(names)) array
+        As for `as_table`.
+    names : sequence of str
+    purpose : str
+        What needs the numbers, as messages begin.
+
+    Raises
+    ------
+    SchemaError
+        When a column lacks or an array has another shape, or a number is too large (its column and row are said).
+    UnknownStateError
+        When a cell is no number.
+    MissingValueError
+        When cells are missing.
+    """
+    if isinstance(data, Table) or is_frame(data):
+        table = as_table(data, [Continuous(name) for name in names], complete_for=purpose)
+        return np.ascontiguousarray(_finite(table).T)
+    array = _rows_of_array(data, len(names))
+    rows = np.array(array, dtype=np.float64, order="C") if array.dtype.kind in "iuf" else None
+    if rows is None or not (np.abs(rows) <= LARGEST).all():
+        rows = np.ascontiguousarray(_number_table(array, names, purpose).numbers.T)
+    return rows
+
+
+def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str) -> Table:
+    """Return data as a table of continuous columns, for a learner of numbers.
+
+    Parameters
+    ----------
+    data : Table, data frame, mapping from names to columns, or (n_rows, n_columns) array
+        A Table's columns must be continuous; any column of numbers of a frame is taken for that.
+    names : sequence of str, optional
+        Of the columns of an array (otherwise v0, v1, ...); of others, those that are taken, in this order.
+    purpose : str
+        What needs the numbers, as messages begin.
+
+    Raises
+    ------
+    SchemaError
+        When there are no columns, one is not of numbers or holds a number that is too large (its name and row are
+        said), or names do not fit.
+    MissingValueError
+        When cells are missing.
+    """
+    chosen = _checked_names(names)
+    if isinstance(data, Table):
+        table = data if chosen is None else data.select(chosen)
+        table.require_continuous(purpose)
+    elif is_frame(data):
+        table = _frame_numbers(data, chosen)
+    else:
+        table = _named_array(np.asarray(data), chosen, purpose)
+    if not table.variables:
+        raise SchemaError("the data have no columns")
+    table.require_complete(purpose)
+    _finite(table)
+    return table
+
+
+def as_data(data: Data, purpose: str) -> Table:
+    """Return a Table as it is, and a data frame as `Table.from_frame` reads it.
+
+    Parameters
+    ----------
+    data : Table, data frame, or mapping from names to columns
+    purpose : str
+        What needs the table, as the message begins.
+
+    Raises
+    ------
+    SchemaError
+        When it is neither, or as `Table.from_frame`.
+    """
+    if isinstance(data, Table):
+        return data
+    if is_frame(data):
+        return Table.from_frame(data)
+    raise SchemaError(
+        f"{purpose} needs a Table or a data frame, not {type(data).__name__}; fn.read_table reads a file, "
+        "fn.Table.from_codes takes an array of codes"
+    )
+
+
+def is_frame(data: Data) -> bool:
+    """Whether data are columns with names: a mapping, or a frame of some library."""
+    return isinstance(data, Mapping) or any(
+        hasattr(data, mark) for mark in ("columns", "column_names", "__arrow_c_stream__")
+    )
+
+
+def frame_names(data: Data) -> tuple[str, ...]:
+    """Return the names of a data frame's columns."""
+    if isinstance(data, Mapping):
+        return tuple(data)
+    found = getattr(data, "column_names", None) or getattr(data, "columns", None)
+    return tuple(pa.table(data).column_names if found is None else found)
+
+
+# -------------------------------------------------------------------------------------------------------- arrays
+
+
+def _array_table(data: Data, variables: Sequence[Column], needed: Sequence[Column]) -> Table:
+    """Return an array of all variables as a table of those that are needed."""
+    if not any(variable.is_continuous for variable in variables):
+        return _coded(data, variables, needed)
+    array = _rows_of_array(data, len(variables))
+    at = {variable.name: position for position, variable in enumerate(variables)}
+    columns: list[npt.NDArray[Any]] = []
+    for variable in needed:
+        column = array[:, at[variable.name]]
+        if variable.is_continuous:
+            columns.append(as_float(variable.name, column))
+        else:
+            columns.append(checked_codes(as_integers(column, f"codes of {variable.name!r}"), variable))
+    return Table.adopt(needed, columns, n_rows=len(array))
+
+
+def _coded(data: Data, variables: Sequence[Any], needed: Sequence[Column]) -> Table:
+    """Return an array of codes as a table; the columns that are not needed may hold anything."""
+    if len(needed) == len(variables):
+        return Table.from_codes(data, variables)
+    codes = np.array(data)
+    if codes.ndim == 2 and codes.shape[1] == len(variables):
+        kept = {variable.name for variable in needed}
+        codes[:, [variable.name not in kept for variable in variables]] = 0
+    return Table.from_codes(codes, variables).select([variable.name for variable in needed])
+
+
+def _rows_of_array(data: Data, n_columns: int) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise SchemaError(f"the rows are no array: {error}") from None
+    if array.shape == (0,):
+        array = np.empty((0, n_columns))
+    if array.ndim != 2 or array.shape[1] != n_columns:
+        raise SchemaError(f"an array of rows must have shape (n, {n_columns}) here, got {array.shape}")
+    return array
+
+
+def _named_array(array: npt.NDArray[Any], names: list[str] | None, purpose: str) -> Table:
+    if array.ndim != 2:
+        raise SchemaError(f"data must have two axes (rows, columns), got shape {array.shape}")
+    of = [f"v{c}" for c in range(array.shape[1])] if names is None else names
+    if len(of) != array.shape[1]:
+        raise SchemaError(f"{len(of)} names for {array.shape[1]} columns")
+    return _number_table(array, of, purpose)
+
+
+def _number_table(array: npt.NDArray[Any], names: Sequence[str], purpose: str) -> Table:
+    """Return an array of numbers as a table, without missing cells."""
+    if array.dtype.kind in "iuf":
+        values = np.array(array.T, dtype=np.float64, order="C")
+    else:
+        values = np.array([as_float(name, array[:, c]) for c, name in enumerate(names)]).reshape(len(names), len(array))
+    table = _stacked(names, values)
+    table.require_complete(purpose)
+    _finite(table)
+    return table
+
+
+def _stacked(names: Sequence[str], values: Rows) -> Table:
+    """Return a table of continuous columns of which nobody else holds the array, (len(names), n_rows)."""
+    values.flags.writeable = False
+    return Table.adopt([Continuous(name) for name in names], list(values), n_rows=values.shape[1])
+
+
+def _finite(table: Table) -> Rows:
+    """Return the numbers of a table; raise SchemaError when one cannot be squared."""
+    numbers = table.numbers
+    if not (np.abs(numbers) <= LARGEST).all():
+        for variable, column in zip(table.variables, numbers, strict=True):
+            require_finite(variable.name, column)
+    return numbers
+
+
+# -------------------------------------------------------------------------------------------------------- frames
+
+
+def _frame_numbers(data: Data, names: list[str] | None) -> Table:
+    """Return columns of numbers of a data frame as a table."""
+    there = frame_names(data)
+    require_str(there)
+    absent = [name for name in names or () if name not in there]
+    if absent:
+        raise SchemaError(f"the frame lacks the column {listed(absent)}; it has {listed(there)}")
+    columns = {column.name: column for column in frame_columns(data, Options.checked(columns=names)).cells}
+    wanted = list(columns) if names is None else names
+    for name in wanted:
+        _require_number(columns[name])
+    n_rows = columns[wanted[0]].n_rows if wanted else 0
+    values = np.array([columns[name].numbers() for name in wanted], dtype=np.float64).reshape(len(wanted), n_rows)
+    return _stacked(wanted, values)
+
+
+def _require_number(column: SourceColumn) -> None:
+    if not column.is_plain_number:
+        raise SchemaError(
+            f"column {column.name!r} is not of numbers; leave it out, or make a Table of states of the data"
+        )
+
+
+def _checked_names(names: Iterable[str] | None) -> list[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise SchemaError(f"names must be a sequence of str, not the str {names!r}")
+    chosen = list(names)
+    check_names(chosen)
+    if not chosen:
+        raise SchemaError("the data have no columns")
+    return chosen
