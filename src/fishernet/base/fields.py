@@ -1,5 +1,4 @@
-"""The fields of a JSON object, taken one by one and checked; what is wrong is said with file and place.
-"""
+"""The fields of a JSON object, taken one by one and checked; what is wrong is said with file and place."""
 
 from __future__ import annotations
 

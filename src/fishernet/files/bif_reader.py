@@ -50,10 +50,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, StateSpaceError
+from fishernet.base.fields import is_text
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.data import State, Variable
-from fishernet.base.fields import is_text
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import Probabilities, check_cells
 

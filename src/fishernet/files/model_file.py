@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.fields import Fields, shown
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import listed
-from fishernet.base.fields import Fields, shown
 from fishernet.files.gaussians import (
     gaussian_fields,
     mixture_fields,

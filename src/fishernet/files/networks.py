@@ -49,6 +49,7 @@ A decision tree as fields of the model file, and back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, is_text, shown
@@ -127,8 +128,8 @@ def variable_fields(variable: Column) -> dict[str, object]:
     return {"name": variable.name, "states": list(variable.states), "cuts": cuts}
 
 
-def read_variable(fields: Fields) -> Column:
-    """Return the variable that the fields describe."""
+def read_variable(fields: Fields) -> Any:
+    """Return the `Variable` or the `Continuous` that the fields describe."""
     name = fields.text("name")
     if fields.has("continuous") and fields.truth("continuous"):
         fields.end()

@@ -32,7 +32,7 @@ class Evidence:
     """The likelihoods, one number a state."""
 
     @classmethod
-    def of(cls, variables: Sequence[Variable], given: Given, likelihood: Likelihood) -> Findings:
+    def of(cls, variables: Sequence[Variable], given: Given, likelihood: Likelihood) -> Evidence:
         """Check what a user knows against a model's variables.
 
         Raises

@@ -533,11 +533,11 @@ class Invariant:
         state = int(X.codes[position][row])
         if self._theta[position][group, state] == 0:
             return conditional.zero_probability(group, state, f"row {row} has")
-        configuration = conditional.describe_group(group)
+        configuration, name = conditional.describe_group(group), self._model.names[position]
         return ZeroProbabilityError(
-            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {self._model.names[position]!r} that has "
+            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {name!r} that has "
             "probability 0; fit the network with smoothing > 0",
-            variable=self._model.names[position],
+            variable=name,
             configuration=configuration,
         )
 

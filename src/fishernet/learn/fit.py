@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions
@@ -103,9 +102,6 @@ def _require_same(columns: tuple[str, ...], names: tuple[str, ...]) -> None:
         raise SchemaError(f"the data and the graph must have the same variables, in any order: {text}")
 
 
-def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> Any: ...
-
-
 def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> BayesianNetwork:
     """Fit the parameters of a Bayesian network.
 
@@ -173,7 +169,8 @@ def _regressions(dag: Dag, scatter: Scatter) -> BayesianNetwork:
     data = scatter.marginal(positions(scatter.names, dag.names, "column"))
     require_spread(data)
     conditionals = [LinearGaussian.fit(data, (*parents, child)) for child, parents in enumerate(dag.parents)]
-    return BayesianNetwork([Continuous(name) for name in dag.names], conditionals, n_rows=data.n)
+    variables: list[Any] = [Continuous(name) for name in dag.names]
+    return BayesianNetwork(variables, conditionals, n_rows=data.n)
 
 
 def fit_conditionals(
@@ -197,11 +194,6 @@ def fit_conditionals(
         )
         for family, place, counts in zip(families, families if places is None else places, counted, strict=True)
     ]
-
-
-def bayesian_network(
-    table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
-) -> BayesianNetwork: ...
 
 
 def bayesian_network(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.names import check_names, listed, positions
-from fishernet.base.random import Seed, generator, stream_key
+from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Continuous, Table, Variable, as_table
 from fishernet.data.numbers import require_finite
 from fishernet.graphs import Dag
@@ -25,7 +25,6 @@ from fishernet.models.conditionals.product import Factor
 from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, checked_array
 
 MOST_SCORES = 2**31
-MOST_ROWS = 2**40
 MOST_LINES = 60  # of a network in words
 
 
@@ -35,7 +34,9 @@ def describe_network(title: str, variables: Sequence[Variable], conditionals: Se
     lines = [title]
     for variable, conditional in list(zip(variables, conditionals, strict=True))[:MOST_LINES]:
         parents = ", ".join(variables[p].name for p in conditional.parents)
-        states = "number" if variable.is_continuous else f"{variable.cardinality} state{'s'[: variable.cardinality - 1]}"
+        states = (
+            "number" if variable.is_continuous else f"{variable.cardinality} state{'s'[: variable.cardinality - 1]}"
+        )
         lines.append(f"  {variable.name:<{width}}  {states:>10}" + (f"  <- {parents}" if parents else ""))
     if len(variables) > MOST_LINES:
         lines.append(f"  ... and {len(variables) - MOST_LINES} more variables")
@@ -289,10 +290,11 @@ def _rebuilt(
 class BayesianNetwork(Network):
     """A Bayesian network; immutable.
 
-    Its variables are categorical, with tables of probabilities, or continuous, with linear-Gaussian conditionals: together
-    they then have a multivariate normal distribution. Made by `fishernet.learn.bayesian_network`, `fishernet.learn.fit`, `BayesianNetwork.from_tables`,
-    `fishernet.read_bif` and `fishernet.load`. Tables are matched to it by column names and state labels; integer
-    arrays are codes of its variables in its order.
+    Its variables are categorical, with tables of probabilities, or continuous, with linear-Gaussian conditionals:
+    together they then have a multivariate normal distribution. Made by `fishernet.learn.bayesian_network`,
+    `fishernet.learn.parameters`, `BayesianNetwork.from_tables`, `BayesianNetwork.from_regressions`,
+    `fishernet.read_bif` and `fishernet.load`. Tables and data frames are matched to it by column names and labels;
+    arrays hold its variables in its order, as codes or as numbers.
 
     Parameters
     ----------
@@ -408,7 +410,7 @@ class BayesianNetwork(Network):
         slopes = list(coefficients)
         if len(slopes) != d:
             raise SchemaError(f"{d} variables need {d} arrays of coefficients, got {len(slopes)}")
-        variables = [Continuous(name) for name in dag.names]
+        variables: list[Any] = [Continuous(name) for name in dag.names]
         conditionals = [
             LinearGaussian(v, parents, [variables[p] for p in (*parents, v)], levels[v], slopes[v], spreads[v])
             for v, parents in enumerate(dag.parents)
@@ -465,15 +467,14 @@ class BayesianNetwork(Network):
             n independent rows. Thresholds are held in 32 bits: a probability is off by at most 2**-32, and a state
             is drawn if and only if its probability is positive.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 0 <= n <= MOST_ROWS:
-            raise SchemaError(f"the number of rows must be an integer from 0 to 2**40, got {n!r}")
+        count = draw_count(n)
         native = self._core_form()
         if native is None:
-            return self._draw(int(n), seed)
+            return self._draw(count, seed)
         order = np.array(self._dag.order, dtype=np.int32)
         probabilities = [c.probabilities for c in self._conditionals]
-        columns = native.sample(probabilities, order, int(n), stream_key(seed))
-        return Table.adopt(self._variables, columns, n_rows=int(n))
+        columns = native.sample(probabilities, order, count, stream_key(seed))
+        return Table.adopt(self._variables, columns, n_rows=count)
 
     def _draw(self, n: int, seed: Seed) -> Table:
         """Draw rows by the conditionals' own functions, every variable after its parents."""
@@ -595,8 +596,9 @@ class BayesianNetwork(Network):
         Returns
         -------
         list of (groups, r - 1, r - 1) float64
-            One array a variable; block j is ``P(group j) (diag(1 / theta_ijk) + 1 / theta_ijr)``. Of a continuous
-            variable with m parents (m + 2, m + 2): the mean product of (1, parents) with itself over sd^2, and 2 / sd^2.
+            One array per variable; block j is ``P(group j) (diag(1 / theta_ijk) + 1 / theta_ijr)``. Of a continuous
+            variable with m parents (m + 2, m + 2): the mean product of (1, parents) with itself over sd^2, and
+            2 / sd^2.
 
         Raises
         ------

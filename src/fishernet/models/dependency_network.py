@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
 from fishernet.base.random import Seed, draw_count
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State
@@ -20,7 +21,6 @@ from fishernet.models.conditionals.base import Conditional
 from fishernet.models.conditionals.product import full_conditionals
 
 REMEDY = "the chain may not be ergodic; fit with positive probabilities, or pass allow_zeros=True"
-
 
 
 class DependencyNetwork(Network):
@@ -73,6 +73,12 @@ class DependencyNetwork(Network):
         super().__init__(variables, conditionals, n_rows=n_rows)
         self._allow_zeros = bool(allow_zeros)
         self._sampler: _core.GibbsSampler | None = None
+        numbers = [variable.name for variable in variables if variable.is_continuous]
+        if numbers:
+            raise SchemaError(
+                f"a dependency network is of categorical variables, and {listed(numbers)} has no states; bins=4 cuts "
+                "its column into some"
+            )
         if not allow_zeros:
             for conditional in conditionals:
                 conditional.refuse_zeros(REMEDY)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.names import check_names, positions
+from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table, Variable, as_table
 from fishernet.infer.factors import MAX_TABLE, check_held
@@ -51,6 +51,12 @@ class MarkovNetwork:
         self._variables = tuple(variables)
         self._names = tuple(variable.name for variable in variables)
         check_names(self._names)
+        numbers = [variable.name for variable in self._variables if variable.is_continuous]
+        if numbers:
+            raise SchemaError(
+                f"a Markov network is of categorical variables, and {listed(numbers)} has no states; "
+                "a GaussianMarkovNetwork is of numbers"
+            )
         self._factors = tuple(_checked_factor(self._variables, self._names, *factor) for factor in factors)
         self._native: _core.Factors | None = None
 

@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 
 MOST_NODES = 2000
 
-Graph = (
-    Dag
-    | UndirectedGraph
-    | Cpdag
-    | BayesianNetwork
-    | DependencyNetwork
-    | GaussianMarkovNetwork
-)
+Graph = Dag | UndirectedGraph | Cpdag | BayesianNetwork | DependencyNetwork | GaussianMarkovNetwork
 
 
 def drawable(graph: object) -> Drawable:

@@ -21,8 +21,8 @@ import pyarrow as pa
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.fields import Fields
+from fishernet.base.names import listed
 from fishernet.data import Table, Variable
-from fishernet.data.variable import Column, code_dtype
 
 MOST_CELLS = 2**28
 ROUNDING = 1e-9  # how far a row of probabilities may be from 1
@@ -76,9 +76,7 @@ class Conditional(ABC):
     parents: tuple[int, ...]
     variables: tuple[Variable, ...]
 
-    def __init__(
-        self, child: int, parents: Sequence[int], variables: Sequence[Variable], **values: object
-    ) -> None:
+    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Variable], **values: object) -> None:
         values |= {"child": child, "parents": tuple(parents), "variables": tuple(variables)}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -234,8 +232,8 @@ class Conditional(ABC):
     def as_regression(self) -> tuple[float, npt.NDArray[np.float64], float]:
         """Return the intercept, the coefficients and the standard deviation of a linear-Gaussian conditional."""
         raise SchemaError(
-            f"{self.name!r} is categorical; means, covariances and precisions are those of networks whose variables are "
-            "all continuous"
+            f"{self.name!r} is categorical; means, covariances and precisions are those of networks whose variables "
+            "are all continuous"
         )
 
     def _no_groups(self) -> SchemaError:
@@ -276,6 +274,15 @@ class Grouped(Conditional):
     """
 
     __slots__ = ()
+
+    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Variable], **values: object) -> None:
+        numbers = [variable.name for variable in variables if variable.is_continuous]
+        if numbers:
+            raise SchemaError(
+                f"the conditional of {variables[-1].name!r} is of categorical variables, and {listed(numbers)} has no "
+                "states; bins=4 cuts its column into some"
+            )
+        super().__init__(child, parents, variables, **values)
 
     @property
     @abstractmethod
@@ -346,7 +353,8 @@ class Grouped(Conditional):
 
         ends = np.cumsum(self.probabilities, axis=1)[self.groups(table)]
         share = np.minimum(ndtr(noise), np.nextafter(1.0, 0.0))[:, None] * ends[:, -1:]
-        return (ends <= share).sum(axis=1).astype(code_dtype(self.variables[-1].cardinality))
+        codes: npt.NDArray[Any] = (ends <= share).sum(axis=1).astype(self.variables[-1].dtype)
+        return codes
 
     def score_entries(self, table: Table) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Return the r - 1 scores of each row that may not be 0, and their columns, both (n_rows, r - 1).
@@ -392,7 +400,8 @@ class Grouped(Conditional):
         theta, p = self.probabilities, of_parents
         zero: npt.NDArray[Any] = np.argwhere((theta == 0) & (p[:, None] > 0))
         if len(zero):
-            raise self.zero_probability(*map(int, zero[0]), "the information divides by the probability of")
+            group, state = map(int, zero[0])
+            raise self.zero_probability(group, state, "the information divides by the probability of")
         safe = np.where(theta > 0, theta, 1.0)  # of groups that never occur: their blocks are zero anyway
         diagonal = np.eye(theta.shape[1] - 1) / safe[:, :-1, None]
         return np.asarray(p[:, None, None] * (diagonal + 1 / safe[:, -1, None, None]))

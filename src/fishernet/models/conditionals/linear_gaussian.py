@@ -14,7 +14,6 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields
 from fishernet.base.names import listed
 from fishernet.data import Continuous, Scatter, Table
-from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers, log_normal
 from fishernet.models.gaussian_markov_network import checked_array
@@ -58,7 +57,7 @@ class LinearGaussian(Conditional):
         self,
         child: int,
         parents: Sequence[int],
-        variables: Sequence[Column],
+        variables: Sequence[Any],
         intercept: float,
         coefficients: npt.ArrayLike,
         sd: float,
@@ -148,8 +147,8 @@ class LinearGaussian(Conditional):
     def factor(self) -> NoReturn:
         """Raise: a density is no table of states."""
         raise SchemaError(
-            f"{self.name!r} is continuous, and exact inference over states needs tables; to_markov_network() has means, "
-            "covariances and predictions of numbers"
+            f"{self.name!r} is continuous, and exact inference over states needs tables; to_markov_network() has "
+            "means, covariances and predictions of numbers"
         )
 
     def core_form(self) -> None:
@@ -172,7 +171,7 @@ class LinearGaussian(Conditional):
         return {"intercept": self.intercept, "coefficients": self.coefficients.tolist(), "sd": self.sd}
 
     @classmethod
-    def from_fields(cls, fields: Fields, child: int, parents: Sequence[int], variables: Sequence[Column]) -> Self:
+    def from_fields(cls, fields: Fields, child: int, parents: Sequence[int], variables: Sequence[Any]) -> Self:
         """Return the regression of which a file holds these fields."""
         intercept = fields.number("intercept")
         slopes = fields.numbers(fields.items("coefficients"), "coefficients")

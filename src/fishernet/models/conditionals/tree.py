@@ -172,9 +172,7 @@ class TreeConditional(Grouped):
         of = dict(zip(self.parents, self.variables, strict=False))
         variable, first, branches = (array.tolist() for array in self.nodes())
         nodes = [
-            {"leaf": at}
-            if asked < 0
-            else {"variable": of[asked].name, "to": branches[at : at + of[asked].cardinality]}
+            {"leaf": at} if asked < 0 else {"variable": of[asked].name, "to": branches[at : at + of[asked].cardinality]}
             for asked, at in zip(variable, first, strict=True)
         ]
         return {"nodes": nodes, "probabilities": self.probabilities.tolist()}

@@ -384,7 +384,7 @@ class HiddenMarkovModel:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HiddenMarkovModel):
             return NotImplemented
-        mine, theirs = self.parameters.by_name(), parameters_of(other)
+        mine, theirs = self.parameters.by_name(), other.parameters.by_name()
         same = mine.keys() == theirs.keys() and (self._empty is None) == (other._empty is None)
         return (
             same

@@ -23,7 +23,6 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.models.sequences.alphabet import Numbers, Strings
 
-
 MOST_CELLS = 2**31  # of scores, 16 GiB
 SUMMED = 64  # strings that the core sums to a row, at least
 MOST_SUMMED = 2**25  # cells of these rows
@@ -101,9 +100,7 @@ def counts_of_each(native: _core.HiddenMarkov, model: Parameters, strings: Strin
     return _counts(model, *_derivatives(native, model, strings, 1, transitions=True))
 
 
-def scores(
-    native: _core.HiddenMarkov, model: Parameters, strings: Strings, wanted: Sequence[str]
-) -> Numbers:
+def scores(native: _core.HiddenMarkov, model: Parameters, strings: Strings, wanted: Sequence[str]) -> Numbers:
     """Return the scores of each string, (n, columns), in the order of the parameters.
 
     With p = c psi / sum(psi) over a row the derivative by psi at p is that by p, less what the row is used (ERRATA of
@@ -143,9 +140,7 @@ def _derivatives(
     native: _core.HiddenMarkov, model: Parameters, strings: Strings, block: int, *, transitions: bool
 ) -> tuple[dict[str, Numbers], Numbers]:
     """Return the derivatives by each kind of parameter, first axis a block of strings; and the log-probabilities."""
-    shapes = {
-        name: values.shape for name, values in model.by_name().items() if transitions or name != "transition"
-    }
+    shapes = {name: values.shape for name, values in model.by_name().items() if transitions or name != "transition"}
     cells = math.ceil(len(strings) / block) * sum(math.prod(shape) for shape in shapes.values())
     if cells > MOST_CELLS:
         raise StateSpaceError(
