@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.fields import Fields, shown
 from fishernet.base.names import listed
 from fishernet.data import Table, Variable
-from fishernet.models.conditionals.conditional import (
+from fishernet.models.conditionals.base import (
+    CoreForm,
+    Grouped,
     Probabilities,
     check_cells,
     checked_probabilities,
-    conditional_frame,
+    read_probabilities,
 )
 
 MOST_MAPPED = 2**24  # configurations of the parents that are enumerated
@@ -45,8 +48,7 @@ class Split:
         object.__setattr__(self, "children", tuple(self.children))
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class TreeConditional:
+class TreeConditional(Grouped):
     """P(child given its parents), one row a leaf of a decision tree.
 
     Parameters
@@ -68,9 +70,8 @@ class TreeConditional:
         When the tree asks what is no parent, a leaf is not there or comes twice, or the numbers are no probabilities.
     """
 
-    child: int
-    parents: tuple[int, ...]
-    variables: tuple[Variable, ...]
+    __slots__ = ("probabilities", "tree")
+
     tree: Split | int
     probabilities: Probabilities
 
@@ -94,18 +95,7 @@ class TreeConditional:
             raise SchemaError(
                 f"the tree of {name!r} has the leaves {listed(leaves)}; each of the {rows.shape[0]} rows needs one"
             )
-        object.__setattr__(self, "child", child)
-        object.__setattr__(self, "parents", tuple(parents))
-        object.__setattr__(self, "variables", tuple(variables))
-        object.__setattr__(self, "tree", tree)
-        object.__setattr__(self, "probabilities", rows)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return TreeConditional, (self.child, self.parents, self.variables, self.tree, self.probabilities)
-
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return tuple(variable.cardinality for variable in self.variables)
+        super().__init__(child, parents, variables, tree=tree, probabilities=rows)
 
     def nodes(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Return what the core walks: each node's variable (-1: a leaf), its group or first branch; the branches."""
@@ -161,36 +151,44 @@ class TreeConditional:
             lines.append(f"{' and '.join(conditions) or 'always'}  ->  {self.variables[-1].name}  {shares}")
         return lines
 
-    def table(self) -> Probabilities:
-        """Return the probabilities, one axis a parent and the child's last."""
-        check_cells(self.variables, f"the table of {self.variables[-1].name!r}")
-        return self.probabilities[self._mapped()].reshape(self._shape)
-
-    def flat(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Return the parents, and the map configuration -> leaf.
+    def group_map(self) -> npt.NDArray[np.int64]:
+        """Return the leaf of each configuration.
 
         Raises
         ------
         StateSpaceError
             When there are more than 2**24 configurations; `nodes` has no such limit.
         """
-        return np.array(self.parents, dtype=np.int32), self._mapped().astype(np.int32)
-
-    def _mapped(self) -> npt.NDArray[np.int64]:
-        n = check_cells(self.variables[:-1], f"the configurations of {self.variables[-1].name!r}", MOST_MAPPED)
+        n = check_cells(self.variables[:-1], f"the configurations of {self.name!r}", MOST_MAPPED)
         states = np.unravel_index(np.arange(n), self._shape[:-1]) if self.parents else ()
         return self._walk([np.asarray(s, dtype=np.int64) for s in states], n)
 
-    def to_frame(self) -> pa.Table:
-        """Return the table with labels: one row a cell, columns are the parents, the child and its probability."""
-        return conditional_frame(self)
+    def core_form(self) -> CoreForm:
+        """Return the nodes, which the core walks."""
+        return CoreForm(np.array(self.parents, dtype=np.int32), self.n_groups, nodes=self.nodes())
+
+    def to_fields(self) -> dict[str, object]:
+        """Return the nodes of the tree, the root first, and the rows of probabilities."""
+        of = dict(zip(self.parents, self.variables, strict=False))
+        variable, first, branches = (array.tolist() for array in self.nodes())
+        nodes = [
+            {"leaf": at} if asked < 0 else {"variable": of[asked].name, "to": branches[at : at + of[asked].cardinality]}
+            for asked, at in zip(variable, first, strict=True)
+        ]
+        return {"nodes": nodes, "probabilities": self.probabilities.tolist()}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, child: int, parents: Sequence[int], variables: Sequence[Variable]) -> Self:
+        """Return the conditional of which a file holds these fields."""
+        of = {variable.name: (p, variable) for p, variable in zip(parents, variables, strict=False)}
+        tree = read_tree(fields, of)
+        return cls(child, parents, variables, tree, read_probabilities(fields, variables[-1].cardinality))
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.tree, self.probabilities
 
     def __repr__(self) -> str:
-        given = ", ".join(variable.name for variable in self.variables[:-1])
-        leaves = self.probabilities.shape[0]
-        return (
-            f"P({self.variables[-1].name}{' | ' if given else ''}{given}), {leaves} group{'' if leaves == 1 else 's'}"
-        )
+        return f"{super().__repr__()}, {self.n_groups} group{'' if self.n_groups == 1 else 's'}"
 
 
 def _condition(variable: Variable, states: tuple[int, ...]) -> str:
@@ -220,3 +218,44 @@ def _path(node: Split | int, group: int, box: Mapping[int, tuple[int, ...]]) -> 
         if found is not None:
             return found
     return None
+
+
+def read_tree(fields: Fields, of: Mapping[str, tuple[int, Variable]]) -> Split | int:
+    """Return the tree that the nodes describe.
+
+    Parameters
+    ----------
+    fields : Fields
+        Of the conditional.
+    of : mapping
+        For each parent's name its position and variable.
+    """
+    nodes = fields.objects("nodes")
+    if not nodes:
+        raise fields.wrong("a tree needs a node", "nodes")
+    read: dict[int, Split | int] = {}
+    for number in range(len(nodes) - 1, -1, -1):  # what a node leads to comes after it
+        node = nodes[number]
+        if node.has("leaf"):
+            read[number] = node.whole("leaf")
+        else:
+            name = node.text("variable")
+            if name not in of:
+                raise node.wrong(f"{name!r} is no parent", "variable")
+            position, variable = of[name]
+            to = node.items("to")
+            if len(to) != variable.cardinality:
+                raise node.wrong(f"{len(to)} nodes for the {variable.cardinality} states of {name!r}", "to")
+            for state, below in enumerate(to):
+                if type(below) is not int or not number < below < len(nodes) or below not in read:
+                    raise node.wrong(
+                        f"expected a node from {number + 1} to {len(nodes) - 1} that nothing else leads to, "
+                        f"got {shown(below)}",
+                        f"to[{state}]",
+                    )
+            below = sorted(set(to))
+            read[number] = Split(position, tuple(below.index(n) for n in to), tuple(read.pop(n) for n in below))
+        node.end()
+    if len(read) > 1:
+        raise fields.wrong(f"nothing leads to node {max(read)}", "nodes")
+    return read[0]

@@ -1,26 +1,23 @@
-"""Pseudo-Gibbs sampling (P2, section 2.2): what is fired, in which order, from where."""
+"""Pseudo-Gibbs sampling (P2, section 2.2): what is updated, in which order, from where."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
 from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State, code_of
-from fishernet.models.conditionals.conditional import Conditional
-from fishernet.models.conditionals.product_conditional import ProductConditional
-from fishernet.models.conditionals.tree_conditional import TreeConditional
+from fishernet.infer.factors import GroupedConditional
 
 SCANS = ("random", "ordered")
-MOST_TABULATED = 2**14  # cells of a product of factors that is fired by a table
 
 Weights = Mapping[str, float] | npt.ArrayLike | None
 Start = Table | Mapping[str, State] | None
@@ -28,7 +25,7 @@ Start = Table | Mapping[str, State] | None
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Which variables are fired, and how the next one is chosen."""
+    """Which variables are updated, and how the next one is chosen."""
 
     free: npt.NDArray[np.int32]
     """Positions of the variables that are not clamped."""
@@ -37,7 +34,7 @@ class Scan:
     ordered: bool
     """One after the other, in the order of the variables; else at random."""
     weights: npt.NDArray[np.float64] | None
-    """(n_free,) how probable each free variable is to be fired; None: equally."""
+    """(n_free,) how probable each free variable is to be updated; None: equally."""
 
     @classmethod
     def of(cls, variables: Sequence[Variable], scan: str, given: Mapping[str, State] | None, weights: Weights) -> Scan:
@@ -59,15 +56,15 @@ class Scan:
         if weights is None:
             return cls(free, clamped, scan == "ordered", None)
         if scan == "ordered":
-            raise FishernetError("an ordered scan fires every variable once a sweep; it takes no weights")
+            raise FishernetError("an ordered scan updates every variable once a sweep; it takes no weights")
         chosen = _checked_weights(variables, weights)[free]
         if not chosen.sum() > 0:
-            raise FishernetError("the variables that are not given all have weight 0, so none would ever be fired")
+            raise FishernetError("the variables that are not given all have weight 0, so none would ever be updated")
         return cls(free, clamped, False, chosen / chosen.sum())
 
     @property
     def probabilities(self) -> npt.NDArray[np.float64]:
-        """(n_free,) how probable each free variable is to be fired."""
+        """(n_free,) how probable each free variable is to be updated."""
         return np.full(len(self.free), 1 / len(self.free)) if self.weights is None else self.weights
 
 
@@ -81,44 +78,75 @@ def clamped_codes(variables: Sequence[Variable], given: Mapping[str, State] | No
     return {v: code_of(variables[v], state) for v, state in zip(where, given.values(), strict=True)}
 
 
-def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Conditional]) -> _core.GibbsSampler:
-    """Return conditionals as the core fires them."""
+class Sampled(Protocol):
+    """A model known by its conditionals alone, which pseudo-Gibbs sampling draws from: a dependency network."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names."""
+        ...
+
+    @property
+    def conditionals(self) -> Sequence[GroupedConditional]:
+        """One a variable."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[tuple[int, ...], ...]:
+        """The positions on which each conditional depends."""
+        ...
+
+    def sample(
+        self,
+        n: int,
+        *,
+        scan: str = "random",
+        given: Mapping[str, State] | None = None,
+        weights: Weights = None,
+        chains: int = 1,
+        burn_in: int | None = None,
+        thin: int | None = None,
+        start: Start = None,
+        seed: Seed = None,
+    ) -> Table:
+        """Draw rows by pseudo-Gibbs sampling."""
+        ...
+
+
+def is_sampled(model: object) -> TypeGuard[Sampled]:
+    """Whether a model is known by its conditionals alone."""
+    return hasattr(type(model), "inputs")
+
+
+def sampled_of(model: object, what: str, *, instead: str = "") -> Sampled:
+    """Return a model that is known by its conditionals alone.
+
+    Raises
+    ------
+    SchemaError
+        When it is none; `what` begins the message.
+    """
+    if not is_sampled(model):
+        raise SchemaError(f"{what} of a DependencyNetwork, not of {type(model).__name__}{instead}")
+    return model
+
+
+def native_sampler(variables: Sequence[Variable], conditionals: Sequence[GroupedConditional]) -> _core.GibbsSampler:
+    """Return conditionals as the core updates variables by them."""
     sampler = _core.GibbsSampler(np.array([variable.cardinality for variable in variables], dtype=np.int64))
     for conditional in conditionals:
-        if isinstance(conditional, ProductConditional):
-            tabulated = _tabulated(conditional)
-            if tabulated is not None:
-                sampler.add_table(np.array(conditional.parents, dtype=np.int32), tabulated, None)
-                continue
-            scopes = [np.array(axes, dtype=np.int32) for axes, _ in conditional.factors]
-            sampler.add_product(scopes, [_scaled(values).reshape(-1) for _, values in conditional.factors])
-        elif isinstance(conditional, TreeConditional):
-            parents = np.array(conditional.parents, dtype=np.int32)
-            sampler.add_tree(parents, conditional.probabilities, *conditional.nodes())
-        else:
-            parents, group_of = conditional.flat()
-            sampler.add_table(parents, conditional.probabilities, group_of)
+        conditional.add_to_sampler(sampler)
     return sampler
-
-
-def _scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Bring the largest number to between 1/2 and 1 by a power of two: only ratios matter, products stay in range."""
-    return np.asarray(np.ldexp(values, -np.frexp(values.max(initial=0.0))[1]))
-
-
-def _tabulated(conditional: ProductConditional) -> npt.NDArray[np.float64] | None:
-    """Return the table of a product where it is small and every configuration leaves a state: it is fired faster."""
-    if math.prod(variable.cardinality for variable in conditional.variables) > MOST_TABULATED:
-        return None
-    try:
-        return conditional.probabilities
-    except ZeroProbabilityError:  # of a configuration that cannot occur: the product says what to do
-        return None
 
 
 def draw_rows(
     variables: Sequence[Variable],
-    conditionals: Sequence[Conditional],
+    conditionals: Sequence[GroupedConditional],
     n: int,
     *,
     scan: str = "random",

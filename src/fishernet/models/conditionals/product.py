@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.fields import Fields
 from fishernet.data import Table, Variable
-from fishernet.models.conditionals.conditional import Probabilities, check_cells, conditional_frame
+from fishernet.models.conditionals.base import CoreForm, Grouped, Probabilities, check_cells, shown_states
+
+MOST_TABULATED = 2**14  # cells of a product of factors whose table is made for sampling
 
 Factor = tuple[tuple[int, ...], Probabilities]  # positions of its axes, the child's among them, and its values
 
@@ -31,8 +35,7 @@ def full_conditionals(variables: Sequence[Variable], factors: Sequence[Factor]) 
     return conditionals
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class ProductConditional:
+class ProductConditional(Grouped):
     """P(child given its parents), proportional to a product of factors.
 
     No table over all parents is made unless `probabilities` or `table` is asked for, so that the parents may be a whole
@@ -55,9 +58,8 @@ class ProductConditional:
         When a shape does not fit or a value is negative.
     """
 
-    child: int
-    parents: tuple[int, ...]
-    variables: tuple[Variable, ...]
+    __slots__ = ("factors",)
+
     factors: tuple[Factor, ...]
 
     def __init__(
@@ -79,17 +81,7 @@ class ProductConditional:
                 raise SchemaError(f"a factor of {variables[-1].name!r} is not finite and non-negative")
             array.flags.writeable = False
             checked.append((tuple(axes), array))
-        object.__setattr__(self, "child", child)
-        object.__setattr__(self, "parents", tuple(parents))
-        object.__setattr__(self, "variables", tuple(variables))
-        object.__setattr__(self, "factors", tuple(checked))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return ProductConditional, (self.child, self.parents, self.variables, self.factors)
-
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return tuple(variable.cardinality for variable in self.variables)
+        super().__init__(child, parents, variables, factors=tuple(checked))
 
     @property
     def probabilities(self) -> Probabilities:
@@ -133,43 +125,111 @@ class ProductConditional:
             total -= np.where(none, 0, top)
             return np.where(none, -np.inf, total - np.log(np.exp(total).sum(axis=1, keepdims=True)))
 
-    def groups(self, table: Table) -> npt.NDArray[np.int64]:
-        """Return the configuration of the parents in each row, (n_rows,) int64."""
-        check_cells(self.variables, f"the conditional of {self.variables[-1].name!r}")
-        codes = tuple(table.codes[p].astype(np.int64) for p in self.parents)
-        if not codes:
-            return np.zeros(table.n_rows, dtype=np.int64)
-        return np.ravel_multi_index(codes, self._shape[:-1]).astype(np.int64)
+    @property
+    def n_groups(self) -> int:
+        """The number of configurations of the parents; no table of them is made."""
+        return math.prod(self._shape[:-1])
 
-    def contexts(self, group: int) -> tuple[Mapping[int, tuple[int, ...]], ...]:
-        """Return the one configuration that the group is."""
-        if not self.parents:
-            return ({},)
-        states = np.unravel_index(group, self._shape[:-1])
-        return ({parent: (int(state),) for parent, state in zip(self.parents, states, strict=True)},)
+    def log_prob(self, table: Table) -> npt.NDArray[np.float64]:
+        """Return the log-probability of the child in each row given its parents, (n_rows,)."""
+        states = table.codes[self.child].astype(np.int64)
+        return self.log_probabilities(table)[np.arange(table.n_rows), states]
 
-    def table(self) -> Probabilities:
-        """Return the probabilities, one axis a parent and the child's last."""
-        return self.probabilities.reshape(self._shape)
+    def core_form(self) -> CoreForm | None:
+        """Return that of its table where that is small; None: no table is made, Python multiplies the factors."""
+        return None if self._tabulated() is None else CoreForm(np.array(self.parents, dtype=np.int32), self.n_groups)
 
-    def flat(self) -> tuple[npt.NDArray[np.int32], None]:
-        """Return the parents; groups are configurations, so there is no map."""
-        return np.array(self.parents, dtype=np.int32), None
+    def add_to_sampler(self, sampler: _core.GibbsSampler) -> None:
+        """Add its table where that is small, which is faster, and the factors otherwise."""
+        tabulated = self._tabulated()
+        if tabulated is not None:
+            sampler.add_table(np.array(self.parents, dtype=np.int32), tabulated, None)
+            return
+        scopes = [np.array(axes, dtype=np.int32) for axes, _ in self.factors]
+        sampler.add_product(scopes, [_scaled(values).reshape(-1) for _, values in self.factors])
 
-    def to_frame(self) -> pa.Table:
-        """Return the table with labels: one row a cell, columns are the parents, the child and its probability."""
-        return conditional_frame(self)
+    def refuse_zeros(self, remedy: str) -> None:
+        """Raise ZeroProbabilityError when a factor has a zero."""
+        if any((values == 0).any() for _, values in self.factors):
+            raise ZeroProbabilityError(
+                f"a factor of {self.name!r} has a zero; {remedy}", variable=self.name, configuration={}
+            )
+
+    def to_fields(self) -> dict[str, object]:
+        """Return the factors."""
+        names = {v: variable.name for v, variable in zip((*self.parents, self.child), self.variables, strict=True)}
+        return {"factors": [factor_fields([names[v] for v in axes], values) for axes, values in self.factors]}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, child: int, parents: Sequence[int], variables: Sequence[Variable]) -> Self:
+        """Return the product of which a file holds these fields."""
+        of = dict(zip((*parents, child), variables, strict=True))
+        positions = {variable.name: v for v, variable in of.items()}
+        factors = []
+        for item in fields.objects("factors"):
+            axes, values = read_factor(item, positions, of)
+            if child not in axes:
+                raise item.wrong(f"the factor is not over the child {variables[-1].name!r}", "variables")
+            if not np.isfinite(values).all() or (values < 0).any():
+                raise item.wrong("a value is negative or not finite", "values")
+            factors.append((axes, values))
+        if not factors:
+            raise fields.wrong("there are no factors", "factors")
+        return cls(child, parents, variables, factors)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return (self.factors,)
+
+    def _tabulated(self) -> Probabilities | None:
+        """Return the table where it is small and every configuration leaves a state."""
+        if math.prod(self._shape) > MOST_TABULATED:
+            return None
+        try:
+            return self.probabilities
+        except ZeroProbabilityError:  # of a configuration that cannot occur: the product says what to do
+            return None
 
     def _no_state(self, configuration: int) -> ZeroProbabilityError:
         states = np.unravel_index(configuration, self._shape[:-1]) if self.parents else ()
         where = {v.name: v.states[int(k)] for v, k in zip(self.variables[:-1], states, strict=True)}
-        shown = ", ".join(f"{name} = {label!r}" for name, label in where.items())
         return ZeroProbabilityError(
-            f"{self.variables[-1].name!r} has no state of positive probability given {shown}",
+            f"{self.variables[-1].name!r} has no state of positive probability given {shown_states(where)}",
             variable=self.variables[-1].name,
             configuration=dict(where),
         )
 
     def __repr__(self) -> str:
-        given = ", ".join(variable.name for variable in self.variables[:-1])
-        return f"P({self.variables[-1].name}{' | ' if given else ''}{given}), a product of {len(self.factors)} factors"
+        return f"{super().__repr__()}, a product of {len(self.factors)} factors"
+
+
+def _scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Bring the largest number to between 1/2 and 1 by a power of two: only ratios matter, products stay in range."""
+    return np.asarray(np.ldexp(values, -np.frexp(values.max(initial=0.0))[1]))
+
+
+def factor_fields(names: Sequence[str], values: Probabilities) -> dict[str, object]:
+    """Return a factor as what `json` writes."""
+    return {"variables": list(names), "values": values.ravel().tolist()}
+
+
+def read_factor(
+    fields: Fields, positions: Mapping[str, int], variables: Mapping[int, Variable]
+) -> tuple[tuple[int, ...], Probabilities]:
+    """Return the factor that the fields describe: the positions of its axes, and its values.
+
+    Parameters
+    ----------
+    fields : Fields
+    positions : mapping from name to position
+        Of the variables that it may be over.
+    variables : mapping from position to Variable
+        The same variables.
+    """
+    axes = fields.positions("variables", positions)
+    shape = [variables[v].cardinality for v in axes]
+    values = fields.items("values")
+    if len(values) != math.prod(shape):
+        raise fields.wrong(f"{len(values)} values for {math.prod(shape)} configurations of the variables", "values")
+    array = fields.numbers(values, "values").reshape(shape)
+    fields.end()
+    return tuple(axes), array

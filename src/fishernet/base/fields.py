@@ -1,44 +1,17 @@
-"""The fields of a JSON object, taken one by one and checked; what is wrong is said with file and place.
-
-Which names and states can be stored in a text file.
-"""
+"""The fields of a JSON object, taken one by one and checked; what is wrong is said with file and place."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.names import listed
-from fishernet.data import State, Variable
-
-
-def check_storable(variables: Iterable[Variable]) -> None:
-    """Raise SchemaError when a name or a state cannot be written to a text file and read back.
-
-    Almost everything can. Not: half of a surrogate pair, which is no character, and an integer with more digits than
-    Python turns into text (`sys.get_int_max_str_digits`).
-    """
-    for variable in variables:
-        if not is_text(variable.name):
-            raise SchemaError(f"the name {variable.name!r} holds half of a surrogate pair, which no file can")
-        for position, state in enumerate(variable.states):
-            _check_state(variable.name, position, state)
-
-
-def _check_state(name: str, position: int, state: State) -> None:
-    if isinstance(state, str) and not is_text(state):
-        raise SchemaError(f"variable {name!r}: the state {state!r} holds half of a surrogate pair, which no file can")
-    if isinstance(state, int):
-        try:
-            int.__repr__(state)
-        except ValueError as error:
-            raise SchemaError(f"variable {name!r}, state {position}: the integer is too long to be written") from error
 
 
 def is_text(label: str) -> bool:
@@ -134,6 +107,29 @@ class Fields:
             return np.array(values, dtype=np.float64)
         except OverflowError as error:
             raise self.wrong("a number is too large", name) from error
+
+    def number(self, name: str) -> float:
+        """Return a field that is a number."""
+        return float(self.numbers([self.take(name)], name)[0])
+
+    def rows(self, name: str, width: int, what: str) -> npt.NDArray[np.float64]:
+        """Return a field that is a list of lists of as many numbers; `what` says what they are."""
+        rows = self.items(name)
+        for position, row in enumerate(rows):
+            if not isinstance(row, list) or len(row) != width:
+                raise self.wrong(f"expected a list of {width} {what}, got {shown(row)}", f"{name}[{position}]")
+        return self.numbers([number for row in rows for number in row], name).reshape(len(rows), width)
+
+    def positions(self, name: str, of: Mapping[str, int]) -> list[int]:
+        """Return the positions of the variables that a field lists by name, each once."""
+        found: list[int] = []
+        for i, variable in enumerate(self.items(name)):
+            if not isinstance(variable, str) or variable not in of:
+                raise self.wrong(f"{shown(variable)} is no variable; there are {listed(of)}", f"{name}[{i}]")
+            if of[variable] in found:
+                raise self.wrong(f"{variable!r} appears more than once", f"{name}[{i}]")
+            found.append(of[variable])
+        return found
 
     @contextmanager
     def checking(self) -> Iterator[None]:
