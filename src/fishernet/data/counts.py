@@ -51,7 +51,8 @@ class Counts:
     left_out: int | float = 0
 
     def __post_init__(self) -> None:
-        self._keep(np.array(self.values), None if self.states is None else np.array(self.states))
+        values: Any = np.array(self.values)  # no scalar, as a copy of one cell would be
+        self._keep(values, None if self.states is None else np.array(self.states))
 
     def _keep(self, values: Numbers, states: npt.NDArray[np.uint32] | None) -> None:
         for name, array in (("values", values), ("states", states)):
