@@ -14,8 +14,8 @@ from hypothesis import given
 
 import fishernet as fn
 from fishernet import DependencyNetwork, FileFormatError, SchemaError, Variable, ZeroProbabilityError
+from fishernet.base.fields import Fields
 from fishernet.files import load, save
-from fishernet.files.fields import Fields
 from fishernet.files.networks import dependency_fields, read_dependency
 from fishernet.models import FullTable, MergedTable, ProductConditional
 from tests.files.hostile import exact, hostile_dependency_networks

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from fishernet import BayesianNetwork, FileFormatError, SchemaError, Variable
-from fishernet.files.fields import Fields
+from fishernet.base.fields import Fields
 from fishernet.files.networks import network_fields, read_network
 from fishernet.models import FullTable, MergedTable
 from tests.files.hostile import exact, hostile_networks

@@ -13,7 +13,7 @@ from fishernet.cli.options import called, read_model, wrong_kind
 from fishernet.cli.output import Facts, aligned, as_json_option, check_folder, output_option, write_facts, write_lines
 from fishernet.cli.terminal import shown
 from fishernet.graphs import Dag, UndirectedGraph, hamming, shd
-from fishernet.models import BayesianNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, GaussianMarkovNetwork
 
 DIFFERENCES = {
     "only_in_a": "only in A",
@@ -70,7 +70,7 @@ def _graph(path: Path) -> Dag | UndirectedGraph:
     match model:
         case UndirectedGraph():
             return model
-        case BayesianNetwork() | GaussianBayesianNetwork():
+        case BayesianNetwork():
             return model.dag
         case GaussianMarkovNetwork():
             return model.graph

@@ -16,6 +16,7 @@ from fishernet.cli.options import (
     Reading,
     called,
     ending,
+    of_numbers,
     read_model,
     reading_options,
     write_model,
@@ -24,7 +25,7 @@ from fishernet.cli.options import (
 from fishernet.cli.output import as_json_option, check_folder, write_facts, write_lines
 from fishernet.data import write_table
 from fishernet.graphs import UndirectedGraph
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, MarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
 
 
 @click.command(short_help="Turn a model or a table into another format.")
@@ -59,7 +60,7 @@ def _convert_model(source: Path, target: Path) -> dict[str, Any]:
     model = read_model(source)
     if not isinstance(model, Model):
         raise wrong_kind(source, called(model), f"what can be converted is {', '.join(CALLED.values())}")
-    if ending(target) == ".bif" and not isinstance(model, BayesianNetwork):
+    if ending(target) == ".bif" and (of_numbers(model) or not isinstance(model, BayesianNetwork)):
         raise wrong_kind(source, called(model), "only a Bayesian network can be turned into .bif")
     write_model(model, target)
     facts = {"in": str(source), "out": str(target), "kind": "model"}
@@ -69,8 +70,6 @@ def _convert_model(source: Path, target: Path) -> dict[str, Any]:
         case BayesianNetwork() | DependencyNetwork():
             arcs = sum(len(conditional.parents) for conditional in model.conditionals)
             return facts | {"variables": len(model.names), "arcs": arcs}
-        case GaussianBayesianNetwork():
-            return facts | {"variables": len(model.names), "arcs": model.dag.n_edges}
     graph = model if isinstance(model, UndirectedGraph) else model.graph
     return facts | {"variables": len(graph.names), "edges": graph.n_edges}
 

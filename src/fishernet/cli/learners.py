@@ -55,7 +55,7 @@ from fishernet.learn import (
 )
 from fishernet.learn.fit import check_smoothing, fit_conditionals
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES, check_rule
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
 from fishernet.scores import Families, local_scores, named_score
 
 
@@ -330,14 +330,13 @@ class LinearLearner:
         """Search for the arcs."""
         self._found = structure(rows, progress=progress, **self._options)
 
-    def fit(self, rows: Table) -> GaussianBayesianNetwork:
+    def fit(self, rows: Table) -> BayesianNetwork:
         """Return the network with these arcs that is most likely, given some rows."""
-        network: GaussianBayesianNetwork = parameters(self._found.dag, rows)
-        return network
+        return parameters(self._found.dag, rows)
 
     def facts(
         self,
-        network: GaussianBayesianNetwork,
+        network: BayesianNetwork,
         training: Table,  # noqa: ARG002
         held_out: Table,
     ) -> dict[str, Any]:
@@ -376,7 +375,7 @@ def edge_lines(edges: Iterable[tuple[str, str]], correlations: Iterable[float] =
     return [("edges", f"{len(named):,}"), *(("", line) for line in lines)]
 
 
-def _per_row(network: GaussianMarkovNetwork | GaussianBayesianNetwork, rows: Table) -> float:
+def _per_row(network: GaussianMarkovNetwork | BayesianNetwork, rows: Table) -> float:
     return Likelihood.of_rows(np.asarray(network.log_prob(rows)), None).per_row
 
 

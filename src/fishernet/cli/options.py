@@ -39,7 +39,6 @@ from fishernet.graphs import UndirectedGraph
 from fishernet.models import (
     BayesianNetwork,
     DependencyNetwork,
-    GaussianBayesianNetwork,
     GaussianMarkovNetwork,
     MarkovNetwork,
 )
@@ -326,7 +325,7 @@ def _weighted(table: Table, weights: npt.NDArray[np.int64]) -> Table:
 
 
 Categorical = BayesianNetwork | DependencyNetwork | MarkovNetwork
-Learned = BayesianNetwork | DependencyNetwork | GaussianBayesianNetwork | GaussianMarkovNetwork | UndirectedGraph
+Learned = BayesianNetwork | DependencyNetwork | GaussianMarkovNetwork | UndirectedGraph
 Model = Learned | MarkovNetwork
 
 READERS: dict[str, Callable[[Path], Any]] = {".json": load, ".bif": read_bif}
@@ -335,7 +334,6 @@ CALLED = {
     BayesianNetwork: "a Bayesian network",
     DependencyNetwork: "a dependency network",
     MarkovNetwork: "a Markov network",
-    GaussianBayesianNetwork: "a Gaussian Bayesian network",
     GaussianMarkovNetwork: "a Gaussian Markov network",
     UndirectedGraph: "an undirected graph",
 }
@@ -348,7 +346,14 @@ def ending(path: Path) -> str:
 
 def called(model: object) -> str:
     """Return what kind of model something is, in words."""
+    if isinstance(model, BayesianNetwork) and model.is_continuous:
+        return "a Gaussian Bayesian network"
     return CALLED.get(type(model), f"a {type(model).__name__}")
+
+
+def of_numbers(model: object) -> bool:
+    """Return whether a model's variables are numbers."""
+    return bool(getattr(model, "is_continuous", False))
 
 
 def read_model(path: Path) -> Any:
@@ -378,7 +383,7 @@ def require_bayesian(model: object, path: Path, command: str) -> BayesianNetwork
     SchemaError
         When it is another kind of model.
     """
-    if not isinstance(model, BayesianNetwork):
+    if not isinstance(model, BayesianNetwork) or model.is_continuous:
         needed = f"{command} needs a Bayesian network of states, as fishernet learn makes without --model dn"
         raise wrong_kind(path, called(model), needed)
     return model
@@ -391,14 +396,14 @@ def read_directed(path: Path, command: str) -> BayesianNetwork | DependencyNetwo
 
 def require_directed(model: object, path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
     """Return a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
-    if not isinstance(model, BayesianNetwork | DependencyNetwork):
+    if not isinstance(model, BayesianNetwork | DependencyNetwork) or model.is_continuous:
         raise wrong_kind(path, called(model), f"{command} needs a Bayesian network or a dependency network")
     return model
 
 
 def require_categorical(model: object, path: Path, command: str) -> Categorical:
     """Return a model of variables with states; raise SchemaError when it is another kind of model."""
-    if not isinstance(model, BayesianNetwork | DependencyNetwork | MarkovNetwork):
+    if of_numbers(model) or not isinstance(model, BayesianNetwork | DependencyNetwork | MarkovNetwork):
         raise wrong_kind(path, called(model), f"{command} needs a network of variables with states")
     return model
 

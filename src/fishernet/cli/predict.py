@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
-from fishernet.cli.options import Reading, missing_option, read_columns, read_model, require_bayesian
+from fishernet.cli.options import Reading, missing_option, of_numbers, read_columns, read_model, require_bayesian
 from fishernet.cli.output import as_json_option, check_folder, csv_line, output_option, write_facts, write_lines
-from fishernet.cli.sample import GAUSSIAN, predict_rows, prediction_lines
+from fishernet.cli.sample import predict_rows, prediction_lines
 from fishernet.data import Variable
 from fishernet.data.cells import as_text
 from fishernet.infer import predict_proba
@@ -57,7 +57,7 @@ def predict(
     """  # noqa: D301
     check_folder(output)
     network = read_model(model)
-    if isinstance(network, GAUSSIAN):
+    if of_numbers(network):
         if missing != "error":
             raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
         said = predict_rows(network, table, Reading(None, "quantile", missing, None), target)

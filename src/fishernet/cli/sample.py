@@ -17,17 +17,24 @@ import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
-from fishernet.cli.options import Categorical, Likelihood, Reading, known_states, read_model, require_categorical
+from fishernet.cli.options import (
+    Categorical,
+    Likelihood,
+    Reading,
+    known_states,
+    of_numbers,
+    read_model,
+    require_categorical,
+)
 from fishernet.cli.output import as_json_option, check_folder, output_option, stdout, write_facts
-from fishernet.data import Continuous, Scatter, State, Table, write_table
+from fishernet.data import Continuous, Scatter, State, Table, as_table, write_table
 from fishernet.data.writing import FORMATS
 from fishernet.infer import sample as posterior_sample
-from fishernet.models import DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
 from fishernet.scores import SCORES_OF_NUMBERS
 from fishernet.scores import score as graph_score
 
-Gaussian = GaussianBayesianNetwork | GaussianMarkovNetwork
-GAUSSIAN = (GaussianBayesianNetwork, GaussianMarkovNetwork)
+Gaussian = BayesianNetwork | GaussianMarkovNetwork
 Floats = npt.NDArray[np.float64]
 
 
@@ -52,7 +59,7 @@ def score_rows(network: Gaussian, table: Path, reading: Reading, score: str | No
         if score not in SCORES_OF_NUMBERS:
             known = " or ".join(SCORES_OF_NUMBERS)
             raise FishernetError(f"--score {score} is for models of states; of a Gaussian network it is {known}")
-        graph = network.dag if isinstance(network, GaussianBayesianNetwork) else network.graph
+        graph = network.dag if isinstance(network, BayesianNetwork) else network.graph
         facts |= {"score": score, "score_value": graph_score(graph, Scatter.from_data(data), score)}
     return facts, logs
 
@@ -60,7 +67,7 @@ def score_rows(network: Gaussian, table: Path, reading: Reading, score: str | No
 def predict_rows(network: Gaussian, table: Path, reading: Reading, target: str) -> dict[str, Any]:
     """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
     positions(network.names, [target])
-    joint = network.to_markov_network() if isinstance(network, GaussianBayesianNetwork) else network
+    joint = network.to_markov_network()
     if len(joint.names) == 1:
         raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
     data = read_rows(network, table, reading, without=target)
@@ -96,8 +103,7 @@ def sample_rows(network: Gaussian, n: int, seed: int | None) -> Table:
     """Return rows drawn from a network."""
     if n < 0:
         raise SchemaError(f"the number of rows must not be negative, got {n}")
-    columns = np.ascontiguousarray(network.sample(n, seed=seed).T)
-    return Table.adopt([Continuous(name) for name in network.names], list(columns), n_rows=n)
+    return as_table(network.sample(n, seed=seed), [Continuous(name) for name in network.names])
 
 
 @click.command(short_help="Draw rows from a model.")
@@ -150,7 +156,7 @@ def sample(
     """  # noqa: D301
     check_folder(output)
     network = read_model(model)
-    if isinstance(network, GAUSSIAN):
+    if of_numbers(network):
         asked = [name for name, value in chain.items() if value is not None] + (["given"] if given else [])
         if asked:
             raise FishernetError(f"--{asked[0].replace('_', '-')} does not go with a Gaussian network")

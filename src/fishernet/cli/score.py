@@ -21,6 +21,7 @@ from fishernet.cli.options import (
     Reading,
     Rules,
     count_rows,
+    of_numbers,
     read_for_model,
     read_model,
     reading_options,
@@ -40,7 +41,7 @@ from fishernet.cli.output import (
     write_facts,
     write_lines,
 )
-from fishernet.cli.sample import GAUSSIAN, score_rows
+from fishernet.cli.sample import score_rows
 from fishernet.cli.terminal import progress_bar, shown
 from fishernet.compare import cross_validate
 from fishernet.data import Table
@@ -259,7 +260,7 @@ def _under_model(
     if reading.bins is not None:
         raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
     network = read_model(model)
-    if isinstance(network, GAUSSIAN):
+    if of_numbers(network):
         if terms:
             raise FishernetError("--terms is about models of states; this is a Gaussian network")
         said, logs = score_rows(network, table, reading, score)

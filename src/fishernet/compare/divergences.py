@@ -16,8 +16,8 @@ import numpy.typing as npt
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.base.names import listed, positions
 from fishernet.data import Table, Variable
+from fishernet.infer.pseudo_gibbs import Weights
 from fishernet.models import BayesianNetwork, DependencyNetwork
-from fishernet.models.pseudo_gibbs import Weights
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

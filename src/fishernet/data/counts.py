@@ -51,7 +51,7 @@ class Counts:
     left_out: int | float = 0
 
     def __post_init__(self) -> None:
-        values: Any = np.array(self.values)  # no scalar, as a copy of one cell would be
+        values: Any = np.array(self.values)
         self._keep(values, None if self.states is None else np.array(self.states))
 
     def _keep(self, values: Numbers, states: npt.NDArray[np.uint32] | None) -> None:
@@ -129,9 +129,8 @@ class Counts:
             )
         left_out = self.left_out + other.left_out
         if self.states is None and other.states is None:
-            return Counts.adopt(
-                self.variables, self.cardinalities, np.asarray(self.values + other.values), None, left_out
-            )
+            total = np.asarray(self.values + other.values)  # of no variables it is a scalar
+            return Counts.adopt(self.variables, self.cardinalities, total, None, left_out)
         parts = [occurring(self), occurring(other)]
         values, states = merge_cells(
             np.concatenate([values for values, _ in parts]), np.concatenate([states for _, states in parts])

@@ -137,8 +137,8 @@ def checked_weights(weights: npt.ArrayLike, n_rows: int) -> Weights:
     if array.size and float(array.sum(dtype=np.float64)) >= 2.0**53:
         raise SchemaError("weights sum to 2**53 or more, too many rows to be counted one by one")
     whole = array.dtype.kind != "f" or np.array_equal(array, np.rint(array))
-    kind: Any = np.int64 if whole else np.float64
-    kept: Weights = np.ascontiguousarray(array).astype(kind, copy=False).view()
+    held: npt.NDArray[Any] = np.ascontiguousarray(array).astype(np.int64 if whole else np.float64, copy=False)
+    kept: Weights = held.view()
     kept.flags.writeable = False
     return kept
 

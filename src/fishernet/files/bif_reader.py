@@ -50,12 +50,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, StateSpaceError
+from fishernet.base.fields import is_text
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.data import State, Variable
-from fishernet.files.fields import is_text
 from fishernet.models import BayesianNetwork, FullTable
-from fishernet.models.conditionals.conditional import Probabilities, check_cells
+from fishernet.models.conditionals.base import Probabilities, check_cells
 
 QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 _PLAIN = re.compile(r"[A-Za-z0-9_.+<>=/-]+")

@@ -12,7 +12,7 @@ from fishernet.base.io import replacing_text
 from fishernet.base.names import listed
 from fishernet.data import Variable
 from fishernet.files.bif_reader import CUTS, ROWS, STATES, is_plain, state_labels, written_label, written_states
-from fishernet.files.fields import check_storable
+from fishernet.files.networks import check_storable
 from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork, MarkovNetwork
 
 Labels = Mapping[str, Sequence[str]]

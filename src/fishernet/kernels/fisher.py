@@ -42,8 +42,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.random import Seed, generator
-from fishernet.data import Table, as_table
-from fishernet.data.matching import as_rows
+from fishernet.data import Table
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.kernel import (
     Algebra,
@@ -57,9 +56,8 @@ from fishernet.kernels.kernel import (
     total_weight,
     weighted_mean,
 )
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
-from fishernet.models.bayesian_network import zero_probability
-from fishernet.models.conditionals.conditional import describe_group
+from fishernet.models import BayesianNetwork
+from fishernet.models.conditionals.base import shown_states
 
 PARTS = ("emission", "transition", "initial", "final")
 
@@ -148,7 +146,7 @@ class Practical:
 
     def __init__(self, model: BayesianNetwork) -> None:
         self._model = model
-        self._widths = [c.probabilities.shape[0] * (c.probabilities.shape[1] - 1) for c in model.conditionals]
+        self._widths = [conditional.n_parameters for conditional in model.conditionals]
 
     @property
     def dimension(self) -> int:
@@ -177,17 +175,9 @@ class Practical:
         values, columns = [], []
         first = 0
         for conditional, width in zip(self._model.conditionals, self._widths, strict=True):
-            theta = conditional.probabilities
-            group = conditional.groups(X)
-            state = X.codes[conditional.child].astype(np.int64)
-            of_row = theta[group, state]
-            if (of_row == 0).any():
-                row = int(np.argmax(of_row == 0))
-                raise zero_probability(conditional, int(group[row]), int(state[row]), f"row {row} has")
-            free = np.arange(theta.shape[1] - 1)
-            last = state == theta.shape[1] - 1
-            values.append(((free == state[:, None]).astype(float) - last[:, None]) / of_row[:, None])
-            columns.append(first + group[:, None] * len(free) + free)
+            entries, places = conditional.score_entries(X)
+            values.append(entries)
+            columns.append(first + places)
             first += width
         matrix = sparse(values, columns, X.n_rows, self.dimension)
         matrix.eliminate_zeros()
@@ -363,7 +353,7 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
     random = generator(seed)  # a bad seed is refused, whether it is used or not
     if hasattr(model, "fisher_information"):
         try:
-            return np.asarray(model.fisher_information(**how, **options))
+            return _whole(model.fisher_information(**how, **options))
         except StateSpaceError:
             pass  # too large, or without end: what it draws tells as much as it can
     if not hasattr(model, "sample"):
@@ -372,6 +362,21 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
             "'empirical' with reference rows"
         )
     return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))
+
+
+def _whole(information: Any) -> Matrix:
+    """Return the information as one matrix; a network gives a block a variable."""
+    if isinstance(information, np.ndarray):
+        return information
+    size = sum(len(block) for block in information)
+    if size**2 > MOST_INFORMATION:
+        raise StateSpaceError("the Fisher information", cells=size**2, limit=MOST_INFORMATION, remedy="")
+    matrix, first = np.zeros((size, size)), 0
+    for block in information:
+        last = first + len(block)
+        matrix[first:last, first:last] = block
+        first = last
+    return matrix
 
 
 def _checked_cutoff(cutoff: float) -> float:
@@ -528,13 +533,12 @@ class Invariant:
         group = int(conditional.groups(X[row : row + 1])[0])
         state = int(X.codes[position][row])
         if self._theta[position][group, state] == 0:
-            return zero_probability(conditional, group, state, f"row {row} has")
-        configuration = describe_group(conditional, group)
-        given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
+            return conditional.zero_probability(group, state, f"row {row} has")
+        configuration, name = conditional.describe_group(group), self._model.names[position]
         return ZeroProbabilityError(
-            f"row {row} has {given}, a configuration of the parents of {self._model.names[position]!r} that has "
+            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {name!r} that has "
             "probability 0; fit the network with smoothing > 0",
-            variable=self._model.names[position],
+            variable=name,
             configuration=configuration,
         )
 
@@ -654,7 +658,8 @@ class FisherKernel(Algebra):
         self._groups: tuple[Matrix, ...] | None = None
         self._method, self._seed = "auto", seed
         options = {"parameters": parameters, "length": length, "n_samples": n_samples, "cutoff": cutoff}
-        if not isinstance(model, BayesianNetwork):
+        self._of_groups = getattr(model, "runs_in_core", False)  # a network of tables: Theorem 1's closed form
+        if not self._of_groups:
             if not isinstance(group_probabilities, str) or group_probabilities != "auto":
                 raise SchemaError(f"group probabilities are a Bayesian network's; a {type(model).__name__} has none")
             rows = None if reference is None else self._rows(reference)
@@ -688,7 +693,7 @@ class FisherKernel(Algebra):
     @property
     def group_probabilities(self) -> tuple[Matrix, ...]:
         """P(group of the parents' configurations), one (groups,) array a variable; found when first needed."""
-        if not isinstance(self._model, BayesianNetwork):
+        if not self._of_groups:
             raise SchemaError(f"group probabilities are a Bayesian network's; a {type(self._model).__name__} has none")
         if self._groups is None:
             self._groups = tuple(infer_group_probabilities(self._model, method=self._method, seed=self._seed))
@@ -762,15 +767,13 @@ class FisherKernel(Algebra):
         return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
 
     def _rows(self, X: Rows) -> Any:
-        if isinstance(self._model, BayesianNetwork):
-            return as_table(X, self._model.variables, complete_for="a Fisher kernel")
-        if isinstance(self._model, GaussianBayesianNetwork | GaussianMarkovNetwork):
-            return as_rows(X, self._model.names, "a Fisher kernel")
+        if hasattr(self._model, "rows"):
+            return self._model.rows(X, complete_for="a Fisher kernel")
         return X if hasattr(X, "__len__") else list(X)
 
 
 def _check_model(model: Any) -> None:
-    if isinstance(model, DependencyNetwork):
+    if hasattr(model, "pseudo_log_likelihood"):
         raise SchemaError(
             "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
             "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
@@ -780,7 +783,7 @@ def _check_model(model: Any) -> None:
             f"a Fisher kernel needs a model with a likelihood and scores (log_prob, fisher_scores), such as a "
             f"BayesianNetwork or a HiddenMarkovModel; got {type(model).__name__}"
         )
-    if isinstance(model, BayesianNetwork) and not model.variables:
+    if not getattr(model, "names", True):
         raise SchemaError("a Fisher kernel needs a network with variables; this one has none")
 
 

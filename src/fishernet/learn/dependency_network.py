@@ -31,10 +31,11 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, generator
 from fishernet.data import CountSource, Table, as_source
 from fishernet.data.matching import as_data
-from fishernet.learn.fit import cell_weights, check_smoothing, fit_conditionals, normalized
+from fishernet.learn.fit import check_smoothing, fit_conditionals
 from fishernet.learn.search import score_families
 from fishernet.models import DependencyNetwork, TreeConditional
-from fishernet.models.conditionals.tree_conditional import Split
+from fishernet.models.conditionals.full_table import cell_weights, normalized
+from fishernet.models.conditionals.tree import Split
 from fishernet.scores import Families, LocalScores, PenalizedLikelihood, Score, named_score
 
 Array = npt.NDArray[np.float64]
