@@ -94,7 +94,7 @@ def changed(column: int, value: Any) -> Any:
         (data(3), "standard deviation of 'c' would be 0: in 3 rows"),
         (data(1), "two rows at least"),
         (data(20)[:, :3], "4 names for 3 columns"),
-        ({"a": [1.0], "b": [2.0], "c": [3.0]}, "lacks the column 'd'"),
+        ({"a": [1.0], "b": [2.0], "c": [3.0]}, "no column 'd'"),
         (fn.data.Scatter.from_data(data(20)), "no column 'a'; there are 'v0', 'v1', 'v2', 'v3'"),
     ],
 )
