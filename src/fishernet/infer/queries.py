@@ -431,7 +431,7 @@ def predict_proba(net: Network, table: Table | npt.ArrayLike, target: str, *, ma
     if not rows.has_missing:
         return net.probabilities_given_rest(rows, position)
     codes = np.stack([column.astype(np.int32) for column in rows.codes], axis=1)
-    missing = codes == [variable.cardinality for variable in net.variables]
+    missing = codes == np.array([variable.cardinality for variable in net.variables], dtype=np.int32)
     missing[:, position] = True
     out = np.empty((rows.n_rows, net.variables[position].cardinality))
     complete = missing.sum(axis=1) == 1

@@ -61,7 +61,7 @@ class Network:
         When variables and conditionals do not fit.
     """
 
-    __slots__ = ("__weakref__", "_conditionals", "_in_python", "_logs", "_n_rows", "_names", "_native", "_variables")
+    __slots__ = ("__weakref__", "_conditionals", "_continuous", "_in_python", "_logs", "_n_rows", "_names", "_native", "_variables")
 
     def __init__(
         self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
@@ -83,6 +83,7 @@ class Network:
         self._variables = tuple(variables)
         self._conditionals = tuple(conditionals)
         self._n_rows = None if n_rows is None else int(n_rows)
+        self._continuous = tuple(v for v, variable in enumerate(variables) if variable.is_continuous)
         self._native: _core.Conditionals | None = None
         self._in_python = False
         self._logs: list[Probabilities] | None = None
@@ -105,7 +106,7 @@ class Network:
     @property
     def is_continuous(self) -> bool:
         """Whether its variables are numbers, all of them."""
-        return bool(self._variables) and all(variable.is_continuous for variable in self._variables)
+        return bool(self._variables) and len(self._continuous) == len(self._variables)
 
     @property
     def n_parameters(self) -> int:
@@ -154,10 +155,13 @@ class Network:
 
     def rows(self, data: Any, *, complete_for: str) -> Table:
         """Return data as a table of the network's variables; `complete_for` says what needs complete rows."""
-        table = as_table(data, self._variables, complete_for=complete_for)
-        for variable, column in zip(self._variables, table.codes, strict=True):
-            if variable.is_continuous:
-                require_finite(variable.name, column)
+        if isinstance(data, Table) and data.variables == self._variables:  # as most often: nothing is looked up
+            data.require_complete(complete_for)
+            table = data
+        else:
+            table = as_table(data, self._variables, complete_for=complete_for)
+        for position in self._continuous:
+            require_finite(self._names[position], table.codes[position])
         return table
 
     def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -607,7 +611,7 @@ class BayesianNetwork(Network):
         StateSpaceError
             When the probabilities of a group need tables of more than 2**26 cells.
         """
-        if any(variable.is_continuous for variable in self._variables):
+        if self._continuous:
             mean, covariance = self._moments()
             parents = [list(c.parents) for c in self._conditionals]
             of_parents: list[Any] = [(mean[at], covariance[np.ix_(at, at)]) for at in parents]

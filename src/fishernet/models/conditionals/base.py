@@ -320,10 +320,11 @@ class Grouped(Conditional):
         StateSpaceError
             When they have more than 2**28 cells.
         """
-        check_cells(self.variables, f"the conditional of {self.name!r}")
         groups = self.group_map()
-        rows = self.probabilities if groups is None else self.probabilities[groups]
-        return rows.reshape(self._shape)
+        if groups is None:
+            return self.probabilities.reshape(self._shape)
+        check_cells(self.variables, f"the conditional of {self.name!r}")
+        return self.probabilities[groups].reshape(self._shape)
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the sum over each group of one number a configuration, (groups,)."""
