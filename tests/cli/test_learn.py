@@ -231,7 +231,7 @@ def test_a_bad_table_is_one_sentence(tmp_path: Path, name: str) -> None:
         (["--bins", "x"], "--bins takes"),
         (["--bins", "nope=3"], "as --bins asks"),
         (["--weights", "nope"], "as --weights asks"),
-        (["--weights", "age"], "must be a count"),
+        (["--weights", "age"], "weight must be a number"),
         (["-o", "model.txt"], ".json or .bif"),
         (["-o", "nowhere/model.json"], "no directory"),
         (["-o", "."], ".json or .bif"),

@@ -77,8 +77,8 @@ def place(*keys: Any, value: Any = None) -> Edit:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (place("n_rows", value=-1), r"net\.json: n_rows: expected an integer from 0, got -1"),
-        (place("n_rows", value=2.0), r"n_rows: expected an integer from 0, got 2\.0"),
+        (place("n_rows", value=-1), r"net\.json: n_rows: expected a number from 0, got -1"),
+        (place("n_rows", value="2"), r"n_rows: expected a number from 0, got '2'"),
         (lambda d: d.pop("n_rows"), r"the field 'n_rows' is missing"),
         (lambda d: d.pop("variables"), r"the field 'variables' is missing"),
         (place("variables", value={}), r"variables: expected a list, got an object"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -69,6 +70,13 @@ class Fields:
         value = self.take(name)
         if type(value) is not int or value < 0:
             raise self.wrong(f"expected an integer from 0, got {shown(value)}", name)
+        return value
+
+    def amount(self, name: str) -> int | float:
+        """Return a field that is a finite number from 0."""
+        value = self.take(name)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
+            raise self.wrong(f"expected a number from 0, got {shown(value)}", name)
         return value
 
     def truth(self, name: str) -> bool:

@@ -259,17 +259,17 @@ class Likelihood:
         return cls.of_rows(model.log_prob(table), table.weights)
 
     @classmethod
-    def of_rows(cls, logs: npt.NDArray[np.float64], weights: npt.NDArray[np.int64] | None) -> Likelihood:
+    def of_rows(cls, logs: npt.NDArray[np.float64], weights: npt.NDArray[Any] | None) -> Likelihood:
         """Return the log-likelihood of rows whose log-probabilities are known, (n_rows,)."""
         if weights is None:
             return cls(float(logs.sum()), len(logs), int(np.isneginf(logs).sum()))
         logs, weights = logs[weights > 0], weights[weights > 0]
-        return cls(float((logs * weights).sum()), int(weights.sum()), int(weights[np.isneginf(logs)].sum()))
+        return cls(float((logs * weights).sum()), weights.sum().item(), weights[np.isneginf(logs)].sum().item())
 
 
-def count_rows(table: Table) -> int:
+def count_rows(table: Table) -> int | float:
     """Return the number of rows, each as often as its weight says."""
-    return int(table.total)
+    return table.total
 
 
 def hold_out(table: Table, share: float, seed: int) -> tuple[Table, Table]:
@@ -278,7 +278,8 @@ def hold_out(table: Table, share: float, seed: int) -> tuple[Table, Table]:
     Parameters
     ----------
     table : Table
-        With weights, a row that counts n times is n rows, of which some may be held out.
+        With whole weights, a row that counts n times is n rows, of which some may be held out; rows of other weights
+        are held out or not.
     share : float
         The share of the rows held out, from 0 to below 1, rounded to whole rows.
     seed : int
@@ -302,8 +303,8 @@ def hold_out(table: Table, share: float, seed: int) -> tuple[Table, Table]:
 
 
 def _divided(table: Table, share: float, seed: int) -> tuple[Table, Table]:
-    if table.weights is not None:
-        return _hold_out_counts(table, table.weights, share, seed)
+    if table.weights is not None and not table.has_fractions:
+        return _hold_out_counts(table, table.weights.astype(np.int64), share, seed)
     held_out, training = table.split(share, seed)
     return training, held_out
 

@@ -114,7 +114,7 @@ class Quality:
     log_loss: float
 
     @classmethod
-    def of(cls, probabilities: Numbers, truth: Codes, weights: npt.NDArray[np.int64] | None) -> Quality | None:
+    def of(cls, probabilities: Numbers, truth: Codes, weights: npt.NDArray[Any] | None) -> Quality | None:
         """Return the quality of predictions, (n_rows, r), by the true codes; r is the code of a missing one."""
         counts = np.where(truth < probabilities.shape[1], 1 if weights is None else weights, 0)
         known = np.flatnonzero(counts)

@@ -127,13 +127,15 @@ class Scatter:
             When cells are missing.
         """
         table = as_numbers(X, names, purpose="a Gaussian model")
-        values, weights = table.numbers, table.weights
-        if weights is not None:
-            values = np.repeat(values, weights, axis=1)
-        mean = values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
+        if table.has_fractions:
+            raise SchemaError("a Gaussian model takes whole weights; round them, or leave them out")
+        values, n = table.numbers, int(table.total)
+        mean = np.average(values, axis=1, weights=table.weights) if n else np.zeros(len(values))
         centred = values - mean[:, None]
+        if table.weights is not None:
+            centred *= np.sqrt(table.weights)
         made = cls.__new__(cls)
-        made._set(values.shape[1], mean, centred @ centred.T, table.names)
+        made._set(n, mean, centred @ centred.T, table.names)
         return made
 
     @cached_property

@@ -228,8 +228,8 @@ def _parts(net: BayesianNetwork | DependencyNetwork) -> dict[str, object]:
     }
 
 
-def _read_n_rows(fields: Fields) -> int | None:
-    return None if fields.is_null("n_rows") else fields.whole("n_rows")
+def _read_n_rows(fields: Fields) -> int | float | None:
+    return None if fields.is_null("n_rows") else fields.amount("n_rows")
 
 
 def _read_parts(fields: Fields) -> tuple[list[Variable], list[Fields]]:

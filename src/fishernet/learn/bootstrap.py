@@ -295,7 +295,11 @@ def edge_strengths(
 
 
 class _Sampler:
-    """Draws as many rows as a table has, with replacement."""
+    """Draws as many rows as a table has, with replacement.
+
+    Whole weights are numbers of rows. Others are those of a survey: its units are the rows, which are drawn as they
+    are and keep their weights.
+    """
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -308,6 +312,8 @@ class _Sampler:
     def draw(self, stream: np.random.Generator) -> Table:
         """Return one sample; only where rows stand for many others does it come as rows with weights."""
         table, total = self._table, int(self._ends[-1])
+        if table.has_fractions:
+            return table[self._rows[stream.integers(0, len(self._rows), len(self._rows))]]
         if table.weights is None:
             return table[stream.integers(0, total, total)]
         if total <= MOST_DRAWN * len(self._rows):

@@ -89,7 +89,7 @@ class TableRun:
         """Return the core's search; where the core cannot count by itself, after counting. None: too late."""
         source, score, constraints = self._source, self._score, self._constraints
         rules = constraints.max_parents, constraints.forbidden, constraints.required
-        if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
+        if isinstance(source, TableCounts) and isinstance(score, BuiltIn) and not source.table.has_fractions:
             measure, parameter = score.rule(source.n_rows)
             return _core.ExactSearch(source.table.native, measure, parameter, *rules)
         n, most = len(source.variables), constraints.max_parents + 1

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, draw_count, generator, stream_key
@@ -52,8 +53,8 @@ class Network:
         Names are unique.
     conditionals : sequence of Conditional
         One a variable, in the same order.
-    n_rows : int, optional
-        The number of rows it was fitted on.
+    n_rows : int or float, optional
+        The number of rows it was fitted on, or the sum of their weights.
 
     Raises
     ------
@@ -61,10 +62,20 @@ class Network:
         When variables and conditionals do not fit.
     """
 
-    __slots__ = ("__weakref__", "_conditionals", "_continuous", "_in_python", "_logs", "_n_rows", "_names", "_native", "_variables")
+    __slots__ = (
+        "__weakref__",
+        "_conditionals",
+        "_continuous",
+        "_in_python",
+        "_logs",
+        "_n_rows",
+        "_names",
+        "_native",
+        "_variables",
+    )
 
     def __init__(
-        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
+        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: float | None = None
     ) -> None:
         self._names = tuple(variable.name for variable in variables)
         check_names(self._names)
@@ -78,11 +89,10 @@ class Network:
                 raise SchemaError(
                     f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}"
                 )
-        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer) or n_rows < 0):
-            raise SchemaError(f"n_rows must be a non-negative integer or None, got {n_rows!r}")
+        rows = None if n_rows is None else check.number(n_rows, "n_rows", least=0)
         self._variables = tuple(variables)
         self._conditionals = tuple(conditionals)
-        self._n_rows = None if n_rows is None else int(n_rows)
+        self._n_rows = int(rows) if rows is not None and rows.is_integer() else rows
         self._continuous = tuple(v for v, variable in enumerate(variables) if variable.is_continuous)
         self._native: _core.Conditionals | None = None
         self._in_python = False
@@ -114,8 +124,8 @@ class Network:
         return sum(conditional.n_parameters for conditional in self._conditionals)
 
     @property
-    def n_rows(self) -> int | None:
-        """The number of rows it was fitted on; None when it was built from tables."""
+    def n_rows(self) -> int | float | None:
+        """The number of rows it was fitted on, the sum of their weights; None when it was built from tables."""
         return self._n_rows
 
     def conditional(self, name: str) -> Conditional:
@@ -147,7 +157,7 @@ class Network:
 
     @classmethod
     def _rebuild(
-        cls, variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | None
+        cls, variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | float | None
     ) -> Self:
         return cls(variables, conditionals, n_rows=n_rows)
 
@@ -286,7 +296,7 @@ def _rebuilt(
     kind: type[Network],
     variables: tuple[Variable, ...],
     conditionals: tuple[Conditional, ...],
-    n_rows: int | None,
+    n_rows: int | float | None,
 ) -> Network:
     return kind._rebuild(variables, conditionals, n_rows)
 
@@ -306,8 +316,8 @@ class BayesianNetwork(Network):
         Names are unique.
     conditionals : sequence of Conditional
         One a variable, in the same order; together their parents make no cycle.
-    n_rows : int, optional
-        The number of rows it was fitted on.
+    n_rows : int or float, optional
+        The number of rows it was fitted on, or the sum of their weights.
 
     Raises
     ------
@@ -334,7 +344,7 @@ class BayesianNetwork(Network):
     __slots__ = ("_dag", "_joint", "_product")
 
     def __init__(
-        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: int | None = None
+        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: float | None = None
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
         self._dag = Dag(self.names, [c.parents for c in conditionals])

@@ -67,7 +67,7 @@ class DependencyNetwork(Network):
         variables: Sequence[Variable],
         conditionals: Sequence[Conditional],
         *,
-        n_rows: int | None = None,
+        n_rows: float | None = None,
         allow_zeros: bool = False,
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
@@ -255,6 +255,6 @@ class DependencyNetwork(Network):
 
 
 def _rebuilt(
-    variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | None, allow_zeros: bool
+    variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: float | None, allow_zeros: bool
 ) -> DependencyNetwork:
     return DependencyNetwork(variables, conditionals, n_rows=n_rows, allow_zeros=allow_zeros)

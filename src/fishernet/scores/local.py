@@ -111,7 +111,7 @@ def _rows_for_the_core(source: CountSource, score: Score) -> Table | None:
     if not isinstance(source, TableCounts) or not isinstance(score, BuiltIn):
         return None
     source.table.require_complete("a score")
-    return _unweighted(source.table)
+    return None if source.table.has_fractions else _unweighted(source.table)
 
 
 def _unweighted(table: Table) -> Table:
@@ -124,7 +124,7 @@ def _unweighted(table: Table) -> Table:
     n_rows = int(table.weights.sum())
     if n_rows > MOST_REPEATED * table.n_rows or n_rows * len(table.variables) > MOST_CELLS:
         return table
-    rows = np.repeat(np.arange(table.n_rows), table.weights)
+    rows = np.repeat(np.arange(table.n_rows), table.weights.astype(np.int64))
     return Table.adopt(table.variables, [codes[rows] for codes in table.codes], n_rows=n_rows)
 
 

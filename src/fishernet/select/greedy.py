@@ -284,8 +284,8 @@ def _row_keys(table: Table) -> npt.NDArray[np.generic]:
 
 def _counts(cells: _core.Cells, table: Table) -> tuple[Array, float]:
     """Return the sum of the weights of the rows in every cell, and of all rows."""
-    total = float(table.n_rows if table.weights is None else table.weights.sum())
-    return cells.counts(table.weights), total
+    weights, unit = table.weights_in_units
+    return cells.counts(weights) * unit, float(table.total)
 
 
 Make = Callable[[], Swaps]

@@ -83,7 +83,7 @@ class Selection:
         """
         chosen = self.table[self.indices]
         weights = self.table.weights
-        counts = np.zeros(len(self.indices), dtype=np.int64)
+        counts = np.zeros(len(self.indices), dtype=np.int64 if weights is None else weights.dtype)
         np.add.at(counts, self.nearest(), 1 if weights is None else weights)
         return Table.adopt(chosen.variables, chosen.codes, weights=counts, n_rows=chosen.n_rows)
 

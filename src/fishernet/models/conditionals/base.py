@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +30,7 @@ LARGEST = 1 + 1e-9  # what a probability in a file may be, with rounding
 Probabilities = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class CoreForm:
+class CoreForm(NamedTuple):
     """How the core finds the group of a row: by the configuration of the parents, by a map from it, or by a tree."""
 
     parents: npt.NDArray[np.int32]
