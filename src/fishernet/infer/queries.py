@@ -384,7 +384,7 @@ def sample(
     return Table.adopt(net.variables, columns, n_rows=rows)
 
 
-def predict_proba(net: Network, table: Table | npt.ArrayLike, target: str, *, max_table: int = MAX_TABLE) -> Array:
+def predict_proba(net: Network, table: Any, target: str, *, max_table: int = MAX_TABLE) -> Array:
     """Return the probability of each state of one variable, given the cells of each row that are not missing.
 
     Missing cells are summed out exactly. Rows with the same cells missing share a plan, and equal rows are computed

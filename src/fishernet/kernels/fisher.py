@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -193,7 +193,6 @@ N_SAMPLES = 10_000
 CUTOFF = 1e-10
 
 
-@runtime_checkable
 class ScoredModel(Protocol):
     """A model of rows, strings or numbers with a likelihood and its derivatives."""
 
@@ -782,7 +781,7 @@ def _check_model(model: Any) -> None:
             "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
             "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
         )
-    if not isinstance(model, ScoredModel):
+    if not (hasattr(model, "log_prob") and hasattr(model, "fisher_scores")):
         raise SchemaError(
             f"a Fisher kernel needs a model with a likelihood and scores (log_prob, fisher_scores), such as a "
             f"BayesianNetwork or a HiddenMarkovModel; got {type(model).__name__}"

@@ -144,22 +144,18 @@ class Network:
         return describe_network(repr(self), self._variables, self._conditionals)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Network) or type(self) is not type(other):
+        if type(other) is not type(self):
             return NotImplemented
-        return (self._variables, self._n_rows) == (other._variables, other._n_rows) and (
-            self._conditionals == other._conditionals
-        )
+        return bool(self._parts() == other._parts())  # type: ignore[attr-defined]  # of the same type
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), self._variables, self._conditionals, self._n_rows)
+        return _rebuilt, (type(self), *self._parts())
 
-    @classmethod
-    def _rebuild(
-        cls, variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | float | None
-    ) -> Self:
-        return cls(variables, conditionals, n_rows=n_rows)
+    def _parts(self) -> tuple[Any, ...]:
+        """Return what it is made of: variables, conditionals, and the constructor's keywords."""
+        return self._variables, self._conditionals, {"n_rows": self._n_rows}
 
     # -------------------------------------------------------------------------------------------- what it computes
 
@@ -174,7 +170,7 @@ class Network:
             require_finite(self._names[position], table.codes[position])
         return table
 
-    def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the log-probability of each cell given its parents; a low term tells why a row is odd.
 
         Returns
@@ -293,12 +289,9 @@ def conditionals_from_tables(
 
 
 def _rebuilt(
-    kind: type[Network],
-    variables: tuple[Variable, ...],
-    conditionals: tuple[Conditional, ...],
-    n_rows: int | float | None,
+    kind: type[Network], variables: Sequence[Variable], conditionals: Sequence[Conditional], options: dict[str, Any]
 ) -> Network:
-    return kind._rebuild(variables, conditionals, n_rows)
+    return kind(variables, conditionals, **options)
 
 
 class BayesianNetwork(Network):
@@ -438,7 +431,7 @@ class BayesianNetwork(Network):
 
     # -------------------------------------------------------------------------------------------- what it computes
 
-    def log_prob(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def log_prob(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the log-probability of each row.
 
         Parameters
@@ -498,7 +491,7 @@ class BayesianNetwork(Network):
             columns[v] = self._conditionals[v].draw(Table.adopt(self._variables, columns, n_rows=n), noise[:, v])
         return Table.adopt(self._variables, columns, n_rows=n)
 
-    def predict_proba(self, table: Table | npt.ArrayLike, target: str) -> npt.NDArray[np.float64]:
+    def predict_proba(self, table: Any, target: str) -> npt.NDArray[np.float64]:
         """Return the probability of each state of one variable, given the other cells of each row.
 
         Parameters
@@ -576,7 +569,7 @@ class BayesianNetwork(Network):
             conditionals[position] = FullTable(position, (), (variable,), certain)
         return BayesianNetwork(self._variables, conditionals)
 
-    def fisher_scores(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def fisher_scores(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the derivatives of each row's log-probability by the free parameters (P1, Eq. 8).
 
         Returns

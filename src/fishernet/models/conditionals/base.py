@@ -248,17 +248,18 @@ class Conditional(ABC):
         return self.variables[-1].name
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
+        if type(other) is not type(self):
             return NotImplemented
-        assert isinstance(other, Conditional)
-        mine = (self.child, self.parents, self.variables, *self._arguments())
-        return same_values(mine, (other.child, other.parents, other.variables, *other._arguments()))
+        return same_values(self._parts(), other._parts())  # type: ignore[attr-defined]  # of the same type
 
     def __hash__(self) -> int:
         return hash((type(self), self.child, self.parents, self.variables))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.child, self.parents, self.variables, *self._arguments())
+        return type(self), self._parts()
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.child, self.parents, self.variables, *self._arguments()
 
     def __repr__(self) -> str:
         given = ", ".join(variable.name for variable in self.variables[:-1])
