@@ -23,14 +23,36 @@ HillClimb::HillClimb(Rules rules, const ParentLists& start, Escape escape)
       reaches_(rules_.n),
       family_score_(rules_.n, unknown_score),
       change_(rules_.n),
-      best_(rules_.n, {{Kind::add, -1, -1, none}, true, false}) {
+      best_(rules_.n, {{Kind::add, -1, -1, none}, true, false}),
+      search_(climb()) {
     for (std::int32_t child = 0; child < rules_.n; ++child) {
         for (const auto parent : start[child]) children_[parent].push_back(child);
         change_[child].assign(rules_.allowed[child].size(), none);
     }
     reaches_.rebuild(parents_, children_);
+    search_.resume();
+}
+
+// From the start to where no step is better; then, with restarts, from the best graph and some random steps again.
+Resumable HillClimb::climb() {
     for (std::int32_t child = rules_.n; child-- > 0;) stale_.push_back(child);
     ask();
+    if (asks()) co_await std::suspend_always();
+    for (std::int64_t restart = 0;; ++restart) {
+        for (auto next = best_step(); next; next = best_step()) {
+            make(*next);
+            co_await std::suspend_always();
+        }
+        if (restart >= escape_.restarts) co_return;
+        go_back();
+        if (asks()) co_await std::suspend_always();
+        for (std::int64_t k = 0; k < escape_.perturb; ++k) {
+            const auto next = random_step();
+            if (!next) co_return;
+            make(*next);
+            co_await std::suspend_always();
+        }
+    }
 }
 
 double HillClimb::change(std::int32_t parent, std::int32_t child) const {
@@ -141,7 +163,7 @@ void HillClimb::tell(std::span<const double> scores) {
     if (!refreshed_.empty()) return;
     score_ = std::accumulate(family_score_.begin(), family_score_.end(), 0.0);
     if (steps_.size() == best_length_) best_score_ = score_;
-    go_on();
+    if (!search_.finished()) search_.resume();
 }
 
 // ------------------------------------------------------------------------------------------------------------ moving
@@ -184,21 +206,8 @@ double HillClimb::best_gain(std::int32_t child) {
     return top;
 }
 
-// Makes a step; or, where the search has ended, begins another one from the best graph.
-void HillClimb::go_on() {
-    while (wanted_.children.empty()) {
-        const bool perturbs = to_perturb_ > 0;
-        if (perturbs) --to_perturb_, random_step();
-        else step();
-        if (!wanted_.children.empty()) return;
-        if (perturbs || escape_.restarts-- <= 0) return;  // no step is legal at all; or all is done
-        to_perturb_ = escape_.perturb;
-        idle_ = 0;
-        go_back();
-    }
-}
-
-void HillClimb::step() {
+// The step with the highest gain; none where the search is to end.
+std::optional<Step> HillClimb::best_step() {
     double top = none;
     std::vector<double> gains(static_cast<std::size_t>(rules_.n));
     for (std::int32_t child = 0; child < rules_.n; ++child) {
@@ -206,7 +215,7 @@ void HillClimb::step() {
         top = std::max(top, gains[child]);
     }
     const double tie = tie_of(score_);
-    if (!(top > tie) && (idle_ >= escape_.patience || !(top > none))) return;
+    if (!(top > tie) && (idle_ >= escape_.patience || !(top > none))) return std::nullopt;
     // among the equally good: additions before removals before reversals, then by parent, then by child
     const auto rank = [](const Step& s) { return std::make_tuple(static_cast<int>(s.kind), s.parent, s.child); };
     Step chosen{Kind::reverse, rules_.n, rules_.n, none};
@@ -216,14 +225,14 @@ void HillClimb::step() {
             if (step.gain >= top - tie && rank(step) < rank(chosen) && !is_tabu(step)) chosen = step;
         });
     }
-    apply(chosen);
+    return chosen;
 }
 
 // One of all legal steps, all equally likely.
-void HillClimb::random_step() {
+std::optional<Step> HillClimb::random_step() {
     std::int64_t count = 0;
     for (std::int32_t child = 0; child < rules_.n; ++child) visit_steps(child, [&](const Step&) { ++count; });
-    if (count == 0) return;
+    if (count == 0) return std::nullopt;
     std::int64_t left = draws_.below(count);
     Step chosen{};
     for (std::int32_t child = 0; child < rules_.n; ++child) {
@@ -231,10 +240,11 @@ void HillClimb::random_step() {
             if (left-- == 0) chosen = step;
         });
     }
-    apply(chosen);
+    return chosen;
 }
 
-void HillClimb::apply(const Step& step) {
+// Changes the graph, and asks for the families of the children that have other parents now.
+void HillClimb::make(const Step& step) {
     const auto [kind, parent, child, gain] = step;
     const bool rises = steps_.size() == best_length_ && gain > tie_of(score_);
     steps_.push_back(step);
@@ -276,6 +286,7 @@ void HillClimb::go_back() {
     reaches_.rebuild(parents_, children_);
     steps_.resize(best_length_);
     score_ = best_score_;
+    idle_ = 0;
     ask();
 }
 

@@ -11,10 +11,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/draws.hpp"
+#include "base/resumable.hpp"
 #include "counts/families.hpp"
 #include "search/reach.hpp"
 #include "search/search_rules.hpp"
@@ -41,6 +43,8 @@ class HillClimb {
 public:
     // The start is acyclic and keeps the rules.
     HillClimb(Rules rules, const ParentLists& start, Escape escape = {});
+    HillClimb(const HillClimb&) = delete;
+    HillClimb& operator=(const HillClimb&) = delete;
 
     // What it wants to know next: the families of some children, not too many at once. Empty: finished.
     const FamilyList& wanted() const { return wanted_; }
@@ -69,16 +73,17 @@ private:
     bool is_legal(const Step& step) const;
     bool is_tabu(const Step& step) const;
 
+    Resumable climb();
+    bool asks() const { return !wanted_.children.empty(); }
     void ask();
     void want(std::int32_t child);
     void take(std::span<const double> scores);
 
-    void go_on();
-    void step();
-    void random_step();
+    std::optional<Step> best_step();
+    std::optional<Step> random_step();
     void refresh_best(std::int32_t child);
     double best_gain(std::int32_t child);
-    void apply(const Step& step);
+    void make(const Step& step);
     void go_back();
     template <class Visit>
     void visit_steps(std::int32_t child, Visit visit) const;
@@ -102,7 +107,8 @@ private:
     double score_ = std::numeric_limits<double>::quiet_NaN();
     double best_score_ = std::numeric_limits<double>::quiet_NaN();
     std::size_t best_length_ = 0;  // how many of the steps lead to the best graph
-    std::int64_t n_steps_ = 0, idle_ = 0, to_perturb_ = 0;
+    std::int64_t n_steps_ = 0, idle_ = 0;
+    Resumable search_;
 };
 
 }  // namespace fishernet

@@ -34,7 +34,7 @@ void orders_rise_and_keep_the_rules(std::uint64_t seed, std::int32_t n, std::int
 
 }  // namespace
 
-void test_order_search() {
+TEST(orders_rise_and_keep_the_rules) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         orders_rise_and_keep_the_rules(seed, 1 + static_cast<std::int32_t>(seed % 9), 3, static_cast<std::int64_t>(seed % 4));
     }

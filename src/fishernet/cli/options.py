@@ -245,8 +245,8 @@ class Likelihood:
     """
 
     total: float
-    n_rows: int
-    impossible: int
+    n_rows: int | float
+    impossible: int | float
 
     @property
     def per_row(self) -> float:

@@ -101,7 +101,7 @@ class Quality:
 
     Attributes
     ----------
-    known_rows : int
+    known_rows : int or float
         How many rows have a known state, each as often as its weight says.
     accuracy : float
         The share of them whose most probable state is theirs.
@@ -109,7 +109,7 @@ class Quality:
         The mean of -log P(their state), in nats.
     """
 
-    known_rows: int
+    known_rows: int | float
     accuracy: float
     log_loss: float
 
@@ -123,7 +123,7 @@ class Quality:
         right = probabilities[known].argmax(axis=1) == truth[known]
         with np.errstate(divide="ignore"):  # -log 0 = inf is what is meant
             losses = -np.log(probabilities[known, truth[known]])
-        total = int(counts.sum())
+        total = counts.sum().item()
         return cls(total, float(counts[known] @ right) / total, float(counts[known] @ losses) / total)
 
     def __str__(self) -> str:

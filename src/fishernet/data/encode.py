@@ -170,6 +170,13 @@ def in_units(weights: Weights) -> tuple[npt.NDArray[np.int64], float]:
     return np.rint(weights / unit).astype(np.int64), unit
 
 
+def total_weight(weights: Weights) -> int | float:
+    """Return the sum of weights: exactly where they are whole, in their units otherwise."""
+    units, unit = in_units(weights)
+    total = int(units.sum())
+    return total if weights.dtype.kind != "f" else total * unit
+
+
 def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
     """Return the positions, counted from the start, of rows given as an int, integers or a mask.
 

@@ -29,6 +29,7 @@ from fishernet.data.encode import (
     own_weights,
     recode,
     row_positions,
+    total_weight,
 )
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.variable import Column, Continuous, Variable
@@ -327,11 +328,7 @@ class Table:
     @property
     def total(self) -> int | float:
         """The sum of the weights, N in every formula; a float where they are not whole numbers."""
-        if self._weights is None:
-            return self._n_rows
-        units, unit = self.weights_in_units
-        total = int(units.sum())  # type: ignore[union-attr]
-        return total * unit if self.has_fractions else total
+        return self._n_rows if self._weights is None else total_weight(self._weights)
 
     @property
     def has_fractions(self) -> bool:

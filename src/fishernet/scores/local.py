@@ -121,7 +121,7 @@ def _unweighted(table: Table) -> Table:
     """
     if table.weights is None:
         return table
-    n_rows = int(table.weights.sum())
+    n_rows = int(table.total)
     if n_rows > MOST_REPEATED * table.n_rows or n_rows * len(table.variables) > MOST_CELLS:
         return table
     rows = np.repeat(np.arange(table.n_rows), table.weights.astype(np.int64))
