@@ -73,7 +73,7 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
         raise SchemaError(f"a BIF file holds a BayesianNetwork, not a {type(net).__name__}{instead}")
     numbers = [variable.name for variable in net.variables if variable.is_continuous]
     if numbers:
-        raise SchemaError(f"a BIF file holds variables with states, and {listed(numbers)} has none; use .json")
+        raise SchemaError(f"a BIF file holds variables with states, and {listed(numbers)} hold numbers; use .json")
     check_storable(net.variables)
     labels = {variable.name: state_labels(variable.states) for variable in net.variables}
     with replacing_text(path) as file:

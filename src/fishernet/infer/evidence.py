@@ -50,6 +50,8 @@ class Evidence:
         likelihood = _as_mapping(likelihood, "likelihood")
         observed = [position(where, name) for name in given]
         for at, state in zip(observed, given.values(), strict=True):
+            if variables[at].is_continuous:
+                raise SchemaError(f"{variables[at].name!r} is continuous; evidence is of variables with states")
             states[at] = code_of(variables[at], state)
         soft = [position(where, name) for name in likelihood]
         arrays = [

@@ -488,7 +488,7 @@ class BayesianNetwork(Network):
         noise = generator(seed).standard_normal((n, len(self._variables)))
         columns = [np.zeros(n, dtype=variable.dtype) for variable in self._variables]
         for v in self._dag.order:
-            columns[v] = self._conditionals[v].draw(Table.adopt(self._variables, columns, n_rows=n), noise[:, v])
+            columns[v] = self._conditionals[v].draw(columns, noise[:, v])
         return Table.adopt(self._variables, columns, n_rows=n)
 
     def predict_proba(self, table: Any, target: str) -> npt.NDArray[np.float64]:
