@@ -138,7 +138,7 @@ def test_information_of_a_regression_is_the_expected_product_of_scores(condition
     for parent, values in zip(conditional.parents, grid.T, strict=False):
         columns[parent] = np.ascontiguousarray(values)
     noise = np.ascontiguousarray(grid[:, -1])
-    columns[2] = conditional.draw(Table.adopt([X, Y, Z], columns), noise)
+    columns[2] = conditional.draw(columns, noise)
     scores = conditional.scores(Table.adopt([X, Y, Z], columns))
     expected = (scores * mass[:, None]).T @ scores
     np.testing.assert_allclose(conditional.information((np.zeros(m), np.eye(m))), expected, rtol=1e-9, atol=1e-12)
@@ -167,7 +167,7 @@ def test_draws_follow_the_probabilities(conditional: Conditional) -> None:
     table = rows_for(conditional)
     for row in range(0, table.n_rows, 3):
         repeated = table[np.full(n, row)]
-        drawn = conditional.draw(repeated, noise)
+        drawn = conditional.draw(repeated.codes, noise)
         columns = list(repeated.codes)
         columns[conditional.child] = drawn
         logs = conditional.log_prob(Table.adopt(table.variables, columns))

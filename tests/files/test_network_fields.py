@@ -55,7 +55,9 @@ class OwnTable(FullTable):
 
 def test_an_unknown_kind_of_conditional_is_refused() -> None:
     net = BayesianNetwork([A], [OwnTable(0, (), [A], [[0.5, 0.5]])])
-    with pytest.raises(SchemaError, match="'a' is a OwnTable; what can be saved: FullTable, LinearGaussian, MergedTable"):
+    with pytest.raises(
+        SchemaError, match="'a' is a OwnTable; what can be saved: FullTable, LinearGaussian, MergedTable"
+    ):
         network_fields(net)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
-from fishernet.base.names import positions
+from fishernet.base.names import position
 from fishernet.data import Variable
 from fishernet.data.variable import State, code_of
 
@@ -42,17 +42,20 @@ class Evidence:
         UnknownStateError
             When a state is not one of the variable's.
         """
-        names = [variable.name for variable in variables]
+        states = np.zeros(len(variables), dtype=np.int32)
+        if given is None and likelihood is None:
+            return cls([], states, [], [])
+        where = {variable.name: at for at, variable in enumerate(variables)}
         given = _as_mapping(given, "given")
         likelihood = _as_mapping(likelihood, "likelihood")
-        observed = list(positions(names, given))
-        states = np.zeros(len(names), dtype=np.int32)
-        for position, state in zip(observed, given.values(), strict=True):
-            states[position] = code_of(variables[position], state)
-        soft = list(positions(names, likelihood))
+        observed = [position(where, name) for name in given]
+        for at, state in zip(observed, given.values(), strict=True):
+            if variables[at].is_continuous:
+                raise SchemaError(f"{variables[at].name!r} is continuous; evidence is of variables with states")
+            states[at] = code_of(variables[at], state)
+        soft = [position(where, name) for name in likelihood]
         arrays = [
-            _checked_likelihood(variables[position], values)
-            for position, values in zip(soft, likelihood.values(), strict=True)
+            _checked_likelihood(variables[at], values) for at, values in zip(soft, likelihood.values(), strict=True)
         ]
         return cls(observed, states, soft, arrays)
 

@@ -384,7 +384,7 @@ def sample(
     return Table.adopt(net.variables, columns, n_rows=rows)
 
 
-def predict_proba(net: Network, table: Table | npt.ArrayLike, target: str, *, max_table: int = MAX_TABLE) -> Array:
+def predict_proba(net: Network, table: Any, target: str, *, max_table: int = MAX_TABLE) -> Array:
     """Return the probability of each state of one variable, given the cells of each row that are not missing.
 
     Missing cells are summed out exactly. Rows with the same cells missing share a plan, and equal rows are computed
@@ -431,7 +431,7 @@ def predict_proba(net: Network, table: Table | npt.ArrayLike, target: str, *, ma
     if not rows.has_missing:
         return net.probabilities_given_rest(rows, position)
     codes = np.stack([column.astype(np.int32) for column in rows.codes], axis=1)
-    missing = codes == [variable.cardinality for variable in net.variables]
+    missing = codes == np.array([variable.cardinality for variable in net.variables], dtype=np.int32)
     missing[:, position] = True
     out = np.empty((rows.n_rows, net.variables[position].cardinality))
     complete = missing.sum(axis=1) == 1

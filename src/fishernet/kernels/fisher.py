@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -193,7 +193,6 @@ N_SAMPLES = 10_000
 CUTOFF = 1e-10
 
 
-@runtime_checkable
 class ScoredModel(Protocol):
     """A model of rows, strings or numbers with a likelihood and its derivatives."""
 
@@ -433,33 +432,37 @@ class Invariant:
     def __init__(self, model: BayesianNetwork, groups: Sequence[Matrix]) -> None:
         self._model = model
         self._theta = [c.probabilities for c in model.conditionals]
-        self._inverse_theta = [_inverse(theta) for theta in self._theta]
-        self._inverse_group = [
-            np.repeat(_inverse(p)[:, None], t.shape[1], axis=1) for p, t in zip(groups, self._theta, strict=True)
-        ]
-        self._same = [
-            (1 - t) * by_theta * by_group
-            for t, by_theta, by_group in zip(self._theta, self._inverse_theta, self._inverse_group, strict=True)
-        ]
-        self._other = [-p for p in self._inverse_group]
-        self._impossible = [
-            ((t == 0) | (p == 0)).astype(np.float64) for t, p in zip(self._theta, self._inverse_group, strict=True)
-        ]
+        theta = _flat(self._theta)
+        states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
+        by_theta = self._by_theta = _inverse(theta)
+        by_group = self._by_group = np.repeat(_inverse(_flat(groups)), states)
+        self._same, self._other = (1 - theta) * by_theta * by_group, -by_group
+        self._inverse_theta, self._inverse_group = self._parts(by_theta), self._parts(by_group)
+        impossible = (theta == 0) | (by_group == 0)
+        self._impossible = self._parts(impossible.astype(np.float64)) if impossible.any() else None
+
+    def _parts(self, cells: Matrix) -> list[Matrix]:
+        """Return one number a cell as one (groups, states) array a variable."""
+        parts, first = [], 0
+        for theta in self._theta:
+            parts.append(cells[first : first + theta.size].reshape(theta.shape))
+            first += theta.size
+        return parts
 
     @property
     def dimension(self) -> int:
         """The number of features."""
-        return sum(theta.size for theta in self._theta)
+        return len(self._by_theta)
 
     @property
     def inverse_theta(self) -> Matrix:
         """1 / theta of every cell, 0 where theta is 0; variable by variable, (dimension,)."""
-        return _flat(self._inverse_theta)
+        return self._by_theta
 
     @property
     def inverse_group(self) -> Matrix:
         """1 / P(group) of every cell, (dimension,)."""
-        return _flat(self._inverse_group)
+        return self._by_group
 
     def cells(self, X: Table) -> _core.Cells:
         """Return where each row falls in the conditionals.
@@ -476,18 +479,18 @@ class Invariant:
         """Return the kernel of all pairs, (n, m)."""
         check_cells(X.n_rows * Y.n_rows, "the kernel matrix")
         x = self.cells(X)
-        return _core.gram(x, x if Y is X else self.cells(Y), _flat(self._other), _flat(self._same))
+        return _core.gram(x, x if Y is X else self.cells(Y), self._other, self._same)
 
     def terms(self, X: Table, Y: Table) -> Matrix:
         """Return what each variable adds, (n_variables, n, m)."""
         check_cells(len(self._theta) * X.n_rows * Y.n_rows, "the terms of the kernel matrix")
         x = self.cells(X)
-        return _core.gram_terms(x, x if Y is X else self.cells(Y), _flat(self._other), _flat(self._same))
+        return _core.gram_terms(x, x if Y is X else self.cells(Y), self._other, self._same)
 
     def diag(self, X: Table) -> Matrix:
         """Return the kernel of each row with itself, (n,)."""
         self._require_possible(X)
-        return self._model.flat.look_up(X.native, self._same, True)
+        return self._model.flat.look_up(X.native, self._parts(self._same), True)
 
     def features(self, X: Table) -> Features:
         """Return phi_ijk of each row, (n, dimension); a state of probability 0 that the row does not have gives 0."""
@@ -521,7 +524,7 @@ class Invariant:
         return np.concatenate(means)
 
     def _require_possible(self, X: Table) -> None:
-        if not any(marks.any() for marks in self._impossible):
+        if self._impossible is None:
             return
         hits = self._model.flat.look_up(X.native, self._impossible, False)
         if hits.any():
@@ -778,7 +781,7 @@ def _check_model(model: Any) -> None:
             "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
             "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
         )
-    if not isinstance(model, ScoredModel):
+    if not (hasattr(model, "log_prob") and hasattr(model, "fisher_scores")):
         raise SchemaError(
             f"a Fisher kernel needs a model with a likelihood and scores (log_prob, fisher_scores), such as a "
             f"BayesianNetwork or a HiddenMarkovModel; got {type(model).__name__}"

@@ -62,7 +62,17 @@ class Network:
         When variables and conditionals do not fit.
     """
 
-    __slots__ = ("__weakref__", "_conditionals", "_in_python", "_logs", "_n_rows", "_names", "_native", "_variables")
+    __slots__ = (
+        "__weakref__",
+        "_conditionals",
+        "_continuous",
+        "_in_python",
+        "_logs",
+        "_n_rows",
+        "_names",
+        "_native",
+        "_variables",
+    )
 
     def __init__(
         self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: float | None = None
@@ -83,6 +93,7 @@ class Network:
         self._variables = tuple(variables)
         self._conditionals = tuple(conditionals)
         self._n_rows = int(rows) if rows is not None and rows.is_integer() else rows
+        self._continuous = tuple(v for v, variable in enumerate(variables) if variable.is_continuous)
         self._native: _core.Conditionals | None = None
         self._in_python = False
         self._logs: list[Probabilities] | None = None
@@ -105,7 +116,7 @@ class Network:
     @property
     def is_continuous(self) -> bool:
         """Whether its variables are numbers, all of them."""
-        return bool(self._variables) and all(variable.is_continuous for variable in self._variables)
+        return bool(self._variables) and len(self._continuous) == len(self._variables)
 
     @property
     def n_parameters(self) -> int:
@@ -133,34 +144,33 @@ class Network:
         return describe_network(repr(self), self._variables, self._conditionals)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Network) or type(self) is not type(other):
+        if type(other) is not type(self):
             return NotImplemented
-        return (self._variables, self._n_rows) == (other._variables, other._n_rows) and (
-            self._conditionals == other._conditionals
-        )
+        return bool(self._parts() == other._parts())  # type: ignore[attr-defined]  # of the same type
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), self._variables, self._conditionals, self._n_rows)
+        return _rebuilt, (type(self), *self._parts())
 
-    @classmethod
-    def _rebuild(
-        cls, variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | float | None
-    ) -> Self:
-        return cls(variables, conditionals, n_rows=n_rows)
+    def _parts(self) -> tuple[Any, ...]:
+        """Return what it is made of: variables, conditionals, and the constructor's keywords."""
+        return self._variables, self._conditionals, {"n_rows": self._n_rows}
 
     # -------------------------------------------------------------------------------------------- what it computes
 
     def rows(self, data: Any, *, complete_for: str) -> Table:
         """Return data as a table of the network's variables; `complete_for` says what needs complete rows."""
-        table = as_table(data, self._variables, complete_for=complete_for)
-        for variable, column in zip(self._variables, table.codes, strict=True):
-            if variable.is_continuous:
-                require_finite(variable.name, column)
+        if isinstance(data, Table) and data.variables == self._variables:  # as most often: nothing is looked up
+            data.require_complete(complete_for)
+            table = data
+        else:
+            table = as_table(data, self._variables, complete_for=complete_for)
+        for position in self._continuous:
+            require_finite(self._names[position], table.codes[position])
         return table
 
-    def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the log-probability of each cell given its parents; a low term tells why a row is odd.
 
         Returns
@@ -279,12 +289,9 @@ def conditionals_from_tables(
 
 
 def _rebuilt(
-    kind: type[Network],
-    variables: tuple[Variable, ...],
-    conditionals: tuple[Conditional, ...],
-    n_rows: int | float | None,
+    kind: type[Network], variables: Sequence[Variable], conditionals: Sequence[Conditional], options: dict[str, Any]
 ) -> Network:
-    return kind._rebuild(variables, conditionals, n_rows)
+    return kind(variables, conditionals, **options)
 
 
 class BayesianNetwork(Network):
@@ -424,7 +431,7 @@ class BayesianNetwork(Network):
 
     # -------------------------------------------------------------------------------------------- what it computes
 
-    def log_prob(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def log_prob(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the log-probability of each row.
 
         Parameters
@@ -481,10 +488,10 @@ class BayesianNetwork(Network):
         noise = generator(seed).standard_normal((n, len(self._variables)))
         columns = [np.zeros(n, dtype=variable.dtype) for variable in self._variables]
         for v in self._dag.order:
-            columns[v] = self._conditionals[v].draw(Table.adopt(self._variables, columns, n_rows=n), noise[:, v])
+            columns[v] = self._conditionals[v].draw(columns, noise[:, v])
         return Table.adopt(self._variables, columns, n_rows=n)
 
-    def predict_proba(self, table: Table | npt.ArrayLike, target: str) -> npt.NDArray[np.float64]:
+    def predict_proba(self, table: Any, target: str) -> npt.NDArray[np.float64]:
         """Return the probability of each state of one variable, given the other cells of each row.
 
         Parameters
@@ -562,7 +569,7 @@ class BayesianNetwork(Network):
             conditionals[position] = FullTable(position, (), (variable,), certain)
         return BayesianNetwork(self._variables, conditionals)
 
-    def fisher_scores(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def fisher_scores(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the derivatives of each row's log-probability by the free parameters (P1, Eq. 8).
 
         Returns
@@ -607,7 +614,7 @@ class BayesianNetwork(Network):
         StateSpaceError
             When the probabilities of a group need tables of more than 2**26 cells.
         """
-        if any(variable.is_continuous for variable in self._variables):
+        if self._continuous:
             mean, covariance = self._moments()
             parents = [list(c.parents) for c in self._conditionals]
             of_parents: list[Any] = [(mean[at], covariance[np.ix_(at, at)]) for at in parents]

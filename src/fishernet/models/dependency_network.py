@@ -159,7 +159,7 @@ class DependencyNetwork(Network):
         """Whether probabilities may be zero."""
         return self._allow_zeros
 
-    def pseudo_log_likelihood(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def pseudo_log_likelihood(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the sum over the variables of the log-probability of each row's cell given its inputs.
 
         Besag's pseudo-log-likelihood; P2's Eq. 14 averages over the variables instead.
@@ -244,17 +244,6 @@ class DependencyNetwork(Network):
             self._sampler = native_sampler(self.variables, self.conditionals)
         return self._sampler
 
-    def __eq__(self, other: object) -> bool:
-        same = super().__eq__(other)
-        return same and self._allow_zeros == other._allow_zeros if isinstance(other, DependencyNetwork) else same
-
-    __hash__ = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.variables, self.conditionals, self.n_rows, self._allow_zeros)
-
-
-def _rebuilt(
-    variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: float | None, allow_zeros: bool
-) -> DependencyNetwork:
-    return DependencyNetwork(variables, conditionals, n_rows=n_rows, allow_zeros=allow_zeros)
+    def _parts(self) -> tuple[Any, ...]:
+        variables, conditionals, options = super()._parts()
+        return variables, conditionals, {**options, "allow_zeros": self._allow_zeros}

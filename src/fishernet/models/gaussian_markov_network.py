@@ -420,7 +420,7 @@ class GaussianMarkovNetwork:
         return information
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GaussianMarkovNetwork):
+        if type(other) is not GaussianMarkovNetwork:
             return NotImplemented
         mine, theirs = (self._mean, self._precision), (other._mean, other._precision)
         return self._names == other._names and all(map(np.array_equal, mine, theirs))

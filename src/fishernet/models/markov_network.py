@@ -75,7 +75,7 @@ class MarkovNetwork:
         """The factors: the names of the axes, and the numbers."""
         return tuple((tuple(self._names[v] for v in axes), values) for axes, values in self._factors)
 
-    def log_potential(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def log_potential(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the sum of the logarithms of the factors at each row.
 
         `fishernet.infer.log_partition` less than this is the row's log-probability.
@@ -153,7 +153,7 @@ class MarkovNetwork:
         return f"MarkovNetwork({len(self._variables)} variables, {n} factor{'' if n == 1 else 's'})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MarkovNetwork):
+        if type(other) is not MarkovNetwork:
             return NotImplemented
         return self._variables == other._variables and [(axes, values.tolist()) for axes, values in self._factors] == [
             (axes, values.tolist()) for axes, values in other._factors

@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +30,7 @@ LARGEST = 1 + 1e-9  # what a probability in a file may be, with rounding
 Probabilities = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class CoreForm:
+class CoreForm(NamedTuple):
     """How the core finds the group of a row: by the configuration of the parents, by a map from it, or by a tree."""
 
     parents: npt.NDArray[np.int32]
@@ -99,13 +97,13 @@ class Conditional(ABC):
         """Return the log-probability (or density) of the child in each row given its parents, (n_rows,)."""
 
     @abstractmethod
-    def draw(self, table: Table, noise: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    def draw(self, columns: Sequence[npt.NDArray[Any]], noise: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         """Return the child's column as a function of its parents and of standard normal numbers.
 
         Parameters
         ----------
-        table : Table
-            Has the model's variables, of which the parents' columns are looked at.
+        columns : sequence of (n_rows,) arrays
+            Of the model's variables, as a Table holds them; only the parents' are looked at.
         noise : (n_rows,) float64
             Independent standard normal numbers make independent draws.
         """
@@ -250,17 +248,18 @@ class Conditional(ABC):
         return self.variables[-1].name
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
+        if type(other) is not type(self):
             return NotImplemented
-        assert isinstance(other, Conditional)
-        mine = (self.child, self.parents, self.variables, *self._arguments())
-        return same_values(mine, (other.child, other.parents, other.variables, *other._arguments()))
+        return same_values(self._parts(), other._parts())  # type: ignore[attr-defined]  # of the same type
 
     def __hash__(self) -> int:
         return hash((type(self), self.child, self.parents, self.variables))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.child, self.parents, self.variables, *self._arguments())
+        return type(self), self._parts()
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.child, self.parents, self.variables, *self._arguments()
 
     def __repr__(self) -> str:
         given = ", ".join(variable.name for variable in self.variables[:-1])
@@ -301,9 +300,9 @@ class Grouped(Conditional):
 
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
         """Return the group of each row of a table that has the model's variables, (n_rows,) int64."""
-        configurations = self._configurations(table)
-        groups = self.group_map()
-        return configurations if groups is None else groups[configurations].astype(np.int64)
+        if self.parents:
+            table.select([variable.name for variable in self.variables[:-1]]).require_complete("a conditional")
+        return self._groups_of([table.codes[p].astype(np.int64) for p in self.parents], table.n_rows)
 
     def contexts(self, group: int) -> tuple[Mapping[int, tuple[int, ...]], ...]:
         """Return disjoint boxes {parent: states} whose union is the group; a parent not named has any state."""
@@ -320,10 +319,11 @@ class Grouped(Conditional):
         StateSpaceError
             When they have more than 2**28 cells.
         """
-        check_cells(self.variables, f"the conditional of {self.name!r}")
         groups = self.group_map()
-        rows = self.probabilities if groups is None else self.probabilities[groups]
-        return rows.reshape(self._shape)
+        if groups is None:
+            return self.probabilities.reshape(self._shape)
+        check_cells(self.variables, f"the conditional of {self.name!r}")
+        return self.probabilities[groups].reshape(self._shape)
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the sum over each group of one number a configuration, (groups,)."""
@@ -347,11 +347,12 @@ class Grouped(Conditional):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.probabilities[self.groups(table), _states(self, table)]))
 
-    def draw(self, table: Table, noise: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    def draw(self, columns: Sequence[npt.NDArray[Any]], noise: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         """Return codes of the child: where the normal distribution puts the noise, its cumulative share does."""
         from scipy.special import ndtr  # slow to import, and needed by few calls
 
-        ends = np.cumsum(self.probabilities, axis=1)[self.groups(table)]
+        groups = self._groups_of([columns[p].astype(np.int64) for p in self.parents], len(noise))
+        ends = np.cumsum(self.probabilities, axis=1)[groups]
         share = np.minimum(ndtr(noise), np.nextafter(1.0, 0.0))[:, None] * ends[:, -1:]
         codes: npt.NDArray[Any] = (ends <= share).sum(axis=1).astype(self.variables[-1].dtype)
         return codes
@@ -460,13 +461,13 @@ class Grouped(Conditional):
     def _shape(self) -> tuple[int, ...]:
         return tuple(variable.cardinality for variable in self.variables)
 
-    def _configurations(self, table: Table) -> npt.NDArray[np.int64]:
-        """Return the configuration of the parents in each row, (n_rows,) int64."""
-        codes = tuple(table.codes[p].astype(np.int64) for p in self.parents)
+    def _groups_of(self, codes: Sequence[npt.NDArray[np.int64]], n_rows: int) -> npt.NDArray[np.int64]:
+        """Return the group of each row, (n_rows,) int64, from the parents' codes."""
         if not codes:
-            return np.zeros(table.n_rows, dtype=np.int64)
-        table.select([variable.name for variable in self.variables[:-1]]).require_complete("a conditional")
-        return np.ravel_multi_index(codes, self._shape[:-1]).astype(np.int64)
+            return np.zeros(n_rows, dtype=np.int64)
+        configurations = np.ravel_multi_index(tuple(codes), self._shape[:-1]).astype(np.int64)
+        groups = self.group_map()
+        return configurations if groups is None else groups[configurations].astype(np.int64)
 
     def _zero(self, group: int, state: int, what: str, remedy: str, then: str = "") -> ZeroProbabilityError:
         configuration = self.describe_group(group)

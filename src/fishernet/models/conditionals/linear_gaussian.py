@@ -114,16 +114,16 @@ class LinearGaussian(Conditional):
         """Return the log-density of the child in each row given its parents, (n_rows,)."""
         return log_normal(self._residual(table) / self.sd, self.sd)
 
-    def draw(self, table: Table, noise: npt.NDArray[np.float64]) -> Numbers:
+    def draw(self, columns: Sequence[npt.NDArray[Any]], noise: npt.NDArray[np.float64]) -> Numbers:
         """Return the child's numbers: what is expected of them, and `sd` times the noise."""
-        return self.sd * noise + (self.intercept + self._inputs(table) @ self.coefficients)
+        return self.sd * noise + (self.intercept + self._inputs(columns, len(noise)) @ self.coefficients)
 
     def scores(self, table: Table, out: npt.NDArray[np.float64] | None = None) -> Numbers:
         """Return the derivatives of `log_prob` by the intercept, the coefficients and the standard deviation."""
         scores = np.empty((table.n_rows, self.n_parameters)) if out is None else out
         rest = self._residual(table)
         scores[:, 0] = rest / self.sd**2
-        scores[:, 1:-1] = scores[:, 0, None] * self._inputs(table)
+        scores[:, 1:-1] = scores[:, 0, None] * self._inputs(table.codes, table.n_rows)
         scores[:, -1] = ((rest / self.sd) ** 2 - 1) / self.sd
         return scores
 
@@ -180,16 +180,18 @@ class LinearGaussian(Conditional):
     def _arguments(self) -> tuple[Any, ...]:
         return self.intercept, self.coefficients, self.sd
 
-    def _inputs(self, table: Table) -> Numbers:
+    def _inputs(self, columns: Sequence[npt.NDArray[Any]], n_rows: int) -> Numbers:
         """Return the parents' columns, (n_rows, n_parents)."""
-        found: Numbers = np.empty((table.n_rows, len(self.parents)))
-        for column, parent in enumerate(self.parents):
-            found[:, column] = table.codes[parent]
+        found: Numbers = np.empty((n_rows, len(self.parents)))
+        for place, parent in enumerate(self.parents):
+            found[:, place] = columns[parent]
         return found
 
     def _residual(self, table: Table) -> Numbers:
         """Return what the parents leave of the child, (n_rows,)."""
-        return np.asarray(table.codes[self.child] - self.intercept - self._inputs(table) @ self.coefficients)
+        return np.asarray(
+            table.codes[self.child] - self.intercept - self._inputs(table.codes, table.n_rows) @ self.coefficients
+        )
 
 
 def joint_moments(regressions: Sequence[Conditional], order: Sequence[int]) -> tuple[Numbers, Numbers]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, shown
 from fishernet.base.names import listed
-from fishernet.data import Table, Variable
+from fishernet.data import Variable
 from fishernet.models.conditionals.base import (
     CoreForm,
     Grouped,
@@ -119,13 +119,7 @@ class TreeConditional(Grouped):
                 open_.append((below, [start + k for k, b in enumerate(node.branches) if b == branch]))
         return np.array(variable, np.int32), np.array(first, np.int32), np.array(following, np.int32)
 
-    def groups(self, table: Table) -> npt.NDArray[np.int64]:
-        """Return the leaf of each row, (n_rows,) int64."""
-        if self.parents:
-            table.select([v.name for v in self.variables[:-1]]).require_complete("a conditional")
-        return self._walk([table.codes[p].astype(np.int64) for p in self.parents], table.n_rows)
-
-    def _walk(self, codes: Sequence[npt.NDArray[np.int64]], n_rows: int) -> npt.NDArray[np.int64]:
+    def _groups_of(self, codes: Sequence[npt.NDArray[np.int64]], n_rows: int) -> npt.NDArray[np.int64]:
         variable, first, following = self.nodes()
         place = {p: i for i, p in enumerate(self.parents)}
         node = np.zeros(n_rows, dtype=np.int64)
@@ -161,7 +155,7 @@ class TreeConditional(Grouped):
         """
         n = check_cells(self.variables[:-1], f"the configurations of {self.name!r}", MOST_MAPPED)
         states = np.unravel_index(np.arange(n), self._shape[:-1]) if self.parents else ()
-        return self._walk([np.asarray(s, dtype=np.int64) for s in states], n)
+        return self._groups_of([np.asarray(s, dtype=np.int64) for s in states], n)
 
     def core_form(self) -> CoreForm:
         """Return the nodes, which the core walks."""

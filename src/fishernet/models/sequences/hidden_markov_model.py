@@ -382,7 +382,7 @@ class HiddenMarkovModel:
         return [self._alphabet.string(codes) for codes in draw(self.parameters, int(n), length, generator(seed))]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, HiddenMarkovModel):
+        if type(other) is not HiddenMarkovModel:
             return NotImplemented
         mine, theirs = self.parameters.by_name(), other.parameters.by_name()
         same = mine.keys() == theirs.keys() and (self._empty is None) == (other._empty is None)
