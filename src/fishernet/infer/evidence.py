@@ -109,9 +109,10 @@ def impossible(given: Given) -> ZeroProbabilityError:
     what = ", ".join(f"{name} = {state!r}" for name, state in (given or {}).items())
     return ZeroProbabilityError(
         f"what is given has probability 0 in this network{f' ({what})' if what else ''}; "
-        "drop a part of it, or fit the network with smoothing > 0",
+        "drop a part of it, or fit the network with smoothing above 0",
         variable=next(iter(given or {}), ""),
         configuration=dict(given or {}),
+        parameter="smoothing",
     )
 
 
@@ -124,7 +125,8 @@ def checked_limit(max_table: object) -> int:
         When it is not a positive integer.
     """
     if isinstance(max_table, bool) or not isinstance(max_table, int | np.integer) or max_table < 1:
-        raise FishernetError(f"max_table must be a positive integer (a number of cells), got {max_table!r}")
+        message = f"max_table must be a positive integer (a number of cells), got {max_table!r}"
+        raise FishernetError(message, parameter="max_table")
     return min(int(max_table), MOST_CELLS)
 
 

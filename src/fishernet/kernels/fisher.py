@@ -532,9 +532,10 @@ class Invariant:
         given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
         return ZeroProbabilityError(
             f"row {row} has {given}, a configuration of the parents of {self._model.names[position]!r} that has "
-            "probability 0; fit the network with smoothing > 0",
+            "probability 0; fit the network with smoothing above 0",
             variable=self._model.names[position],
             configuration=configuration,
+            parameter="smoothing",
         )
 
 

@@ -312,22 +312,24 @@ def _learned_from(data: Any, names: Sequence[str] | None) -> Any:
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:
     """Raise FishernetError unless they are what `parameters` takes."""
     if ess is not None and not (isinstance(ess, int | float) and np.isfinite(ess) and ess > 0):
-        raise FishernetError(f"ess must be a positive number, got {ess!r}")
+        raise FishernetError(f"ess must be a positive number, got {ess!r}", parameter="ess")
+    wrong = f"smoothing must be a number from 0 on, 'snml' or 'zeros', got {smoothing!r}"
     if isinstance(smoothing, str):
         if smoothing not in ("snml", "zeros"):
-            raise FishernetError(f'smoothing must be a number from 0 on, "snml" or "zeros", got {smoothing!r}')
+            raise FishernetError(wrong, parameter="smoothing")
         if ess is not None:
-            raise FishernetError(f'ess and smoothing="{smoothing}" exclude each other')
+            raise FishernetError(f"ess and smoothing {smoothing!r} exclude each other", parameter="ess")
     elif not (isinstance(smoothing, int | float) and np.isfinite(smoothing) and smoothing >= 0):
-        raise FishernetError(f'smoothing must be a number from 0 on, "snml" or "zeros", got {smoothing!r}')
+        raise FishernetError(wrong, parameter="smoothing")
 
 
 def _require_all_rows(counts: Counts, child: Variable) -> None:
     if counts.left_out:
         raise MissingValueError(
             f"the conditional of {child.name!r} needs complete rows; {counts.left_out} rows have a missing cell among "
-            'it and its parents; read the table with missing="drop" or missing="state"',
+            "it and its parents; read the table with missing 'drop' or 'state'",
             counts={},
+            parameter="missing",
         )
 
 
@@ -361,9 +363,10 @@ def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
         shown = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
         where = f"; {len(empty)} configurations of its parents never occur, the first is {shown}" if parents else ""
         raise ZeroProbabilityError(
-            f"the conditional of {child.name!r} cannot be fitted without smoothing{where}; use smoothing > 0 or ess",
+            f"the conditional of {child.name!r} cannot be fitted without smoothing{where}; use smoothing above 0",
             variable=child.name,
             configuration=configuration,
+            parameter="smoothing",
         )
     weights /= sums
     return weights

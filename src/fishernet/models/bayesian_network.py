@@ -60,10 +60,11 @@ def zero_probability(conditional: Conditional, group: int, state: int, who: str)
     given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
     return ZeroProbabilityError(
         f"{who} {child.name} = {child.states[state]!r}{' given ' if given else ''}{given}, which has probability 0; "
-        "fit the network with smoothing > 0",
+        "fit the network with smoothing above 0",
         variable=child.name,
         configuration=configuration,
         state=child.states[state],
+        parameter="smoothing",
     )
 
 
@@ -259,9 +260,10 @@ class BayesianNetwork(Network):
         if np.isneginf(top).any():
             row = int(np.argmax(np.isneginf(top)))
             raise ZeroProbabilityError(
-                f"row {row} has probability 0 whatever the state of {target!r}; fit the network with smoothing > 0",
+                f"row {row} has probability 0 whatever the state of {target!r}; fit the network with smoothing above 0",
                 variable=target,
                 configuration={},
+                parameter="smoothing",
             )
         weights: npt.NDArray[np.float64] = np.exp(values - top)
         weights /= weights.sum(axis=1, keepdims=True)
