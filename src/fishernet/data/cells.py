@@ -257,8 +257,9 @@ class Cells:
         if hits.any():
             row, label = self.first(hits, kept)
             raise SchemaError(
-                f"column {self.name!r}, row {row}: {why}, and {label!r} is none; if it means a missing cell, add it to "
-                "na_values"
+                f"column {self.name!r}, row {row}: {why}, and {label!r} is none; if it means a missing cell, write NA, "
+                "or declare it as one",
+                parameter="na_values",
             )
 
     def first(self, hits: npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_] | None) -> tuple[int, Any]:

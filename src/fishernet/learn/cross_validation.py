@@ -202,9 +202,11 @@ def _summary(
     held_out = sums / n_rows
     if impossible.any():
         warnings.warn(
-            f"{impossible.sum():,} of the held-out rows have probability 0 under the network learned without them, so "
-            "the mean log-likelihood is -inf; use smoothing > 0 or ess",
-            FishernetWarning,
+            FishernetWarning(
+                f"{impossible.sum():,} of the held-out rows have probability 0 under the network learned without them, "
+                "so the mean log-likelihood is -inf; use smoothing above 0",
+                parameter="smoothing",
+            ),
             stacklevel=3,
         )
     return CrossValidation(

@@ -447,7 +447,7 @@ def local_structure(
     if not source.variables:
         raise SchemaError("the table has no columns to learn from")
     if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
+        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}", parameter="search")
     most = checked_most(max_inputs)
     walk = InputSearch(len(source.variables), max_inputs=most, last_step=bool(last_step), **SEARCHES[search])
     scores = LocalScores(source, named_score(score, **options))
@@ -552,7 +552,8 @@ def checked_most(max_inputs: object) -> int | None:
     if max_inputs is None:
         return None
     if isinstance(max_inputs, bool) or not isinstance(max_inputs, int | np.integer) or max_inputs < 0:
-        raise FishernetError(f"max_inputs must be a non-negative integer or None, got {max_inputs!r}")
+        message = f"max_inputs must be a non-negative integer or None, got {max_inputs!r}"
+        raise FishernetError(message, parameter="max_inputs")
     return int(max_inputs)
 
 

@@ -146,7 +146,7 @@ class Network:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self._parts() == other._parts())  # type: ignore[attr-defined]  # of the same type
+        return bool(self._parts() == other._parts())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -551,9 +551,10 @@ class BayesianNetwork(Network):
             row = int(np.argmax(np.isneginf(top)))
             name = self._names[target]
             raise ZeroProbabilityError(
-                f"row {row} has probability 0 whatever the state of {name!r}; fit the network with smoothing > 0",
+                f"row {row} has probability 0 whatever the state of {name!r}; fit the network with smoothing above 0",
                 variable=name,
                 configuration={},
+                parameter="smoothing",
             )
         weights: npt.NDArray[np.float64] = np.exp(values - top)
         weights /= weights.sum(axis=1, keepdims=True)

@@ -250,7 +250,7 @@ class Conditional(ABC):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return same_values(self._parts(), other._parts())  # type: ignore[attr-defined]  # of the same type
+        return same_values(self._parts(), other._parts())
 
     def __hash__(self) -> int:
         return hash((type(self), self.child, self.parents, self.variables))
@@ -323,7 +323,7 @@ class Grouped(Conditional):
         if groups is None:
             return self.probabilities.reshape(self._shape)
         check_cells(self.variables, f"the conditional of {self.name!r}")
-        return self.probabilities[groups].reshape(self._shape)
+        return np.asarray(self.probabilities[groups].reshape(self._shape))
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the sum over each group of one number a configuration, (groups,)."""
@@ -434,7 +434,8 @@ class Grouped(Conditional):
     def zero_probability(self, group: int, state: int, who: str) -> ZeroProbabilityError:
         """Return the error for a state of probability zero in a group; `who` begins the message."""
         what = f"{who} {self.name} = {self.variables[-1].states[state]!r}"
-        return self._zero(group, state, what, "fit the network with smoothing > 0", then=", which has probability 0")
+        remedy, then = "fit the network with smoothing above 0", ", which has probability 0"
+        return self._zero(group, state, what, remedy, then, parameter="smoothing")
 
     def describe_group(self, group: int) -> dict[str, Any]:
         """Return the states of the parents in the first configuration of a group, by name."""
@@ -469,7 +470,9 @@ class Grouped(Conditional):
         groups = self.group_map()
         return configurations if groups is None else groups[configurations].astype(np.int64)
 
-    def _zero(self, group: int, state: int, what: str, remedy: str, then: str = "") -> ZeroProbabilityError:
+    def _zero(
+        self, group: int, state: int, what: str, remedy: str, then: str = "", parameter: str | None = None
+    ) -> ZeroProbabilityError:
         configuration = self.describe_group(group)
         given = f" given {shown_states(configuration)}" if configuration else ""
         return ZeroProbabilityError(
@@ -477,6 +480,7 @@ class Grouped(Conditional):
             variable=self.name,
             configuration=configuration,
             state=self.variables[-1].states[state],
+            parameter=parameter,
         )
 
 
