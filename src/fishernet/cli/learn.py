@@ -40,7 +40,7 @@ from fishernet.cli.output import Facts, as_json_option, check_folder, write_fact
 from fishernet.cli.terminal import Stopwatch, progress_bar
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
-from fishernet.learn.structure import EXACT, SEARCHES
+from fishernet.learn.structure import SEARCHES
 from fishernet.plot import check_output, write_graph
 from fishernet.scores import SCORES
 
@@ -118,8 +118,8 @@ KINDS = [kind for kind in LEARNERS if kind != FRACTIONAL]
 )
 @click.option(
     "--search",
-    metavar="|".join(dict.fromkeys([*SEARCHES, EXACT, *INPUT_SEARCHES, *BLANKET_SEARCHES])),
-    help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: hill-climb; dn: greedy; "
+    metavar="|".join(dict.fromkeys([*SEARCHES, *INPUT_SEARCHES, *BLANKET_SEARCHES])),
+    help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: order; dn: greedy; "
     "markov: iamb]",
 )
 @click.option("--max-parents", type=int, metavar="N", help="bn: at most N parents a variable.")

@@ -68,7 +68,7 @@ class BayesianLearner:
         A number, "snml" or "zeros"; 1 when not said.
     ess : float, optional
     search : str, optional
-        "hill-climb" when not said.
+        Default "order".
     **options
         As for `fishernet.learn.structure`.
     """
@@ -79,7 +79,7 @@ class BayesianLearner:
         self, *, smoothing: str | None, ess: float | None, search: str | None, score: str, **options: Any
     ) -> None:
         self._fit: Any = {"smoothing": 1.0 if smoothing is None else number_or_word(smoothing), "ess": ess}
-        self._options: Any = {"score": score, "search": search or "hill-climb", **options}
+        self._options: Any = {"score": score, "search": search or "order", **options}
         self._found: SearchResult
 
     def read(self, path: Path, reading: Reading) -> Table:
@@ -308,7 +308,7 @@ class LinearLearner:
     Parameters
     ----------
     search : str, optional
-        "hill-climb" when not said.
+        Default "order".
     **options
         As for `fishernet.learn.structure`.
     """
@@ -316,7 +316,7 @@ class LinearLearner:
     endings = (".json",)
 
     def __init__(self, *, search: str | None, **options: Any) -> None:
-        self._options: Any = {"search": search or "hill-climb", **options}
+        self._options: Any = {"search": search or "order", **options}
         self._found: SearchResult
 
     def read(self, path: Path, reading: Reading) -> Table:

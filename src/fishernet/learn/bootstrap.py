@@ -32,7 +32,7 @@ from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
-from fishernet.learn.rules import Matrix, make_constraints
+from fishernet.learn.rules import Matrix, Rules
 from fishernet.learn.structure import dag
 from fishernet.scores import Score
 
@@ -328,7 +328,7 @@ class _Sampler:
 def _only_way(names: tuple[str, ...], options: dict[str, Any]) -> Matrix:
     """Return which arcs [tail, head] the rules do not let turn."""
     given = {rule: options[rule] for rule in ("required", "forbidden", "tiers") if rule in options}
-    rules = make_constraints(names, **given)
+    rules = options.get("rules") or Rules.of(names, **given)
     return rules.required | (rules.forbidden.T & ~rules.forbidden)
 
 

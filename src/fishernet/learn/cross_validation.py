@@ -99,7 +99,7 @@ def cross_validate(
     *,
     folds: int = 10,
     score: str | Score = "bic",
-    search: str = "hill-climb",
+    search: str = "order",
     smoothing: float | str = 1.0,
     ess: float | None = None,
     seed: Seed = None,

@@ -86,6 +86,10 @@ class LocalScores:
             self._known.store(*flat, unknown, self._score_new(new))
         return self._known.scores(*flat)
 
+    def for_core(self) -> _core.SetTerms | Callable[..., npt.NDArray[np.float64]]:
+        """Return what a search of the core calls: its own counting, or a function of a list of families' arrays."""
+        return (lambda *flat: self(Families(*flat))) if self._terms is None else self._terms
+
     def _score_once(self, families: Families) -> npt.NDArray[np.float64]:
         """Score families without a trace of them in memory."""
         self._n_once += len(families)
