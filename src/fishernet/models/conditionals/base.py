@@ -22,6 +22,7 @@ from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityE
 from fishernet.base.fields import Fields
 from fishernet.base.names import listed
 from fishernet.data import Table, Variable
+from fishernet.data.variable import Column
 
 MOST_CELLS = 2**28
 ROUNDING = 1e-9  # how far a row of probabilities may be from 1
@@ -74,7 +75,7 @@ class Conditional(ABC):
     parents: tuple[int, ...]
     variables: tuple[Variable, ...]
 
-    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Variable], **values: object) -> None:
+    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Column], **values: object) -> None:
         values |= {"child": child, "parents": tuple(parents), "variables": tuple(variables)}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -250,7 +251,7 @@ class Conditional(ABC):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return same_values(self._parts(), other._parts())  # type: ignore[attr-defined]  # of the same type
+        return same_values(self._parts(), other._parts())
 
     def __hash__(self) -> int:
         return hash((type(self), self.child, self.parents, self.variables))
@@ -274,7 +275,7 @@ class Grouped(Conditional):
 
     __slots__ = ()
 
-    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Variable], **values: object) -> None:
+    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Column], **values: object) -> None:
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
             raise SchemaError(
@@ -323,7 +324,8 @@ class Grouped(Conditional):
         if groups is None:
             return self.probabilities.reshape(self._shape)
         check_cells(self.variables, f"the conditional of {self.name!r}")
-        return self.probabilities[groups].reshape(self._shape)
+        rows: Probabilities = self.probabilities[groups]
+        return rows.reshape(self._shape)
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the sum over each group of one number a configuration, (groups,)."""
@@ -548,7 +550,7 @@ def read_probabilities(fields: Fields, states: int) -> Probabilities:
     return rows
 
 
-def check_cells(variables: Sequence[Variable], what: str, limit: int = MOST_CELLS) -> int:
+def check_cells(variables: Sequence[Column], what: str, limit: int = MOST_CELLS) -> int:
     """Return the number of cells of a table over variables.
 
     Raises
