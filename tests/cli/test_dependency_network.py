@@ -78,10 +78,10 @@ def test_options_of_chains_are_refused_where_there_are_none(model: Path, words: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--chains", 0], "--chains must be an integer from 1"),
-        (["--burn-in", -1], "--burn-in must be an integer from 0"),
-        (["--thin", 0], "--thin must be an integer from 1"),
-        (["--scan", "nope"], "unknown --scan 'nope'; known are 'random', 'ordered'"),
+        (["--chains", 0], "chains must be an integer from 1"),
+        (["--burn-in", -1], "burn_in must be an integer from 0"),
+        (["--thin", 0], "thin must be an integer from 1"),
+        (["--scan", "nope"], "unknown scan 'nope'; there are 'random', 'ordered'"),
         (["--given", "nope=1"], "--given: no variable 'nope'"),
         (["--given", "age"], "--given takes NAME=STATE"),
         (["--given", "age=nope"], "'nope'"),

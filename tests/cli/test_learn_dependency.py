@@ -121,7 +121,7 @@ def test_a_configuration_without_rows_is_one_sentence_about_smoothing(tmp_path: 
     fn.write_table(fn.datasets.load("asia").sample(2000, seed=1), tmp_path / "t.csv")
     said = refused("learn", tmp_path / "t.csv", "--model", "dn", "--smoothing", 0, "--holdout", 0)
     assert "cannot be fitted without smoothing" in said
-    assert said.endswith("; use --smoothing zeros")
+    assert said.endswith("; use smoothing above 0 (option --smoothing)")
     assert "ess" not in said
 
 
@@ -148,7 +148,7 @@ def test_a_row_of_weight_n_is_n_rows(csv: Path) -> None:
 
 def test_missing_cells_and_bins_as_for_a_bayesian_network(csv: Path, tmp_path: Path) -> None:
     csv.write_text(csv.read_text(encoding="utf-8").replace("young,yes,yes", "young,,yes"), encoding="utf-8")
-    assert "--missing drop or --missing state" in refused("learn", csv, "--model", "dn")
+    assert "(option --missing: error, drop, state)" in refused("learn", csv, "--model", "dn")
     assert learned(csv, "--missing", "drop")["rows"] == 90
     path = tmp_path / "numbers.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i // 150}\n" for i in range(300)), encoding="utf-8")
@@ -194,10 +194,10 @@ def test_max_inputs_is_refused_for_a_bayesian_network(csv: Path) -> None:
         (["--score", "nope"], "'bic'"),
         (["--search", "nope"], "'greedy', 'tabu'"),
         (["--search", "hill-climb"], "'greedy', 'tabu'"),
-        (["--smoothing", "nope"], '"zeros"'),
+        (["--smoothing", "nope"], "'zeros', got 'nope' (option --smoothing)"),
         (["--smoothing", "-1"], "from 0 on"),
-        (["--max-inputs", "-1"], "--max-inputs must be"),
-        (["--seed", "-1"], "--seed must not"),
+        (["--max-inputs", "-1"], "max_inputs must be"),
+        (["--seed", "-1"], "seed must not"),
         (["--holdout", "1"], "below 1"),
         (["-o", "model.txt"], ".json or .bif"),
         (["-o", "nowhere/model.json"], "no directory"),

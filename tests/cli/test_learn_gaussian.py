@@ -107,7 +107,7 @@ def test_some_columns_can_be_chosen(numbers: Path) -> None:
     )
     facts = good("learn", numbers, "--model", "gaussian", "--json", "--columns", '"c, d",b').facts
     assert facts["variables"] == ["b", "c, d"]
-    assert "no column 'z', as --columns asks" in refused("learn", numbers, "--model", "gaussian", "--columns", "a,z")
+    assert "no column 'z', as columns asks" in refused("learn", numbers, "--model", "gaussian", "--columns", "a,z")
 
 
 def test_columns_can_be_chosen_for_tables_too(csv: Path) -> None:
@@ -121,7 +121,7 @@ def test_missing_cells_are_refused_or_their_rows_left_out(numbers: Path) -> None
     message = refused("learn", numbers, "--model", "gaussian")
     assert message == (
         "a Gaussian Markov network needs a table without missing cells; missing in 'b' (2); read the table with "
-        "--missing drop"
+        "missing 'drop' (option --missing: error, drop, state)"
     )
     assert good("learn", numbers, "--model", "gaussian", "--missing", "drop", "--json").facts["rows"] == 298
     assert "takes --missing drop" in refused("learn", numbers, "--model", "gaussian", "--missing", "state")
@@ -147,13 +147,13 @@ def test_fewer_rows_than_columns_without_the_prior_is_a_note(tmp_path: Path) -> 
     ended = run("learn", path, "--model", "gaussian", "--no-prior", "--rule", "and", "--holdout", 0)
     assert ended.status == 0
     assert "note: " in ended.err
-    assert "take --prior, or more rows" in ended.err
+    assert "take the prior, or more rows (option --prior)" in ended.err
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--rule", "maybe"], "unknown --rule 'maybe'; there are 'hc', 'and', 'or'"),
+        (["--rule", "maybe"], "unknown rule 'maybe'; there are 'hc', 'and', 'or'"),
         (["--bins", "4"], "--bins makes states of numbers"),
         (["--weights", "a"], "--weights is for tables of states"),
         (["--score", "bic"], "--score is for a Bayesian network (--model bn); it does not go with a Gaussian"),

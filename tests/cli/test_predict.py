@@ -97,7 +97,7 @@ def test_bad_input_is_one_sentence(model: Path, csv: Path, tmp_path: Path) -> No
     assert "'nope'" in refused("predict", model, csv, "--target", "nope")
     path = tmp_path / "new.csv"
     path.write_text("smoke,cough\nyes,no\n", encoding="utf-8")
-    assert "'age', which the model needs" in refused("predict", model, path, "--target", "cough")
+    assert "'age', which is needed" in refused("predict", model, path, "--target", "cough")
     path.write_text("age,smoke,cough\nold,yes,perhaps\n", encoding="utf-8")
     assert "'perhaps'" in refused("predict", model, path, "--target", "cough")
     path.write_text("age,smoke,cough\n,yes,no\n", encoding="utf-8")
@@ -136,4 +136,4 @@ def test_a_row_that_the_model_deems_impossible_is_one_sentence(tmp_path: Path) -
     (tmp_path / "t.csv").write_text("b\ny\n", encoding="utf-8")
     message = refused("predict", tmp_path / "m.json", tmp_path / "t.csv", "--target", "a")
     assert "row 0 has probability 0" in message
-    assert "--smoothing above 0" in message
+    assert "smoothing above 0" in message

@@ -318,7 +318,7 @@ def test_impossible_evidence_is_one_sentence(asia: Path, words: list[str]) -> No
     message = refused("query", asia, *words, "--given", "either=no", "--given", "lung=yes")
     assert "probability 0" in message
     assert "either = 'no', lung = 'yes'" in message
-    assert "--smoothing above 0" in message
+    assert "smoothing above 0" in message
 
 
 def test_impossible_evidence_is_refused_where_nothing_else_is_asked(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_no_rows_are_a_header(model: Path) -> None:
 
 def test_a_bad_value_is_one_sentence(model: Path) -> None:
     assert "from 0" in refused("sample", model, "-n", -1)
-    assert "--seed must not be negative" in refused("sample", model, "-n", 1, "--seed", -1)
+    assert "seed must not be negative" in refused("sample", model, "-n", 1, "--seed", -1)
     assert "by the path's ending" in refused("sample", model, "-n", 1, "-o", model.with_name("s.foo"))
     assert "no directory" in refused("sample", model, "-n", 1, "-o", model.parent / "nowhere" / "s.csv")
     assert "memory" in refused("sample", model, "-n", 2**40)

@@ -113,7 +113,7 @@ def test_missing_cells(model: Path, csv: Path) -> None:
         (None, "no such file"),
         ("", "empty"),
         ("age,smoke,cough\n", "no rows"),
-        ("age,smoke\nold,yes\n", "'cough', which the model needs"),
+        ("age,smoke\nold,yes\n", "'cough', which is needed"),
         ("age,smoke,cough\nold,yes,no\nmiddle,yes,no\n", "column 'age', row 1: the label 'middle'"),
         ("age,smoke,cough\nold,yes\n", "line 2"),
         ("age,smoke,cough,cough\nold,yes,no,no\n", "'cough'"),

@@ -110,7 +110,7 @@ def test_impossible_rows_are_said(csv: Path) -> None:
     ended = run("score", path, "--folds", 5, "--smoothing", 0)
     assert ended.status == 0
     assert "note: 1 of the held-out rows have probability 0" in ended.err
-    assert "--smoothing above 0 or --ess" in ended.err
+    assert "smoothing above 0 (option --smoothing)" in ended.err
     assert "impossible rows          1\n" in ended.out
     assert "-inf a row, standard error -" in ended.out
     facts = run("score", path, "--folds", 5, "--smoothing", 0, "--json").facts
@@ -136,8 +136,8 @@ def test_a_better_way_to_learn_scores_better(csv: Path) -> None:
         (["--folds", 3, "--score", "nope"], "unknown score 'nope'"),
         (["--folds", 3, "--search", "nope"], "unknown search 'nope'"),
         (["--folds", 3, "--smoothing", "-1"], "smoothing must be a number"),
-        (["--folds", 3, "--ess", "-1"], "--ess must be a positive number"),
-        (["--folds", 3, "--seed", "-1"], "--seed must not be negative"),
+        (["--folds", 3, "--ess", "-1"], "ess must be a positive number"),
+        (["--folds", 3, "--seed", "-1"], "seed must not be negative"),
         (["--folds", 3, "--patience", 2], "takes no patience"),
         (["--folds", 3, "--max-memory", 0], "--max-memory must be a positive number of GB"),
         (["--folds", 3, "--terms"], "--terms is about one model"),

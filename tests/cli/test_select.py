@@ -284,7 +284,7 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("k", [0, -1, 201])
 def test_k_out_of_range_is_one_sentence(asia: Path, rows: Path, kind: str, k: int) -> None:
     message = refused("select", asia, rows, "-k", k, "--by", kind)
-    assert message == f"--k must be an integer from 1 to 200 (the rows of the table), got {k}"
+    assert message == f"k must be an integer from 1 to 200 (the rows of the table), got {k} (option -k)"
 
 
 @pytest.mark.parametrize("starts", [0, -1, 2**31])
@@ -296,8 +296,8 @@ def test_starts_out_of_range_are_one_sentence(asia: Path, rows: Path, starts: in
 
 def test_a_bad_value_is_one_sentence(asia: Path, rows: Path) -> None:
     words = ("select", asia, rows, "-k", 5)
-    assert "--seed must not be negative" in refused(*words, "--seed", -1)
-    assert "'n', as --weights asks" in refused(*words, "--weights", "n")
+    assert "seed must not be negative" in refused(*words, "--seed", -1)
+    assert "'n', as weights asks" in refused(*words, "--weights", "n")
     assert "no directory" in refused(*words, "-o", asia.parent / "nowhere" / "s.csv")
     assert "no such file" in refused("select", asia.with_name("nope.json"), rows, "-k", 5)
     assert "no such file" in refused("select", asia, rows.with_name("nope.csv"), "-k", 5)
@@ -333,7 +333,7 @@ def test_a_model_without_variables_is_one_sentence(tmp_path: Path, rows: Path, k
     ("text", "said"),
     [
         ("age,smoke,cough\n", "no rows"),
-        ("age,smoke\nold,yes\n", "'cough', which the model needs"),
+        ("age,smoke\nold,yes\n", "'cough', which is needed"),
         ("age,smoke,cough\nold,yes,no\nmiddle,yes,no\n", "column 'age', row 1: the label 'middle'"),
         ("age,smoke,cough\nold,yes\n", "line 2"),
     ],
@@ -350,7 +350,7 @@ def test_a_row_that_the_model_deems_impossible_is_a_matter_of_mmd_alone(asia: Pa
     rows.write_text(text + "no,no,no,no,no,yes,no,no\n", encoding="utf-8")
     message = refused("select", asia, rows, "-k", 5)
     assert "row 200 has either = 'yes' given lung = 'no', tub = 'no'" in message
-    assert "--smoothing above 0" in message
+    assert "smoothing above 0" in message
     for kind in ("chi-square", "random"):
         assert good("select", asia, rows, "-k", 5, "--by", kind, "--json").facts["rows"] == 201
 

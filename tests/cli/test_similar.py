@@ -224,7 +224,7 @@ def test_a_command_without_a_row_makes_no_sense(asia: Path, rows: Path) -> None:
     [
         (None, "no such file"),
         ("age,smoke,cough\n", "no rows"),
-        ("age,smoke\nold,yes\n", "'cough', which the model needs"),
+        ("age,smoke\nold,yes\n", "'cough', which is needed"),
         ("age,smoke,cough\nold,yes,no\nmiddle,yes,no\n", "column 'age', row 1: the label 'middle'"),
         ("age,smoke,cough\nold,yes\n", "line 2"),
     ],
@@ -241,7 +241,7 @@ def test_a_row_that_the_model_deems_impossible_is_one_sentence(asia: Path, rows:
     rows.write_text(text + "no,no,no,no,no,yes,no,no\n", encoding="utf-8")
     message = refused("similar", asia, rows, "--row", 0)
     assert "row 200 has either = 'yes' given lung = 'no', tub = 'no'" in message
-    assert "--smoothing above 0" in message
+    assert "smoothing above 0" in message
 
 
 def test_files_that_cannot_be_read_or_written_are_one_sentence(asia: Path, rows: Path) -> None:

@@ -109,7 +109,7 @@ def test_bad_input(X: Any, score: str, message: str) -> None:
 
 
 def test_states_are_refused() -> None:
-    with pytest.raises(fn.FishernetError, match="columns of numbers"):
+    with pytest.raises(fn.FishernetError, match="continuous columns"):
         fn.learn.dag(fn.Table.from_codes([[0, 1], [1, 0]]), score="fractional")
 
 

@@ -28,7 +28,7 @@ def collections(ax: Axes, kind: type) -> list[Any]:
     return [found for found in ax.collections if isinstance(found, kind)]
 
 
-def ways(ax: Axes) -> list[Floats]:
+def routes(ax: Axes) -> list[Floats]:
     (lines,) = collections(ax, LineCollection)
     return [np.asarray(way) for way in lines.get_segments()]
 
@@ -56,8 +56,8 @@ def test_every_name_and_every_edge_of_an_undirected_graph_is_drawn() -> None:
     ax = fn.plot.graph(graph, ax=axes())
     place = dots(ax)
     assert list(place) == NAMES
-    assert len(ways(ax)) == graph.n_edges
-    for (a, b), way in zip(graph.edges, ways(ax), strict=True):
+    assert len(routes(ax)) == graph.n_edges
+    for (a, b), way in zip(graph.edges, routes(ax), strict=True):
         for name, end in ((a, way[0]), (b, way[-1])):
             assert np.hypot(*(place[name] - end)) == pytest.approx(RADIUS, abs=1e-9)
     assert heads(ax) == []
@@ -70,10 +70,10 @@ def test_arcs_of_a_dag_point_down_from_box_to_box() -> None:
     boxes = [path.vertices[:4] for path in heads_and_boxes[1].get_paths()]
     tips = [path.vertices[0] for path in heads_and_boxes[0].get_paths()]
     assert sorted(text.get_text() for text in ax.texts) == sorted(dag.names)
-    assert (len(boxes), len(tips), len(ways(ax))) == (37, dag.n_edges, dag.n_edges)
+    assert (len(boxes), len(tips), len(routes(ax))) == (37, dag.n_edges, dag.n_edges)
     where = {text.get_text(): box for text, box in zip(ax.texts, boxes, strict=True)}
     arcs = [(parent, child) for child, of in enumerate(dag.parents) for parent in of]
-    for (parent, child), way, tip in zip(arcs, ways(ax), tips, strict=True):
+    for (parent, child), way, tip in zip(arcs, routes(ax), tips, strict=True):
         above, below = where[dag.names[parent]], where[dag.names[child]]
         assert (np.diff(way[:, 1]) <= 1e-9).all()
         assert way[0] == pytest.approx([above[:, 0].mean(), above[:, 1].min()], abs=1e-6)
@@ -110,14 +110,14 @@ def test_arcs_both_ways_are_one_line_with_two_heads() -> None:
     pairs = {frozenset(arc) for arc in arcs}
     assert len(pairs) < len(arcs)
     ax = fn.plot.graph(net, ax=axes())
-    assert len(ways(ax)) == len(pairs)
+    assert len(routes(ax)) == len(pairs)
     assert len(heads(ax)) == len(arcs)
 
 
 def test_a_cpdag_has_heads_where_the_direction_is_known() -> None:
     cpdag = fn.graphs.cpdag(fn.Dag.from_edges(list("abcd"), [("a", "c"), ("b", "c"), ("c", "d")]))
     ax = fn.plot.graph(cpdag, ax=axes())
-    assert (len(ways(ax)), len(heads(ax))) == (3, len(cpdag.directed))
+    assert (len(routes(ax)), len(heads(ax))) == (3, len(cpdag.directed))
     place = dots(ax)
     for (_, child), head in zip(cpdag.directed, heads(ax), strict=True):
         assert np.hypot(*(head[0] - place[child])) == pytest.approx(RADIUS, abs=1e-9)
@@ -138,7 +138,7 @@ def test_everything_is_on_the_axes_however_small_they_are() -> None:
     for width, height in ((1.0, 1.0), (3.0, 12.0), (30.0, 2.0)):
         ax = fn.plot.graph(fn.datasets.load("asia"), ax=axes(width, height))
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-        everything = np.concatenate([*ways(ax), *[path.vertices for path in ax.collections[2].get_paths()]])
+        everything = np.concatenate([*routes(ax), *[path.vertices for path in ax.collections[2].get_paths()]])
         assert (everything > [left, low]).all()
         assert (everything < [right, high]).all()
         assert (right - left) / (high - low) == pytest.approx(width / height)  # so that boxes stay boxes

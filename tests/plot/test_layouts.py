@@ -16,13 +16,13 @@ def links_of(graph: nx.Graph) -> list[Link]:
     return sorted((min(u, v), max(u, v)) for u, v in graph.edges)
 
 
-def distances(places: Points) -> Points:
-    apart: Points = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2))
+def distances(coordinates: Points) -> Points:
+    apart: Points = np.sqrt(((coordinates[:, None] - coordinates[None]) ** 2).sum(axis=2))
     return apart
 
 
 def drawn_distances(n: int, links: list[Link]) -> Points:
-    return distances(stress_layout(n, links, np.full(n, 0.1)).places / STEP)
+    return distances(stress_layout(n, links, np.full(n, 0.1)).coordinates / STEP)
 
 
 def test_a_path_is_drawn_as_a_straight_line_at_the_right_distances() -> None:
@@ -67,17 +67,17 @@ def test_arcs_run_down_and_nodes_of_a_layer_stand_apart(dag: tuple[int, list[Lin
     n, links = dag
     widths = np.array(data.draw(st.lists(st.floats(0.1, 3.0), min_size=n, max_size=n)))
     layout = layered_layout(n, links, widths)
-    levels = (-layout.places[:, 1] / ROW).round().astype(int)
-    assert layout.places[:, 1] == pytest.approx(-ROW * levels, abs=1e-5)
-    for (u, v), way in zip(links, layout.ways, strict=True):
+    levels = (-layout.coordinates[:, 1] / ROW).round().astype(int)
+    assert layout.coordinates[:, 1] == pytest.approx(-ROW * levels, abs=1e-5)
+    for (u, v), way in zip(links, layout.routes, strict=True):
         assert levels[u] < levels[v]
-        assert way[0] == pytest.approx(layout.places[u])
-        assert way[-1] == pytest.approx(layout.places[v])
+        assert way[0] == pytest.approx(layout.coordinates[u])
+        assert way[-1] == pytest.approx(layout.coordinates[v])
         assert len(way) == levels[v] - levels[u] + 1  # a corner in each layer
     for u in range(n):
         for v in range(u):
             if levels[u] == levels[v]:
-                apart = abs(layout.places[u, 0] - layout.places[v, 0])
+                apart = abs(layout.coordinates[u, 0] - layout.coordinates[v, 0])
                 assert apart >= (widths[u] + widths[v]) / 2 - 1e-5
 
 
@@ -87,9 +87,9 @@ def test_a_tree_is_drawn_without_crossings() -> None:
     links = sorted(tree.edges)
     for i, (a, b) in enumerate(links):
         for c, d in links[:i]:
-            if a != c and layout.places[a, 1] == layout.places[c, 1]:
-                upper = layout.places[a, 0] - layout.places[c, 0]
-                assert upper * (layout.places[b, 0] - layout.places[d, 0]) > 0
+            if a != c and layout.coordinates[a, 1] == layout.coordinates[c, 1]:
+                upper = layout.coordinates[a, 0] - layout.coordinates[c, 0]
+                assert upper * (layout.coordinates[b, 0] - layout.coordinates[d, 0]) > 0
 
 
 @given(st.integers(1, 15), st.data())
@@ -103,9 +103,9 @@ def test_components_do_not_overlap(n: int, data: st.DataObject) -> None:
     graph = nx.Graph(links)
     graph.add_nodes_from(range(n))
     assert sorted(map(set, groups), key=min) == sorted(nx.connected_components(graph), key=min)
-    boxes = [(layout.places[g].min(axis=0), layout.places[g].max(axis=0)) for g in groups]
+    boxes = [(layout.coordinates[g].min(axis=0), layout.coordinates[g].max(axis=0)) for g in groups]
     for i, (low, high) in enumerate(boxes):
         for lower, upper in boxes[:i]:
             assert ((low > upper + 0.3) | (high < lower - 0.3)).any()
-    for (u, v), way in zip(links, layout.ways, strict=True):
-        assert way[[0, -1]] == pytest.approx(layout.places[[u, v]])
+    for (u, v), way in zip(links, layout.routes, strict=True):
+        assert way[[0, -1]] == pytest.approx(layout.coordinates[[u, v]])

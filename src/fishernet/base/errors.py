@@ -184,4 +184,16 @@ class ConvergenceError(FishernetError):
 
 
 class FishernetWarning(UserWarning):
-    """The result stands, but something about it should be known."""
+    """The result stands, but something about it should be known.
+
+    Attributes
+    ----------
+    parameter : str or None
+        The argument that would mend it, by its name in the function that was called; None where there is none.
+    """
+
+    parameter: str | None
+
+    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter

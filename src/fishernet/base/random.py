@@ -46,10 +46,11 @@ def generator(seed: Seed) -> np.random.Generator:
         number = operator.index(seed)
     except TypeError:
         raise FishernetError(
-            f"seed must be None, an int or a numpy.random.Generator, not {type(seed).__name__}"
+            f"seed must be None, an int or a numpy.random.Generator, not {type(seed).__name__}",
+            parameter="seed",
         ) from None
     if number < 0:
-        raise FishernetError(f"seed must not be negative, got {number}")
+        raise FishernetError(f"seed must not be negative, got {number}", parameter="seed")
     return np.random.default_rng(number)
 
 

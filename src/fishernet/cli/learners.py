@@ -174,10 +174,7 @@ class DependencyLearner:
         """Return the network of these inputs, fitted to a table."""
         source = as_source(table)
         families = [(*inputs, child) for child, inputs in enumerate(self._found.inputs)]
-        try:
-            conditionals = fit_conditionals(source, families, self._smoothing, None)
-        except ZeroProbabilityError as error:  # which tells of ess too, an option of the other kind
-            raise FishernetError(str(error).replace("smoothing > 0 or ess", "smoothing=zeros")) from error
+        conditionals = fit_conditionals(source, families, self._smoothing, None)
         return DependencyNetwork(source.variables, conditionals, n_rows=source.n_rows, allow_zeros=self._smoothing == 0)
 
     def facts(self, network: DependencyNetwork, training: Table, held_out: Table) -> dict[str, Any]:

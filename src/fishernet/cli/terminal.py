@@ -10,7 +10,7 @@ status  when
 141     whoever read our output has gone away, as ``head`` does; nothing is said
 ======  =========================================================================
 
-The library's messages in the words of the command line: ``missing="drop"`` is ``--missing drop`` here.
+A message of the library about an argument ends with the option that sets it.
 
 A progress bar on stderr, when a person is looking.
 
@@ -20,7 +20,6 @@ How long the parts of a command took.
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 import warnings
@@ -33,63 +32,28 @@ import click
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.progress import Progress
 
-WORDS = [
-    (re.compile(pattern), ours)
-    for pattern, ours in (
-        (r"\(columns=\[\.\.\.\] names those to read\)", "(--columns names those to read)"),
-        (r"\bprior=True\b", "--prior"),
-        (r", as columns asks", ", as --columns asks"),
-        (r"^columns names", "--columns names"),
-        (r"^unknown (rule|scheme|test)\b", r"unknown --\1"),
-        (r"\bset max_parents\b", "set --max-parents"),
-        (r"\btakes no max_memory\b", "takes no --max-memory"),
-        (r'; unknown="missing" takes such cells for missing', ""),
-        (r"(; | or )give a schema\b", ""),
-        (r"pass bins, as in bins=5 or bins=\{column: 5\}", "pass --bins 5 or --bins COLUMN=5"),
-        (r", as schema asks", ", which the model needs"),
-        (r", as (bins|weights) asks", r", as --\1 asks"),
-        (r"\bvariables of the schema\b", "variables of the model"),
-        (r"\badd it to na_values\b", "write NA"),
-        (r"\bwith smoothing > 0", "with --smoothing above 0"),
-        (r"\buse smoothing > 0 or ess\b", "use --smoothing above 0 or --ess"),
-        (r"\bfishernet\.read_bif reads", "the ending .bif stands for"),
-        (r"^unknown scan\b", "unknown --scan"),
-        (r"raise max_table \(8 bytes a cell\), give more evidence, or sample", "give more evidence"),
-        (r"\bmax_memory allows (\S+ GB)", r"\1 are allowed"),
-        (r"; max_memory counts \d+ bytes for each", ""),
-        (r"\bread without schema=table\.variables\b", "read without the model"),
-    )
-]
-MISSING = 'missing="drop", "state" or "keep"'
-OPTION = re.compile(r"\b(missing|smoothing|binning|bins|ess|max_parents)=\"?([\w.]+)\"?")
-KEYWORD = re.compile(
-    r"^(bins|binning|smoothing|ess|seed|max_parents|max_inputs|max_seconds|chains|burn_in|thin|candidates|restarts"
-    r"|perturb|tenure|patience|alpha|permutations|k)(?= must| and| is how)"
-)
+
+def with_option(text: str, parameter: str | None, command: click.Command | None) -> str:
+    """Return a message that ends with the option of a command that sets what it is about, if there is such an option.
+
+    Parameters
+    ----------
+    text : str
+        What an error or a warning says.
+    parameter : str or None
+        Its argument, by the name that it has in the library.
+    command : click.Command or None
+        What is running.
+    """
+    for option in command.params if command else ():
+        if isinstance(option, click.Option) and parameter in (option.name, *map(_plain_name, option.opts)):
+            choices = f": {', '.join(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
+            return f"{text} (option {max(option.opts, key=len)}{choices})"
+    return text
 
 
-def option_words(message: str) -> str:
-    """Return a message with the options of the command line in place of Python's keywords."""
-    message = message.replace(MISSING, _policies_for_missing())
-    for python, ours in WORDS:
-        message = python.sub(ours, message)
-    message = KEYWORD.sub(lambda match: _option(match[1]), message)
-    return OPTION.sub(lambda match: f"{_option(match[1])} {match[2]}", message)
-
-
-def _policies_for_missing() -> str:
-    """Return what ``--missing`` offers in the command that runs."""
-    context = click.get_current_context(silent=True)
-    command = None if context is None else context.command
-    if context is not None and isinstance(command, click.Group) and context.invoked_subcommand:
-        command = command.get_command(context, context.invoked_subcommand)
-    known = {option.name: option.type for option in command.params}.get("missing") if command else None
-    words = [word for word in known.choices if word != "error"] if isinstance(known, click.Choice) else ["drop"]
-    return " or ".join(f"--missing {word}" for word in words)
-
-
-def _option(keyword: str) -> str:
-    return f"--{keyword.replace('_', '-')}"
+def _plain_name(option: str) -> str:
+    return option.lstrip("-").replace("-", "_")
 
 
 def on_one_line(text: str) -> str:
@@ -117,20 +81,27 @@ class Commands(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Parse the command line; ``--help`` and ``--version`` print here."""
-        with _told():
+        with _told(None):
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _told(), _notes():
+        with _told(ctx), _notes(ctx):
             answer = super().invoke(ctx)
             if sys.stdout is not None:
                 sys.stdout.flush()
             return answer
 
 
+def _running(context: click.Context | None) -> click.Command | None:
+    """Return the command of a group that runs."""
+    if context is None or context.invoked_subcommand is None or not isinstance(context.command, click.Group):
+        return None
+    return context.command.get_command(context, context.invoked_subcommand)
+
+
 @contextmanager
-def _told() -> Iterator[None]:
+def _told(context: click.Context | None) -> Iterator[None]:
     """Turn a failure into one sentence and an exit status."""
     try:
         yield
@@ -139,21 +110,21 @@ def _told() -> Iterator[None]:
     except (Exception, KeyboardInterrupt) as error:
         if TRACEBACK in os.environ:
             raise
-        sentence, status = outcome(error)
+        sentence, status = outcome(error, _running(context))
         _forget_stdout(error)
         complain(sentence)
         raise click.exceptions.Exit(status) from None
 
 
-def outcome(error: BaseException) -> tuple[str, int]:
-    """Return what is to be said about an error, and the exit status."""
+def outcome(error: BaseException, command: click.Command | None = None) -> tuple[str, int]:
+    """Return what is to be said about an error of a command, and the exit status."""
     match error:
         case KeyboardInterrupt():
             return _interrupted(error), 130
         case BrokenPipeError():
             return "", 141
         case FishernetError():
-            return option_words(str(error)), 1
+            return with_option(str(error), error.parameter, command), 1
         case OSError(filename=None):
             return f"reading or writing failed: {error.strerror or error}", 1
         case OSError():
@@ -187,11 +158,11 @@ def _interrupted(interrupt: KeyboardInterrupt) -> str:
 
 
 @contextmanager
-def _notes() -> Iterator[None]:
+def _notes(context: click.Context) -> Iterator[None]:
     """Turn the library's warnings into notes on stderr."""
 
     def note(message: Warning | str, *_: object, **__: object) -> None:
-        complain(f"note: {option_words(str(message))}")
+        complain(f"note: {with_option(str(message), getattr(message, 'parameter', None), _running(context))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", FishernetWarning)

@@ -71,6 +71,7 @@ class Distribution:
 
     @classmethod
     def _of_table(cls, table: Table) -> Distribution:
+        table.require_categorical("a divergence")
         table.require_complete("a divergence")
         codes = np.stack([column.astype(np.int64) for column in table.codes], axis=1)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)

@@ -277,21 +277,23 @@ def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str
     return codes.astype(want.dtype)[places]
 
 
-def unknown_state(variable: Column, label: object, row: int, remedy: str = "") -> UnknownStateError:
+def unknown_state(variable: Column, label: object, row: int, parameter: str | None = None) -> UnknownStateError:
     """Return the error that says that a variable does not have a label, found first in a row."""
     if variable.is_continuous:
         return UnknownStateError(
-            f"column {variable.name!r}, row {row}: numbers are needed, and the label {label!r} is none" + remedy,
+            f"column {variable.name!r}, row {row}: numbers are needed, and the label {label!r} is none",
             variable=variable.name,
             label=label,
             row=row,
+            parameter=parameter,
         )
     return UnknownStateError(
         f"column {variable.name!r}, row {row}: the label {label!r} is not among the states {listed(variable.states)}"
-        + (_hint(label, variable) or remedy),
+        + _hint(label, variable),
         variable=variable.name,
         label=label,
         row=row,
+        parameter=parameter,
     )
 
 
@@ -390,7 +392,10 @@ def _weights(column: Cells) -> Weights:
         row = int(np.argmax(weights < 0))
         position = int(column.positions()[row])
         held = f"is {column.labels.tolist()[position]!r}" if position < len(column.labels) else "is missing"
-        raise SchemaError(f"column {column.name!r}, row {row}: a weight must be a number, 0 or more; this one {held}")
+        raise SchemaError(
+            f"column {column.name!r}, row {row}: a weight must be a number, 0 or more; this one {held}",
+            parameter="weights",
+        )
     return weights
 
 
@@ -413,10 +418,12 @@ def _without_incomplete(cells: list[SourceColumn], weights: Weights | None, n_ro
     empty = [name for name in stateless if missing.get(name) == n_rows and name not in options.continuous]
     if empty and options.schema is None:
         raise SchemaError(
-            f"column {listed(empty)} has only missing cells, so no states can be found; leave it out or give a schema"
+            f"column {listed(empty)} has only missing cells, so no states can be found; leave it out or "
+            "declare its states",
+            parameter="schema",
         )
     if missing and options.missing == "error":
-        raise _missing_error(missing, 'missing="drop", "state" or "keep" says what to do with them')
+        raise _missing_error(missing, "missing 'drop', 'state' or 'keep' says what to do with them")
     if not missing or options.missing != "drop":
         return Rows(cells, weights, n_rows, missing)
     kept = ~np.logical_or.reduce([masks[name] for name in missing])
@@ -435,7 +442,8 @@ def _without_missing(encoded: Encoded) -> Encoded:
 
 
 def _missing_error(missing: dict[str, int], remedy: str) -> MissingValueError:
-    return MissingValueError(f"there are missing cells in {counted(missing)}; {remedy}", counts=missing)
+    message = f"there are missing cells in {counted(missing)}; {remedy}"
+    return MissingValueError(message, counts=missing, parameter="missing")
 
 
 # ------------------------------------------------------------------------------------------ kinds and states found
@@ -447,7 +455,10 @@ def _with_found_states(rows: Rows, options: Options) -> Encoded:
     for column in rows.cells:
         if not column.has_values and column.name not in options.continuous:
             left = "row without a missing cell" if rows.kept is not None else "row"
-            raise SchemaError(f"there is no {left}, so the states of column {column.name!r} are unknown; give a schema")
+            raise SchemaError(
+                f"there is no {left}, so the states of column {column.name!r} are unknown unless they are declared",
+                parameter="schema",
+            )
         variable, cells = _found_column(column, rows, options)
         variables.append(variable)
         columns.append(cells)
@@ -483,7 +494,7 @@ def _refuse_stateless(variables: Sequence[Column], rows: Rows, options: Options)
     numbers = {v.name: rows.missing[v.name] for v in variables if v.is_continuous and v.name in rows.missing}
     if numbers and options.missing == "state":
         raise _missing_error(
-            numbers, 'a continuous column has no states; bins cuts it, missing="drop" leaves its rows out'
+            numbers, "a continuous column has no states; cut it into bins, or leave its rows out (missing 'drop')"
         )
 
 
@@ -498,7 +509,7 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
     cut = None if column.name in options.categorical else options.cut(column.name)
     named = options.cuts_by_name(column.name) or column.name in options.continuous
     if named and cut is not None and not is_numeric(labels):
-        column.refuse_marked(np.isnan(column.label_numbers), None, "bins cuts numbers")
+        column.refuse_marked(np.isnan(column.label_numbers), None, "bins are cut from numbers")
     if cut is not None and (named or column.is_plain_number):
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
@@ -540,7 +551,8 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
         return None
     if not np.isfinite(values).all():
         raise SchemaError(
-            f"column {column.name!r} holds infinite numbers; give bins its cut points instead of a number"
+            f"column {column.name!r} holds infinite numbers; say where to cut it instead of in how many bins",
+            parameter="bins",
         )
     sums = np.zeros(len(values), dtype=counts.dtype)
     np.add.at(sums, inverse, counts[held])
@@ -555,7 +567,7 @@ def _with_schema(rows: Rows, schema: Sequence[Column], options: Options) -> Enco
     if options.missing == "state":
         stateless = {v.name: rows.missing[v.name] for v in schema if v.name in rows.missing and v.missing_state is None}
         if stateless:
-            raise _missing_error(stateless, "these variables of the schema have no state for them")
+            raise _missing_error(stateless, "these variables have no state for them")
     columns = [_as_wanted(cells[variable.name], variable, rows, options) for variable in schema]
     return Encoded(list(schema), columns, rows.weights, rows.n_rows)
 
@@ -610,4 +622,4 @@ def _refuse_unknown(
     hits = column.marked(strange) if strange.any() else strange
     if hits.any():
         row, label = column.first(hits, kept)
-        raise unknown_state(variable, label, row, '; unknown="missing" takes such cells for missing')
+        raise unknown_state(variable, label, row, parameter="unknown")

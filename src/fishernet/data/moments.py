@@ -20,25 +20,9 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, check_names, listed
 from fishernet.data.matching import as_numbers
 from fishernet.data.source import check_set
+from fishernet.data.variable import Continuous
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class NumberColumn:
-    """A column of numbers, where sources of counts have a variable.
-
-    Attributes
-    ----------
-    name : str
-    """
-
-    name: str
-
-    @property
-    def cardinality(self) -> int:
-        """1: the score of a family does not depend on which of its columns is the child."""
-        return 1
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -139,9 +123,9 @@ class Scatter:
         return made
 
     @cached_property
-    def variables(self) -> tuple[NumberColumn, ...]:
+    def variables(self) -> tuple[Continuous, ...]:
         """The columns."""
-        return tuple(NumberColumn(name) for name in self.names)
+        return tuple(Continuous(name) for name in self.names)
 
     @property
     def n_rows(self) -> int:

@@ -252,12 +252,15 @@ class Options:
         known = set(names)
         absent = [name for name in wanted if name not in known]
         if absent:
-            raise SchemaError(f"there is no column {listed(absent)}, as {keyword} asks; there are {listed(names)}")
+            asked = "which is needed" if keyword == "schema" else f"as {keyword} asks"
+            raise SchemaError(
+                f"there is no column {listed(absent)}, {asked}; there are {listed(names)}", parameter=keyword
+            )
 
 
 def _check_word(keyword: str, word: object, known: tuple[str, ...]) -> None:
     if word not in known:
-        raise SchemaError(f"{keyword} must be one of {', '.join(map(repr, known))}, not {word!r}")
+        raise SchemaError(f"{keyword} must be one of {', '.join(map(repr, known))}, not {word!r}", parameter=keyword)
 
 
 SAID_BY_SCHEMA = {
@@ -284,7 +287,7 @@ def _checked_schema(schema: Iterable[Column]) -> tuple[Column, ...]:
 def _checked_columns(columns: Iterable[str]) -> tuple[str, ...]:
     names = _checked_names("columns", columns)
     if not names:
-        raise SchemaError("columns names no column")
+        raise SchemaError("columns names no column", parameter="columns")
     return names
 
 
@@ -300,7 +303,9 @@ def _checked_names(keyword: str, given: Iterable[str]) -> tuple[str, ...]:
 def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
     words = [na_values] if isinstance(na_values, str) else list(na_values)
     if isinstance(na_values, str) or not all(isinstance(word, str) for word in words):
-        raise SchemaError(f'na_values must be a sequence of str, as in ("", "NA"), not {na_values!r}')
+        raise SchemaError(
+            f'na_values must be a sequence of str, as in ("", "NA"), not {na_values!r}', parameter="na_values"
+        )
     return frozenset(words)
 
 
@@ -313,23 +318,26 @@ def _checked_bins(bins: Bins | None) -> int | dict[str | None, int | tuple[float
     if isinstance(checked, int):
         return checked
     raise SchemaError(
-        "bins must be an int, or a mapping from columns to an int or cut points; cut points need a column"
+        "bins must be an int, or a mapping from columns to an int or cut points; cut points need a column",
+        parameter="bins",
     )
 
 
 def _checked_cut(where: str, cut: Any) -> int | tuple[float, ...]:
     if isinstance(cut, str) or not (hasattr(cut, "__index__") or hasattr(cut, "__iter__")) or isinstance(cut, bool):
-        raise SchemaError(f"{where} must be a number of bins or a sequence of cut points, not {cut!r}")
+        raise SchemaError(
+            f"{where} must be a number of bins or a sequence of cut points, not {cut!r}", parameter="bins"
+        )
     if not hasattr(cut, "__iter__"):
         n_bins = int(cut.__index__())
         if n_bins < 1:
-            raise SchemaError(f"{where} must be at least 1, not {n_bins}")
+            raise SchemaError(f"{where} must be at least 1, not {n_bins}", parameter="bins")
         return n_bins
     try:
         cuts = tuple(float(point) for point in cut)
     except (TypeError, ValueError):
-        raise SchemaError(f"{where} must hold numbers, not {list(cut)!r}") from None
+        raise SchemaError(f"{where} must hold numbers, not {list(cut)!r}", parameter="bins") from None
     ascending = all(low < high for low, high in pairwise(cuts))
     if not ascending or not all(map(math.isfinite, cuts)):
-        raise SchemaError(f"{where} must be finite and ascending, not {list(cuts)}")
+        raise SchemaError(f"{where} must be finite and ascending, not {list(cuts)}", parameter="bins")
     return cuts

@@ -391,11 +391,12 @@ class Table:
         counts = self.missing_counts()
         if counts:
             numbers = any(variable.is_continuous and variable.name in counts for variable in self._variables)
-            remedy = 'missing="drop"' + ("" if numbers else ' or missing="state"')
+            remedy = "missing 'drop'" + ("" if numbers else " or 'state'")
             raise MissingValueError(
                 f"{purpose} needs a table without missing cells; missing in {counted(counts)}; "
                 f"read the table with {remedy}",
                 counts=counts,
+                parameter="missing",
             )
 
     def require_categorical(self, purpose: str, remedy: str = "") -> tuple[Variable, ...]:
@@ -412,8 +413,9 @@ class Table:
         if numbers:
             verb, them = ("is", "it") if len(numbers) == 1 else ("are", "them")
             raise SchemaError(
-                f"{purpose} is for categorical columns, and {listed(numbers)} {verb} continuous: bins=4 cuts {them} "
-                "into states" + (f", or {remedy}" if remedy else "")
+                f"{purpose} is for categorical columns, and {listed(numbers)} {verb} continuous: cut {them} "
+                "into bins to get states" + (f", or {remedy}" if remedy else ""),
+                parameter="bins",
             )
         return cast(tuple[Variable, ...], self._variables)
 
@@ -432,7 +434,8 @@ class Table:
             verb, them = ("is", "it") if len(states) == 1 else ("are", "them")
             raise SchemaError(
                 f"{purpose} is for continuous columns, and {listed(states)} {verb} categorical: leave {them} out, or "
-                f"read numbers with continuous={states[:3]!r}" + (f", or {remedy}" if remedy else "")
+                "read numbers as continuous" + (f", or {remedy}" if remedy else ""),
+                parameter="continuous",
             )
         return cast(tuple[Continuous, ...], self._variables)
 

@@ -207,8 +207,8 @@ def _warn_of_types(table: Table) -> None:
     changed = [variable.name for variable, column in pairs if _would_change(variable, column)]
     if changed:
         warnings.warn(
-            f"read without schema=table.variables, the labels of column {listed(changed)} will have another type, or "
-            "numbers be states; a .parquet or .arrow file keeps it",
+            f"read without the variables of this table, the labels of column {listed(changed)} will have another type, "
+            "or numbers be states; a .parquet or .arrow file keeps them",
             FishernetWarning,
             stacklevel=4,
         )

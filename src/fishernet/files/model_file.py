@@ -212,7 +212,7 @@ def _hint(text: str) -> str:
     if not text.strip():
         return "; the file is empty"
     if text.lstrip().startswith(("network", "variable", "//", "/*")):
-        return "; it looks like a BIF file, which fishernet.read_bif reads"
+        return "; it looks like a BIF file, whose name ends in .bif and which fishernet.read_bif reads"
     return "; the file is damaged, ends early or is no model file"
 
 

@@ -147,8 +147,9 @@ class ContingencyTest(ABC):
         if counts.left_out:
             raise MissingValueError(
                 f"{counts.left_out} rows have a missing cell among {[self.names[v] for v in counts.variables]}; "
-                'read the table with missing="drop" or missing="state"',
+                "read the table with missing 'drop' or 'state'",
                 counts={},
+                parameter="missing",
             )
         cells = cells_of(counts, i, j)
         if not cells.degrees_of_freedom:

@@ -168,7 +168,8 @@ def check_k(k: int, n_rows: int) -> None:
     """Raise FishernetError unless k is a positive integer, SchemaError when there are fewer than k + 2 rows."""
     check.integer(k, "k", least=1)
     if n_rows < k + 2:
-        raise SchemaError(f"{n_rows} rows are too few for the {k}-th neighbour; at least {k + 2} are needed")
+        message = f"{n_rows} rows are too few for the {k}-th neighbour; at least {k + 2} are needed"
+        raise SchemaError(message, parameter="k")
 
 
 def _labels(name: str, space: Columns) -> list[str]:
@@ -195,11 +196,11 @@ class Plan:
     alpha: float
 
     def __post_init__(self) -> None:
-        if self.scheme not in SCHEMES:
-            raise FishernetError(f"unknown scheme {self.scheme!r}; there are 'simple', 'local'")
+        check.word(self.scheme, "scheme", SCHEMES)
         number = self.permutations
         if not isinstance(number, np.ndarray) and (isinstance(number, bool) or number < 1):
-            raise FishernetError(f"permutations must be a positive integer or row orders (T, n), got {number!r}")
+            message = f"permutations must be a positive integer or row orders (T, n), got {number!r}"
+            raise FishernetError(message, parameter="permutations")
         check.integer(self.k_perm, "k_perm", least=2)
         check.share(self.alpha, "alpha")
 
@@ -349,7 +350,8 @@ class KnnTest:
         require_continuous(data.names, data.numbers)
         warn_of_ties(data.names, data.numbers, stacklevel=4)
         if not isinstance(permutations, int | np.integer):
-            raise FishernetError(f"permutations must be a positive integer, got {permutations!r}")
+            message = f"permutations must be a positive integer, got {permutations!r}"
+            raise FishernetError(message, parameter="permutations")
         self.names = data.names
         self._columns = standardized(data.numbers) if standardize else data.numbers
         self._plan = Plan(k, int(permutations), scheme, k_perm, skip_below, stop_early, alpha)
@@ -449,7 +451,9 @@ def _batches(spaces: tuple[Columns, Columns, Columns], plan: Plan, seed: int | N
 
 def _nearest_in_z(z: Columns, k_perm: int) -> Orders:
     if not len(z):
-        raise FishernetError("scheme 'local' permutes among rows of alike z, and there is no z; use 'simple'")
+        raise FishernetError(
+            "scheme 'local' permutes among rows of alike z, and there is no z; use 'simple'", parameter="scheme"
+        )
     if z.shape[1] < k_perm:
         raise SchemaError(f"{z.shape[1]} rows are too few for k_perm={k_perm}")
     return _core.nearest_others(z, k_perm - 1)[0]

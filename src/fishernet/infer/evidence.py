@@ -70,9 +70,10 @@ def impossible(given: Given) -> ZeroProbabilityError:
     what = ", ".join(f"{name} = {state!r}" for name, state in (given or {}).items())
     return ZeroProbabilityError(
         f"what is given has probability 0 in this network{f' ({what})' if what else ''}; "
-        "drop a part of it, or fit the network with smoothing > 0",
+        "drop a part of it, or fit the network with smoothing above 0",
         variable=next(iter(given or {}), ""),
         configuration=dict(given or {}),
+        parameter="smoothing",
     )
 
 

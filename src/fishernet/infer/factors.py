@@ -165,7 +165,8 @@ def check_held(cells: float, max_table: int, what: str) -> None:
             what,
             cells=int(min(cells, 1e300)),
             limit=max_table,
-            remedy="raise max_table (8 bytes a cell), give more evidence, or sample",
+            remedy="raise the limit (8 bytes a cell), give more evidence, or sample",
+            parameter="max_table",
         )
 
 

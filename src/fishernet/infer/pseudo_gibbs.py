@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
 from fishernet.base.random import Seed, draw_count, generator, stream_key
@@ -47,8 +48,7 @@ class Scan:
         SchemaError, UnknownStateError
             When a name or a state is not the network's.
         """
-        if scan not in SCANS:
-            raise FishernetError(f"unknown scan {scan!r}; known are {', '.join(map(repr, SCANS))}")
+        check.word(scan, "scan", SCANS)
         clamped = clamped_codes(variables, given)
         free = np.array([v for v in range(len(variables)) if v not in clamped], dtype=np.int32)
         if not len(free):

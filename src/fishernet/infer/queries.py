@@ -465,9 +465,10 @@ def _by_pattern(
         name = net.variables[target].name
         raise ZeroProbabilityError(
             f"row {members[int(np.argmax(impossible))]} has probability 0 whatever the state of {name!r}; "
-            "fit the network with smoothing > 0",
+            "fit the network with smoothing above 0",
             variable=name,
             configuration={},
+            parameter="smoothing",
         )
     return result
 

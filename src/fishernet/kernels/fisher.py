@@ -540,9 +540,10 @@ class Invariant:
         configuration, name = conditional.describe_group(group), self._model.names[position]
         return ZeroProbabilityError(
             f"row {row} has {shown_states(configuration)}, a configuration of the parents of {name!r} that has "
-            "probability 0; fit the network with smoothing > 0",
+            "probability 0; fit the network with smoothing above 0",
             variable=name,
             configuration=configuration,
+            parameter="smoothing",
         )
 
 

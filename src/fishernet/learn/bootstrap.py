@@ -29,6 +29,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
+from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
 from fishernet.learn.rules import Matrix, make_constraints
@@ -263,8 +264,7 @@ def edge_strengths(
     >>> found.to_frame().column_names
     ['from', 'to', 'strength', 'direction']
     """
-    if not isinstance(table, Table):
-        raise SchemaError(f"edge_strengths draws rows, so it needs a Table, not {type(table).__name__}")
+    table = as_data(table, "edge_strengths, which draws rows,")
     check.integer(n, "n", least=1)
     table.require_complete("edge_strengths")
     sampler = _Sampler(table)

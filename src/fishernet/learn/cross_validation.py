@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetWarning
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.data import Table
+from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.learn.bootstrap import repeat_runs, reusable
 from fishernet.learn.fit import check_smoothing, parameters
@@ -154,8 +155,7 @@ def cross_validate(
     >>> bool(-3 < found.mean < -2)
     True
     """
-    if not isinstance(table, Table):
-        raise SchemaError(f"cross_validate holds rows out, so it needs a Table, not {type(table).__name__}")
+    table = as_data(table, "cross_validate, which holds rows out,")
     check_smoothing(smoothing, ess)
     table.require_complete("cross_validate")
     number = fixed_seed(seed)
@@ -202,9 +202,11 @@ def _summary(
     held_out = sums / n_rows
     if impossible.any():
         warnings.warn(
-            f"{impossible.sum():,} of the held-out rows have probability 0 under the network learned without them, so "
-            "the mean log-likelihood is -inf; use smoothing > 0 or ess",
-            FishernetWarning,
+            FishernetWarning(
+                f"{impossible.sum():,} of the held-out rows have probability 0 under the network learned without them, "
+                "so the mean log-likelihood is -inf; use smoothing above 0",
+                parameter="smoothing",
+            ),
             stacklevel=3,
         )
     return CrossValidation(

@@ -30,6 +30,7 @@ from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, generator
 from fishernet.data import CountSource, Table, as_source
+from fishernet.data.matching import as_data
 from fishernet.learn.fit import check_smoothing, fit_conditionals
 from fishernet.learn.search import score_families
 from fishernet.models import DependencyNetwork, TreeConditional
@@ -446,7 +447,7 @@ def local_structure(
     if not source.variables:
         raise SchemaError("the table has no columns to learn from")
     if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
+        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}", parameter="search")
     most = checked_most(max_inputs)
     walk = InputSearch(len(source.variables), max_inputs=most, last_step=bool(last_step), **SEARCHES[search])
     scores = LocalScores(source, named_score(score, **options))
@@ -521,6 +522,7 @@ def dependency_network(
     plain = not isinstance(smoothing, str) and smoothing == 0
     if inputs == "tree":
         generator(seed)
+        table = as_data(table, "growing trees")
         trees = _grow_trees(table, named_score(score, **options), checked_most(max_inputs), splits, smoothing, progress)
         return DependencyNetwork(as_source(table).variables, trees, n_rows=as_source(table).n_rows, allow_zeros=plain)
     source = as_source(table)
@@ -550,20 +552,19 @@ def checked_most(max_inputs: object) -> int | None:
     if max_inputs is None:
         return None
     if isinstance(max_inputs, bool) or not isinstance(max_inputs, int | np.integer) or max_inputs < 0:
-        raise FishernetError(f"max_inputs must be a non-negative integer or None, got {max_inputs!r}")
+        message = f"max_inputs must be a non-negative integer or None, got {max_inputs!r}"
+        raise FishernetError(message, parameter="max_inputs")
     return int(max_inputs)
 
 
 def _grow_trees(
-    table: Table | CountSource,
+    table: Table,
     score: Score,
     max_inputs: int | None,
     splits: str,
     smoothing: float | str,
     progress: Progress | None,
 ) -> list[TreeConditional]:
-    if not isinstance(table, Table):
-        raise SchemaError(f"trees are grown on the rows of a Table, not on {type(table).__name__}")
     if not isinstance(score, PenalizedLikelihood):
         raise FishernetError("trees are grown by a penalized likelihood: 'mdl' ('bic'), 'aic' or 'loglik'")
     table.require_complete("growing trees")

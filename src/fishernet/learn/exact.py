@@ -130,8 +130,9 @@ def refuse_tables(source: CountSource, score: Score, max_memory: float) -> NoRet
         f"the tables of an exact search over {len(source.variables)} variables",
         cells=need // NUMBER,
         limit=int(min(max_memory, 2.0**62)) // NUMBER,
-        remedy=f"that is {size}, and max_memory allows {max_memory / 1e9:.3g} GB: learn from fewer variables, or take "
+        remedy=f"that is {size}, and {max_memory / 1e9:.3g} GB are allowed: learn from fewer variables, or take "
         "another search",
+        parameter="max_memory",
     )
 
 
@@ -188,7 +189,8 @@ def exact_search(
     began = time.monotonic()
     most = MOST_MEMORY if max_memory is None else max_memory
     if not most > 0:
-        raise FishernetError(f"max_memory must be a positive number of bytes, got {max_memory!r}")
+        message = f"max_memory must be a positive number of bytes, got {max_memory!r}"
+        raise FishernetError(message, parameter="max_memory")
     fits = bytes_needed(source, score) <= most
     if not fits and len(source.variables) > MOST_VARIABLES:
         refuse_tables(source, score, most)

@@ -174,8 +174,9 @@ class ParentSetSearch:
             f"the parent sets of an exact search over {self._n} variables",
             cells=n_sets,
             limit=self._most,
-            remedy="set max_parents or forbid arcs, learn from fewer variables, or take another search (a cell is a "
-            f"set that was looked at; max_memory counts {BYTES_PER_SET} bytes for each)",
+            remedy="allow fewer parents or forbid arcs, learn from fewer variables, or take another search (a cell is "
+            f"a set that was looked at, of {BYTES_PER_SET} bytes)",
+            parameter="max_memory",
         )
 
 
@@ -249,6 +250,7 @@ class SparseRun:
             f"the sets of variables that an exact search over {len(self._start.names)} variables has to reach",
             cells=search.n_nodes,
             limit=int(self._max_memory / per_set),
-            remedy="set max_parents or forbid arcs, learn from fewer variables, or take another search (a cell is a "
-            f"set; max_memory allows {self._max_memory / 1e9:.3g} GB for them)",
+            remedy="allow fewer parents or forbid arcs, learn from fewer variables, or take another search (a cell is "
+            f"a set; {self._max_memory / 1e9:.3g} GB are allowed for them)",
+            parameter="max_memory",
         )

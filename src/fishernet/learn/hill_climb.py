@@ -99,14 +99,15 @@ class ArcSearch:
 def check_number(name: str, value: int, least: int) -> int:
     """Return a search's whole number, or raise FishernetError when it is none or too small."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**62:
-        raise FishernetError(f"{name} must be a whole number, at least {least}, got {value!r}")
+        raise FishernetError(f"{name} must be a whole number, at least {least}, got {value!r}", parameter=name)
     return int(value)
 
 
 def check_restarts(restarts: int, perturb: int | None, default: int) -> dict[str, int]:
     """Return both numbers by name; refuse a perturbation that would never happen."""
     if perturb is not None and check_number("perturb", perturb, 1) and restarts == 0:
-        raise FishernetError("perturb is how much a restart changes, and there are none; say restarts as well")
+        message = "perturb is how much a restart changes, and there are none; say restarts as well"
+        raise FishernetError(message, parameter="perturb")
     return {"restarts": check_number("restarts", restarts, 0), "perturb": default if perturb is None else int(perturb)}
 
 

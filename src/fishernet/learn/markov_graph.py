@@ -149,8 +149,7 @@ def joined(names: Sequence[str], edges: Iterable[Edge]) -> UndirectedGraph:
 
 def check_rule(rule: str, known: Sequence[str]) -> None:
     """Raise FishernetError when a rule is unknown."""
-    if rule not in known:
-        raise FishernetError(f"unknown rule {rule!r}; there are {listed(known)}")
+    check.word(rule, "rule", known)
 
 
 CONTINUOUS: dict[str, Callable[..., Any]] = {"knn-mi": KnnTest, "fisher-z": FisherZ}
@@ -220,8 +219,7 @@ def markov_blankets(
     """
     began = time.monotonic()
     check.share(alpha, "alpha")
-    if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}")
+    check.word(search, "search", SEARCHES)
     if max_blanket is not None:
         check.integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
@@ -354,7 +352,7 @@ def _test_of(
         except TypeError as error:
             raise FishernetError(f"test {test!r} does not take these options: {error}") from None
     else:
-        raise FishernetError(f"unknown test {test!r}; there are {listed([*CONTINUOUS, *DISCRETE])}")
+        raise FishernetError(f"unknown test {test!r}; there are {listed([*CONTINUOUS, *DISCRETE])}", parameter="test")
     return how.names, how
 
 

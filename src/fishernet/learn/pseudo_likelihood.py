@@ -400,5 +400,6 @@ def _warn_of_few_rows(saturated: list[str], *, few: bool) -> None:
     if few:
         what.append("there are fewer rows than columns, and without the prior pure noise gets edges")
     if what:
-        remedy = "; take prior=True, or more rows" if few else "; take more rows"
-        warnings.warn(" and ".join(what) + remedy, FishernetWarning, stacklevel=3)
+        remedy = "; take the prior, or more rows" if few else "; take more rows"
+        said = FishernetWarning(" and ".join(what) + remedy, parameter="prior" if few else None)
+        warnings.warn(said, stacklevel=3)

@@ -70,7 +70,9 @@ def make_constraints(
     n = len(names)
     most = n if max_parents is None else max_parents
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
-        raise SchemaError(f"max_parents must be a non-negative integer or None, got {max_parents!r}")
+        raise SchemaError(
+            f"max_parents must be a non-negative integer or None, got {max_parents!r}", parameter="max_parents"
+        )
     must = _matrix(names, required, "required")
     must_not = _matrix(names, forbidden, "forbidden") | _against_tiers(names, tiers)
     _refuse_both(names, must & must_not, "both required and forbidden (or against the tiers)")
@@ -86,7 +88,8 @@ def make_constraints(
     if len(crowded):
         raise SchemaError(
             f"{names[crowded[0]]!r} has {present[:, crowded[0]].sum()} parents at the start (required arcs included), "
-            f"more than max_parents = {most}"
+            f"more than max_parents allows ({most})",
+            parameter="max_parents",
         )
     dag = Dag(names, [tuple(np.flatnonzero(present[:, child]).tolist()) for child in range(n)])
     return Constraints(dag, int(min(most, n)), must_not, must)

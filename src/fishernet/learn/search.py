@@ -146,7 +146,7 @@ def run_search(
         On Ctrl-C; its attribute ``best`` is the best graph so far.
     """
     if max_seconds is not None and not max_seconds >= 0:
-        raise FishernetError(f"max_seconds must not be negative, got {max_seconds}")
+        raise FishernetError(f"max_seconds must not be negative, got {max_seconds}", parameter="max_seconds")
     began = time.monotonic()
     reporter = Reporter(progress, "learning the structure")
     try:

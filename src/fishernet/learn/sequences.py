@@ -324,8 +324,9 @@ def _unseen(alphabet: Alphabet, sums: Counts) -> ZeroProbabilityError:
     never = np.argwhere(sums[..., 0] == 0)
     context = alphabet.string(never[0].tolist())
     return ZeroProbabilityError(
-        f"{len(never)} contexts never occur before a symbol, the first is {context!r}; use smoothing > 0 or a lower "
-        "order",
+        f"{len(never)} contexts never occur before a symbol, the first is {context!r}; use smoothing above 0 or a "
+        "lower order",
         variable="the next symbol",
         configuration=dict(zip(map(str, range(len(context))), context, strict=True)),
+        parameter="smoothing",
     )

@@ -143,7 +143,7 @@ def structure(
     if not names:
         raise SchemaError("the table has no columns to learn from")
     if search not in SEARCHES and search != EXACT:
-        raise FishernetError(f"unknown search {search!r}; there are {listed([*SEARCHES, EXACT])}")
+        raise FishernetError(f"unknown search {search!r}; there are {listed([*SEARCHES, EXACT])}", parameter="search")
     if isinstance(source, Scatter):
         max_parents = _allowed_parents(source, how, max_parents)
     rules = make_constraints(
@@ -164,9 +164,11 @@ def _allowed_parents(scatter: Scatter, score: Score, asked: int | None) -> int |
     """Return how many parents the rows allow; warn where nobody asked for fewer, and noise would get as many."""
     if asked is None and scatter.n <= len(scatter.names):
         warnings.warn(
-            f"there are {scatter.n} rows for {len(scatter.names)} columns: the score saturates, and pure noise gets "
-            "as many parents as the rows allow; say max_parents, or take more rows",
-            FishernetWarning,
+            FishernetWarning(
+                f"there are {scatter.n} rows for {len(scatter.names)} columns: the score saturates, and pure noise "
+                "gets as many parents as the rows allow; allow fewer, or take more rows",
+                parameter="max_parents",
+            ),
             stacklevel=3,
         )
     return most_parents(scatter, score, asked)
@@ -177,7 +179,7 @@ def _refuse_options(search: str, options: Mapping[str, object]) -> None:
     for name, value in options.items():
         if value is not None and name not in _options(search):
             takers = listed(other for other in [*SEARCHES, EXACT] if name in _options(other))
-            raise FishernetError(f"search {search!r} takes no {name}; searches that do: {takers}")
+            raise FishernetError(f"search {search!r} takes no {name}; searches that do: {takers}", parameter=name)
 
 
 def _named_search(search: str, seed: int, **options: int | None) -> Callable[[Constraints], Search]:

@@ -552,9 +552,10 @@ class BayesianNetwork(Network):
             row = int(np.argmax(np.isneginf(top)))
             name = self._names[target]
             raise ZeroProbabilityError(
-                f"row {row} has probability 0 whatever the state of {name!r}; fit the network with smoothing > 0",
+                f"row {row} has probability 0 whatever the state of {name!r}; fit the network with smoothing above 0",
                 variable=name,
                 configuration={},
+                parameter="smoothing",
             )
         weights: npt.NDArray[np.float64] = np.exp(values - top)
         weights /= weights.sum(axis=1, keepdims=True)

@@ -49,28 +49,28 @@ def drawable(graph: object) -> Drawable:
     return found
 
 
-def _drawable(graph: object) -> Drawable:
-    match graph:
-        case BayesianNetwork():
-            return _drawable(graph.dag)
-        case GaussianMarkovNetwork():
-            return _drawable(graph.graph)
-        case Dag():
-            return _of_arcs(graph.names, _arcs(graph.parents), layered=True)
-        case UndirectedGraph():
-            links = [(u, v) for u, others in enumerate(graph.adjacency) for v in others if u < v]
-            return Drawable(graph.names, links, [(False, False)] * len(links), layered=False)
-        case Cpdag():
-            where = {name: position for position, name in enumerate(graph.names)}
-            directed = [(where[a], where[b]) for a, b in graph.directed]
-            undirected = [(where[a], where[b]) for a, b in graph.undirected]
-            heads = [(False, True)] * len(directed) + [(False, False)] * len(undirected)
-            return Drawable(graph.names, [*directed, *undirected], heads, layered=False)
-        case DependencyNetwork():
-            return _of_arcs(graph.names, _arcs(conditional.parents for conditional in graph.conditionals))
+def _drawable(graph: Any) -> Drawable:
+    graph = getattr(graph, "dag", getattr(graph, "graph", graph))  # a model's
+    if hasattr(graph, "undirected"):
+        return _partly_directed(graph)
+    if hasattr(graph, "skeleton"):
+        return _of_arcs(graph.names, _arcs(graph.parents), layered=True)
+    if hasattr(graph, "adjacency"):
+        links = [(u, v) for u, others in enumerate(graph.adjacency) for v in others if u < v]
+        return Drawable(graph.names, links, [(False, False)] * len(links), layered=False)
+    if hasattr(graph, "conditionals"):
+        return _of_arcs(graph.names, _arcs(conditional.parents for conditional in graph.conditionals))
     raise SchemaError(
         f"a {type(graph).__name__} has no graph to draw; take a Dag, a Cpdag, an UndirectedGraph, or a network with one"
     )
+
+
+def _partly_directed(graph: Cpdag) -> Drawable:
+    where = {name: position for position, name in enumerate(graph.names)}
+    directed = [(where[a], where[b]) for a, b in graph.directed]
+    undirected = [(where[a], where[b]) for a, b in graph.undirected]
+    heads = [(False, True)] * len(directed) + [(False, False)] * len(undirected)
+    return Drawable(graph.names, [*directed, *undirected], heads, layered=False)
 
 
 def _arcs(parents: Iterable[Iterable[int]]) -> list[Link]:

@@ -1,15 +1,15 @@
 """Layout in layers, for graphs without cycles: every arc points down.
 
 The steps are those of Sugiyama, Tagawa and Toda (IEEE Transactions on Systems, Man and Cybernetics 11, 1981): layers
-by the longest way from a root, a bend where an arc passes a layer, orders within the layers by barycentres with few
-crossings, then places as near to the neighbours' as the order and the names allow.
+by the longest path from a root, a bend where an arc passes a layer, orders within the layers by barycentres with few
+crossings, then coordinates as close to the neighbours' as the order and the names allow.
 
 Components side by side: in rows, the tallest first, so that the whole is somewhat wider than high.
 
-Layout by stress: nodes stand as far apart as the shortest way between them is long.
+Layout by stress: nodes stand as far apart as the shortest path between them is long.
 
-The sum over pairs of ``(distance drawn - length of the way)^2 / (length of the way)^2`` is brought down by majorization
-[1]_ from the places that classical scaling gives, so that the same graph is always drawn alike.
+The sum over pairs of ``(distance drawn - length of the path)^2 / (length of the path)^2`` is brought down by
+majorization [1]_ from the coordinates that classical scaling gives, so that the same graph is always drawn alike.
 
 References
 ----------
@@ -43,21 +43,21 @@ def layered_layout(n: int, links: Sequence[Link], widths: Points) -> Layout:
         Of the nodes with their names.
     """
     level = _levels(n, links)
-    spots, chains = _with_bends(level, links)
-    near = _Neighbours(spots, [pair for chain in chains for pair in pairwise(chain)])
-    rows = _ordered([[s for s, at in enumerate(spots) if at == row] for row in range(max(spots) + 1)], near)
-    room = np.concatenate([np.maximum(widths, BEND), np.full(len(spots) - n, BEND)]) + BESIDE
-    x = _placed(rows, near, room)
-    places = np.stack([x, -ROW * np.array(spots)], axis=1).round(6)
-    return Layout(places[:n], [places[chain] for chain in chains])
+    vertices, chains = _with_dummy_vertices(level, links)
+    neighbours = _Neighbours(vertices, [pair for chain in chains for pair in pairwise(chain)])
+    rows = _ordered([[s for s, at in enumerate(vertices) if at == row] for row in range(max(vertices) + 1)], neighbours)
+    room = np.concatenate([np.maximum(widths, BEND), np.full(len(vertices) - n, BEND)]) + BESIDE
+    x = _abscissas(rows, neighbours, room)
+    coordinates = np.stack([x, -ROW * np.array(vertices)], axis=1).round(6)
+    return Layout(coordinates[:n], [coordinates[chain] for chain in chains])
 
 
 class _Neighbours:
-    """The spots joined with each spot in the layer above, and in the layer below."""
+    """The vertices joined with each vertex in the layer above, and in the layer below."""
 
-    def __init__(self, spots: Sequence[int], pairs: Sequence[Link]) -> None:
-        self.above: list[list[int]] = [[] for _ in spots]
-        self.below: list[list[int]] = [[] for _ in spots]
+    def __init__(self, vertices: Sequence[int], pairs: Sequence[Link]) -> None:
+        self.above: list[list[int]] = [[] for _ in vertices]
+        self.below: list[list[int]] = [[] for _ in vertices]
         for upper, lower in pairs:
             self.below[upper].append(lower)
             self.above[lower].append(upper)
@@ -84,32 +84,32 @@ def _levels(n: int, links: Sequence[Link]) -> list[int]:
     return level
 
 
-def _with_bends(level: Sequence[int], links: Sequence[Link]) -> tuple[list[int], list[list[int]]]:
-    """Return the layer of every spot (nodes, then bends), and the spots of each link from its parent to its child."""
-    spots, chains = list(level), []
+def _with_dummy_vertices(level: Sequence[int], links: Sequence[Link]) -> tuple[list[int], list[list[int]]]:
+    """Return the layer of every vertex (nodes, then dummies where links pass a layer), and those of each link."""
+    vertices, chains = list(level), []
     for parent, child in links:
-        bends = range(len(spots), len(spots) + level[child] - level[parent] - 1)
-        spots.extend(range(level[parent] + 1, level[child]))
+        bends = range(len(vertices), len(vertices) + level[child] - level[parent] - 1)
+        vertices.extend(range(level[parent] + 1, level[child]))
         chains.append([parent, *bends, child])
-    return spots, chains
+    return vertices, chains
 
 
-def _ordered(rows: list[list[int]], near: _Neighbours) -> list[list[int]]:
+def _ordered(rows: list[list[int]], neighbours: _Neighbours) -> list[list[int]]:
     """Return the layers in an order with few crossings: the best of some sweeps down and up."""
-    best, fewest = rows, _crossings(rows, near)
+    best, fewest = rows, _crossings(rows, neighbours)
     for sweep in range(SWEEPS):
         if not fewest:
             break
         down = sweep % 2 == 0
-        rows = _swept(rows, near.above if down else near.below, down=down)
-        crossings = _crossings(rows, near)
+        rows = _swept(rows, neighbours.above if down else neighbours.below, down=down)
+        crossings = _crossings(rows, neighbours)
         if crossings < fewest:
             best, fewest = rows, crossings
     return best
 
 
 def _swept(rows: list[list[int]], towards: list[list[int]], *, down: bool) -> list[list[int]]:
-    """Sort every layer by the mean position of its spots' neighbours in the layer that comes before it."""
+    """Sort every layer by the mean position of its vertices' neighbours in the layer that comes before it."""
     order = range(len(rows)) if down else range(len(rows) - 1, -1, -1)
     place: dict[int, float] = {}
     sorted_rows = [list(row) for row in rows]
@@ -124,20 +124,20 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _crossings(rows: list[list[int]], near: _Neighbours) -> int:
+def _crossings(rows: list[list[int]], neighbours: _Neighbours) -> int:
     """Count the pairs of links between two layers that cross."""
     total = 0
     for upper, lower in pairwise(rows):
         place = {s: i for i, s in enumerate(lower)}
-        ends = np.array([place[o] for s in upper for o in sorted(near.below[s], key=place.__getitem__)])
-        starts = np.array([i for i, s in enumerate(upper) for _ in near.below[s]])
+        ends = np.array([place[o] for s in upper for o in sorted(neighbours.below[s], key=place.__getitem__)])
+        starts = np.array([i for i, s in enumerate(upper) for _ in neighbours.below[s]])
         if len(ends):
             total += int(((starts[:, None] < starts) & (ends[:, None] > ends)).sum())
     return total
 
 
-def _placed(rows: list[list[int]], near: _Neighbours, room: Points) -> Points:
-    """Return the abscissa of every spot: near the mean of its neighbours', in order and with room between."""
+def _abscissas(rows: list[list[int]], neighbours: _Neighbours, room: Points) -> Points:
+    """Return the abscissa of every vertex: close to the mean of its neighbours', in order and with room between."""
     x = np.zeros(len(room))
     offsets = []
     for row in rows:
@@ -147,7 +147,7 @@ def _placed(rows: list[list[int]], near: _Neighbours, room: Points) -> Points:
         x[row] = offset - offset[-1] / 2
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
-        towards = near.above if down else near.below
+        towards = neighbours.above if down else neighbours.below
         for at in range(len(rows)) if down else range(len(rows) - 1, -1, -1):
             row = rows[at]
             wanted = np.array([_mean([float(x[o]) for o in towards[s]], float(x[s])) for s in row])
@@ -172,19 +172,19 @@ WIDER = 1.4  # than high
 GAP = 0.45  # inches between components
 
 
-def by_component(drawable: Drawable, rooms: Points, lay_out: Callable[[int, list[Link], Points], Layout]) -> Layout:
+def by_component(drawable: Drawable, extents: Points, lay_out: Callable[[int, list[Link], Points], Layout]) -> Layout:
     """Lay every component out by itself, and pack them.
 
     Parameters
     ----------
     drawable : Drawable
-    rooms : (n, 2) array
+    extents : (n, 2) array
         Width and height of each node with its name.
     lay_out : callable
         ``lay_out(n, links, widths)`` for one component.
     """
-    places = np.zeros((len(drawable.names), 2))
-    ways: list[Points] = [np.zeros((2, 2))] * len(drawable.links)
+    coordinates = np.zeros((len(drawable.names), 2))
+    routes: list[Points] = [np.zeros((2, 2))] * len(drawable.links)
     parts, sizes = [], []
     groups = components(len(drawable.names), drawable.links)
     of_group = {node: number for number, members in enumerate(groups) for node in members}
@@ -194,17 +194,17 @@ def by_component(drawable: Drawable, rooms: Points, lay_out: Callable[[int, list
     for members, positions in zip(groups, held, strict=True):
         where = {node: place for place, node in enumerate(members)}
         links = [(where[u], where[v]) for u, v in (drawable.links[p] for p in positions)]
-        part = lay_out(len(members), links, rooms[members, 0])
-        room = rooms[members].max(axis=0) / 2
+        part = lay_out(len(members), links, extents[members, 0])
+        room = extents[members].max(axis=0) / 2
         low, high = part.box
         parts.append(part.moved(room - low))
         sizes.append(high - low + 2 * room)
     for part, corner, members, positions in zip(parts, _packed(sizes), groups, held, strict=True):
         moved = part.moved(corner)
-        places[members] = moved.places
-        for position, way in zip(positions, moved.ways, strict=True):
-            ways[position] = way
-    return Layout(places, ways)
+        coordinates[members] = moved.coordinates
+        for position, route in zip(positions, moved.routes, strict=True):
+            routes[position] = route
+    return Layout(coordinates, routes)
 
 
 def _packed(sizes: Sequence[Points]) -> list[Points]:
@@ -243,13 +243,13 @@ def stress_layout(n: int, links: Sequence[Link], widths: Points) -> Layout:
     """
     if n == 1:
         return Layout(np.zeros((1, 2)), [])
-    lengths = _shortest_ways(n, links)
-    places = _turned(_majorized(lengths, _scaled_start(lengths)))
+    lengths = _graph_distances(n, links)
+    coordinates = _rotated(_stress_majorization(lengths, _classical_scaling(lengths)))
     step = max(STEP, 0.75 * float(np.median(widths)))
-    return Layout.straight((places * step).round(6), links)
+    return Layout.straight((coordinates * step).round(6), links)
 
 
-def _shortest_ways(n: int, links: Sequence[Link]) -> Points:
+def _graph_distances(n: int, links: Sequence[Link]) -> Points:
     """Return the numbers of edges between every two nodes, (n, n)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
@@ -261,7 +261,7 @@ def _shortest_ways(n: int, links: Sequence[Link]) -> Points:
     return lengths
 
 
-def _scaled_start(lengths: Points) -> Points:
+def _classical_scaling(lengths: Points) -> Points:
     """Return the plane of classical scaling, (n, 2), with a small spiral that parts nodes in one place."""
     n = len(lengths)
     squares = lengths**2
@@ -275,15 +275,15 @@ def _scaled_start(lengths: Points) -> Points:
     return placed
 
 
-def _majorized(lengths: Points, places: Points) -> Points:
-    """Return the places of smallest stress near a start, (n, 2), in steps of an edge's length."""
+def _stress_majorization(lengths: Points, coordinates: Points) -> Points:
+    """Return the coordinates of smallest stress close to a start, (n, 2), in steps of an edge's length."""
     n = len(lengths)
     weights = 1 / np.where(lengths > 0, lengths, np.inf) ** 2
     laplacian = np.diag(weights.sum(axis=1)) - weights
     inverse = np.linalg.inv(laplacian + 1 / n) - 1 / n
     before = math.inf
     for _ in range(max(LEAST_STEPS, min(MOST_STEPS, WORK // n**2))):
-        apart = _distances(places)
+        apart = _distances(coordinates)
         stress = float((weights * (apart - lengths) ** 2).sum())
         if stress >= before * (1 - SMALLEST_GAIN):
             break
@@ -291,19 +291,19 @@ def _majorized(lengths: Points, places: Points) -> Points:
         pull = -weights * lengths / np.maximum(apart, 1e-9)
         np.fill_diagonal(pull, 0.0)
         np.fill_diagonal(pull, -pull.sum(axis=1))
-        places = inverse @ (pull @ places)
-    return places
+        coordinates = inverse @ (pull @ coordinates)
+    return coordinates
 
 
-def _distances(places: Points) -> Points:
-    x, y = places.T
+def _distances(coordinates: Points) -> Points:
+    x, y = coordinates.T
     apart: Points = np.hypot(x[:, None] - x, y[:, None] - y)
     return apart
 
 
-def _turned(places: Points) -> Points:
-    """Return the places turned so that they spread most from left to right."""
-    centred = places - places.mean(axis=0)
+def _rotated(coordinates: Points) -> Points:
+    """Return the coordinates turned so that they spread most from left to right."""
+    centred = coordinates - coordinates.mean(axis=0)
     (a, b), (_, c) = centred.T @ centred
     angle = 0.5 * math.atan2(2 * b, a - c)
     turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])

@@ -2,7 +2,7 @@
 
 Where names stand: beside their nodes, where they cover neither nodes nor each other, and few edges.
 
-The ways of links: where they end, how they bend, and their arrow heads.
+The routes of edges: where they end, how they bend, and their arrow heads.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ COVERS_NODE, COVERS_NAME, ON_EDGE = 100.0, 60.0, 3.0
 LATER_SIDE, FARTHER = 0.2, 8.0
 
 
-def placed_labels(places: Points, radius: float, sizes: Points, ways: Sequence[Points]) -> Points:
+def placed_labels(coordinates: Points, radius: float, sizes: Points, routes: Sequence[Points]) -> Points:
     """Return the centre of each node's name, (n, 2).
 
     Parameters
     ----------
-    places : (n, 2) array
+    coordinates : (n, 2) array
         Of the nodes.
     radius : float
         Of a node with some room around it.
     sizes : (n, 2) array
         Width and height of each name.
-    ways : sequence of (m, 2) arrays
+    routes : sequence of (m, 2) arrays
         The corners of the edges.
 
     Notes
@@ -51,33 +51,33 @@ def placed_labels(places: Points, radius: float, sizes: Points, ways: Sequence[P
     One after the other, each takes the best of what is left; all that is compared lies in boxes with sides along the
     axes, an edge in the boxes of its pieces.
     """
-    samples = _samples(ways, float(sizes[:, 1].min()) / 2 if len(sizes) else 1.0)
-    centres = np.zeros_like(places)
-    for node, (place, size) in enumerate(zip(places, sizes, strict=True)):
-        tries = np.concatenate([place + SIDES * (size / 2 + ring * radius) for ring in RINGS])
+    samples = _samples(routes, float(sizes[:, 1].min()) / 2 if len(sizes) else 1.0)
+    centres = np.zeros_like(coordinates)
+    for node, (place, size) in enumerate(zip(coordinates, sizes, strict=True)):
+        candidates = np.concatenate([place + SIDES * (size / 2 + ring * radius) for ring in RINGS])
         half = size / 2
         cost = np.repeat(np.arange(len(RINGS)) * FARTHER, len(SIDES)) + np.tile(np.arange(len(SIDES)), 3) * LATER_SIDE
-        cost += COVERS_NODE * _covered(tries, half + radius * 0.8, np.delete(places, node, axis=0))
-        cost += COVERS_NAME * _covered(tries, half + sizes[:node] / 2, centres[:node])
-        cost += ON_EDGE * np.minimum(_covered(tries, half, samples), 4)
-        centres[node] = tries[int(np.argmin(cost.round(9)))]
+        cost += COVERS_NODE * _covered(candidates, half + radius * 0.8, np.delete(coordinates, node, axis=0))
+        cost += COVERS_NAME * _covered(candidates, half + sizes[:node] / 2, centres[:node])
+        cost += ON_EDGE * np.minimum(_covered(candidates, half, samples), 4)
+        centres[node] = candidates[int(np.argmin(cost.round(9)))]
     return centres
 
 
-def _covered(tries: Points, half: Points, others: Points) -> Points:
-    """Return how many points lie within half a box of each try, (n_tries,)."""
+def _covered(candidates: Points, half: Points, others: Points) -> Points:
+    """Return how many points lie within half a box of each candidate, (n_candidates,)."""
     if not len(others):
-        return np.zeros(len(tries))
-    apart = np.abs(tries[:, None] - others[None])
+        return np.zeros(len(candidates))
+    apart = np.abs(candidates[:, None] - others[None])
     counted: Points = (apart < half).all(axis=2).sum(axis=1).astype(np.float64)
     return counted
 
 
-def _samples(ways: Sequence[Points], step: float) -> Points:
+def _samples(routes: Sequence[Points], step: float) -> Points:
     """Return points along the edges, at most a step apart, (n, 2)."""
     found = [np.zeros((0, 2))]
-    for way in ways:
-        for start, stop in pairwise(way):
+    for route in routes:
+        for start, stop in pairwise(route):
             n = max(2, int(np.hypot(*(stop - start)) / step) + 1)
             found.append(start + np.linspace(0, 1, n)[:, None] * (stop - start))
     return np.concatenate(found)
@@ -87,29 +87,29 @@ HEAD = (0.1, 0.035)  # inches: length, and half the width
 PIECES = 12  # straight ones that a bend is made of
 
 
-def cut_short(way: Points, by: float) -> Points:
-    """Return a straight way with both ends taken off, as far as there is something between them."""
-    span = way[-1] - way[0]
+def cut_short(route: Points, by: float) -> Points:
+    """Return a straight route with both ends taken off, as far as there is something between them."""
+    span = route[-1] - route[0]
     length = max(float(np.hypot(*span)), 1e-9)
     off = span / length * min(by, 0.4 * length)
-    return np.array([way[0] + off, way[-1] - off])
+    return np.array([route[0] + off, route[-1] - off])
 
 
-def rounded(way: Points, half: float) -> Points:
-    """Return the way of an arc in layers: straight down through the layers that it passes, and bent between them.
+def bent(route: Points, half: float) -> Points:
+    """Return the route of an arc in layers: straight down through the layers that it passes, and bent between them.
 
     Parameters
     ----------
-    way : (m, 2) array
+    route : (m, 2) array
         A corner in each layer.
     half : float
         Half the height of a layer's nodes.
     """
     down = np.array([0.0, half])
     pieces = []
-    for start, stop in zip(way[:-1] - down, way[1:] + down, strict=True):
-        t = np.linspace(0, 1, PIECES + 1 if len(way) > 2 else 2)[:, None]
-        if len(way) > 2:
+    for start, stop in zip(route[:-1] - down, route[1:] + down, strict=True):
+        t = np.linspace(0, 1, PIECES + 1 if len(route) > 2 else 2)[:, None]
+        if len(route) > 2:
             across = t**2 * (3 - 2 * t)
             pieces.append(
                 np.concatenate([start[0] + across * (stop - start)[0], start[1] + t * (stop - start)[1]], axis=1)
@@ -119,14 +119,14 @@ def rounded(way: Points, half: float) -> Points:
     return np.concatenate(pieces)
 
 
-def heads(ways: Sequence[Points], wanted: Sequence[tuple[bool, bool]]) -> Points:
+def heads(routes: Sequence[Points], wanted: Sequence[tuple[bool, bool]]) -> Points:
     """Return the corners of the arrow heads, (n, 3, 2), whose tips are at the ends where they are wanted."""
     found = []
-    for way, (at_start, at_end) in zip(ways, wanted, strict=True):
+    for route, (at_start, at_end) in zip(routes, wanted, strict=True):
         if at_start:
-            found.append(_head(way[0], way[1]))
+            found.append(_head(route[0], route[1]))
         if at_end:
-            found.append(_head(way[-1], way[-2]))
+            found.append(_head(route[-1], route[-2]))
     return np.array(found).reshape(-1, 3, 2)
 
 
@@ -179,10 +179,10 @@ class Picture:
         dots = np.full((len(shape.names), 2), 2 * RADIUS)
         self._names = _text_sizes(self._texts, font_size) if named else np.zeros_like(dots)
         self._nodes = self._names + 2 * np.array(PADDING) if self._boxed else dots
-        rooms = np.maximum(self._nodes, self._names)
-        layout = by_component(shape, rooms, layered_layout if shape.layered else stress_layout)
+        extents = np.maximum(self._nodes, self._names)
+        layout = by_component(shape, extents, layered_layout if shape.layered else stress_layout)
         self._layout = self._with_ends(layout, shape)
-        self._heads = heads(self._layout.ways, shape.heads)
+        self._heads = heads(self._layout.routes, shape.heads)
         self._centres = self._label_centres()
         self._low, self._high = self._limits()
 
@@ -190,18 +190,23 @@ class Picture:
         """Return the layout whose links end where the nodes do."""
         if shape.layered:
             half = float(self._nodes[:, 1].max()) / 2
-            return Layout(layout.places, [rounded(way, half) for way in layout.ways])
-        return Layout(layout.places, [cut_short(way, RADIUS) for way in layout.ways])
+            return Layout(layout.coordinates, [bent(route, half) for route in layout.routes])
+        return Layout(layout.coordinates, [cut_short(route, RADIUS) for route in layout.routes])
 
     def _label_centres(self) -> Points:
         if not self._texts or self._boxed:
-            return self._layout.places
-        return placed_labels(self._layout.places, 1.6 * RADIUS, self._names, self._layout.ways)
+            return self._layout.coordinates
+        return placed_labels(self._layout.coordinates, 1.6 * RADIUS, self._names, self._layout.routes)
 
     def _limits(self) -> tuple[Points, Points]:
         nodes, names = self._nodes / 2, self._names / 2
-        ends = [self._layout.places - nodes, self._layout.places + nodes, self._centres - names, self._centres + names]
-        everything = np.concatenate([*ends, *self._layout.ways])
+        ends = [
+            self._layout.coordinates - nodes,
+            self._layout.coordinates + nodes,
+            self._centres - names,
+            self._centres + names,
+        ]
+        everything = np.concatenate([*ends, *self._layout.routes])
         return everything.min(axis=0) - MARGIN, everything.max(axis=0) + MARGIN
 
     @property
@@ -218,7 +223,7 @@ class Picture:
 
         scale = self._fitted(ax)
         width = 1.0 * scale
-        ax.add_collection(LineCollection(self._layout.ways, colors=EDGE, linewidths=width, zorder=1), autolim=False)
+        ax.add_collection(LineCollection(self._layout.routes, colors=EDGE, linewidths=width, zorder=1), autolim=False)
         if len(self._heads):
             heads = PolyCollection(list(self._heads), facecolors=EDGE, edgecolors=EDGE, linewidths=width / 2, zorder=2)
             ax.add_collection(heads, autolim=False)
@@ -230,7 +235,7 @@ class Picture:
                 self._nodes[:, 1],
                 np.zeros(len(self._nodes)),
                 units="xy",
-                offsets=self._layout.places,
+                offsets=self._layout.coordinates,
                 offset_transform=ax.transData,
                 facecolors=NODE,
                 edgecolors="white",
@@ -244,7 +249,7 @@ class Picture:
         from matplotlib.collections import PolyCollection
 
         corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
-        sides = self._layout.places[:, None] + corners * self._nodes[:, None]
+        sides = self._layout.coordinates[:, None] + corners * self._nodes[:, None]
         return PolyCollection(
             list(sides), facecolors=BOX, edgecolors=NODE, linewidths=width, joinstyle="round", zorder=3
         )

@@ -39,46 +39,46 @@ class Layout:
 
     Attributes
     ----------
-    places : (n, 2) array
+    coordinates : (n, 2) array
         Of the nodes.
-    ways : list of (m, 2) arrays
+    routes : list of (m, 2) arrays
         The corners of each link from its first node to its second one, in the order of the links.
     """
 
-    places: Points
-    ways: list[Points]
+    coordinates: Points
+    routes: list[Points]
 
     @classmethod
-    def straight(cls, places: Points, links: Sequence[Link]) -> Layout:
+    def straight(cls, coordinates: Points, links: Sequence[Link]) -> Layout:
         """Return the layout whose links are straight."""
-        return cls(places, [places[[u, v]] for u, v in links])
+        return cls(coordinates, [coordinates[[u, v]] for u, v in links])
 
     @property
     def box(self) -> Points:
         """The lower left and the upper right corner of all, (2, 2)."""
-        everything = np.concatenate([self.places, *self.ways])
+        everything = np.concatenate([self.coordinates, *self.routes])
         return np.array([everything.min(axis=0), everything.max(axis=0)])
 
     def moved(self, by: Points) -> Layout:
         """Return the layout, moved by (2,)."""
-        return Layout(self.places + by, [way + by for way in self.ways])
+        return Layout(self.coordinates + by, [route + by for route in self.routes])
 
 
 def components(n: int, links: Sequence[Link]) -> list[list[int]]:
     """Return the nodes of each connected component, ascending; the largest first, ties by their first nodes."""
-    near: list[list[int]] = [[] for _ in range(n)]
+    neighbours: list[list[int]] = [[] for _ in range(n)]
     for u, v in links:
-        near[u].append(v)
-        near[v].append(u)
-    found, met = [], [False] * n
+        neighbours[u].append(v)
+        neighbours[v].append(u)
+    found, visited = [], [False] * n
     for first in range(n):
-        stack, members = [] if met[first] else [first], []
+        stack, members = [] if visited[first] else [first], []
         while stack:
             node = stack.pop()
-            if not met[node]:
-                met[node] = True
+            if not visited[node]:
+                visited[node] = True
                 members.append(node)
-                stack.extend(near[node])
+                stack.extend(neighbours[node])
         if members:
             found.append(sorted(members))
     return sorted(found, key=lambda members: (-len(members), members[0]))

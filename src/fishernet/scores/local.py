@@ -198,8 +198,9 @@ def require_all_rows(source: CountSource, counts: Counts) -> None:
         names = [source.variables[v].name for v in counts.variables]
         raise MissingValueError(
             f"a score needs complete rows; {counts.left_out} rows have a missing cell among {names}; "
-            'read the table with missing="drop" or missing="state"',
+            "read the table with missing 'drop' or 'state'",
             counts={},
+            parameter="missing",
         )
 
 

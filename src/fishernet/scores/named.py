@@ -55,7 +55,7 @@ def named_score(score: str | Score, **options: Any) -> Score:
     score, colon, number = score.partition(":")
     known = SCORES | SCORES_OF_NUMBERS
     if score not in known:
-        raise FishernetError(f"unknown score {score!r}; there are {listed(known, most=20)}")
+        raise FishernetError(f"unknown score {score!r}; there are {listed(known, most=20)}", parameter="score")
     if colon:
         options |= _carried(score, number)
     try:

@@ -20,7 +20,8 @@ def ending(error: BaseException | None, **options: Any) -> Result:
     """Run a command that ends with an error."""
 
     @click.command()
-    def fail() -> None:
+    @click.option("--k")
+    def fail(k: str | None) -> None:
         click.echo("before")
         if error is not None:
             raise error
@@ -36,7 +37,8 @@ INTERRUPT.best = fn.Dag.from_edges(["a", "b"], [("a", "b")])  # type: ignore[att
     ("error", "status", "said"),
     [
         (fn.FishernetError("what\nis wrong"), 1, "what\\nis wrong"),
-        (fn.SchemaError("use smoothing > 0 or ess"), 1, "use --smoothing above 0 or --ess"),
+        (fn.SchemaError("k must be 1", parameter="k"), 1, "k must be 1 (option --k)"),
+        (fn.SchemaError("ess must be 1", parameter="ess"), 1, "ess must be 1"),
         (fn.StateSpaceError("x", cells=9, limit=8, remedy="r"), 1, "x would have 9 cells, more than the limit of 8; r"),
         (FileNotFoundError(errno.ENOENT, "No such file", "m.json"), 1, "m.json: No such file"),
         (OSError(errno.ENOSPC, "No space left"), 1, "reading or writing failed: No space left"),
@@ -77,14 +79,14 @@ def test_all_went_well() -> None:
 
 def test_warnings_of_the_library_are_notes() -> None:
     @click.command()
-    def warn() -> None:
-        warnings.warn(
-            "read without schema=table.variables, the labels of 'x'\nchange", fn.FishernetWarning, stacklevel=1
-        )
+    @click.option("--max-parents")
+    def warn(max_parents: str | None) -> None:
+        warnings.warn(fn.FishernetWarning("fewer\nparents", parameter="max_parents"), stacklevel=1)
+        warnings.warn("of no option", fn.FishernetWarning, stacklevel=1)
 
     ended = RUNNER.invoke(Commands("group", commands=[warn]), ["warn"])
     assert ended.exit_code == 0
-    assert ended.stderr == "fishernet: note: read without the model, the labels of 'x'\\nchange\n"
+    assert ended.stderr == ("fishernet: note: fewer\\nparents (option --max-parents)\nfishernet: note: of no option\n")
 
 
 # ------------------------------------------------------------------------------- as processes, with real pipes

@@ -195,9 +195,9 @@ def test_bins_leave_text_truth_and_categories_alone() -> None:
     [
         (
             ["1", "a"],
-            "column 'x', row 0: bins cuts numbers, and '1' is none|column 'x', row 1: bins cuts numbers, and 'a'",
+            "row 0: bins are cut from numbers, and '1' is none|row 1: bins are cut from numbers, and 'a'",
         ),
-        ([True, False], "bins cuts numbers, and True is none"),
+        ([True, False], "bins are cut from numbers, and True is none"),
         ([1.0, float("inf"), 2.0], "column 'x' holds infinite numbers"),
     ],
 )

@@ -62,13 +62,15 @@ def test_a_column_may_be_declared_continuous_whatever_it_holds() -> None:
 
 
 def test_a_continuous_column_has_no_state_for_missing_cells() -> None:
-    with pytest.raises(MissingValueError, match=r"'x' \(1\); a continuous column has no states; bins cuts it"):
+    with pytest.raises(MissingValueError, match=r"'x' \(1\); a continuous column has no states; cut it into bins"):
         Table.from_frame({"x": [0.5, None]}, missing="state")
     assert Table.from_frame({"x": [0.5, None, 1.5, 2.5]}, missing="drop").column("x").tolist() == [0.5, 1.5, 2.5]
 
 
 def test_no_rows_no_states() -> None:
-    with pytest.raises(SchemaError, match="there is no row, so the states of column 'x' are unknown; give a schema"):
+    with pytest.raises(
+        SchemaError, match="there is no row, so the states of column 'x' are unknown unless they are declared"
+    ):
         Table.from_frame({"x": []})
     assert Table.from_frame({"x": []}, schema=[Variable("x", [1])]).n_rows == 0
     declared = pa.DictionaryArray.from_arrays(pa.array([], pa.int8()), pa.array(["a", "b"]))
@@ -81,7 +83,7 @@ def test_no_rows_no_states() -> None:
 
 def test_missing_error_names_columns_and_counts() -> None:
     with pytest.raises(
-        MissingValueError, match=r"there are missing cells in 'x' \(1\), 'y' \(1\); missing=\"drop\""
+        MissingValueError, match=r"there are missing cells in 'x' \(1\), 'y' \(1\); missing 'drop'"
     ) as e:
         Table.from_frame(GAPPY, missing="error")
     assert e.value.counts == {"x": 1, "y": 1}
@@ -170,7 +172,7 @@ def test_a_schema_matches_by_name_and_ignores_other_columns() -> None:
 
 
 def test_a_missing_column() -> None:
-    with pytest.raises(SchemaError, match="there is no column 'y', as schema asks; there are 'x'"):
+    with pytest.raises(SchemaError, match="there is no column 'y', which is needed; there are 'x'"):
         Table.from_frame({"x": [1]}, schema=SCHEMA)
 
 
@@ -216,7 +218,7 @@ def test_missing_cells_with_a_schema() -> None:
     column = {"x": ["a", None]}
     assert Table.from_frame(column, schema=[with_state], missing="state").codes[0].tolist() == [0, 1]
     assert Table.from_frame(column, schema=[with_state], missing="keep").codes[0].tolist() == [0, 2]
-    with pytest.raises(MissingValueError, match=r"'x' \(1\); these variables of the schema have no state for them"):
+    with pytest.raises(MissingValueError, match=r"'x' \(1\); these variables have no state for them"):
         Table.from_frame(column, schema=[without], missing="state")
     with pytest.raises(MissingValueError, match="there are missing cells"):
         Table.from_frame(column, schema=[with_state], missing="error")

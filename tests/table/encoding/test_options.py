@@ -50,7 +50,7 @@ COLUMNS = {"x": [1, 2], "y": ["a", "b"], "n": [3, 4]}
         ({"schema": ["x"]}, "schema must be a sequence of Variable .*; it holds str"),
         ({"schema": Table.from_frame(COLUMNS)}, "pass the variables of the Table"),
         ({"schema": [Variable("x", [1]), Variable("x", [2])]}, "the name 'x' appears more than once"),
-        ({"schema": [Variable("q", [1])]}, "there is no column 'q', as schema asks"),
+        ({"schema": [Variable("q", [1])]}, "there is no column 'q', which is needed"),
         ({"schema": [Variable("n", [1])], "weights": "n"}, "cannot be both the weights and a variable"),
     ],
 )

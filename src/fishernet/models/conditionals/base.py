@@ -324,8 +324,7 @@ class Grouped(Conditional):
         if groups is None:
             return self.probabilities.reshape(self._shape)
         check_cells(self.variables, f"the conditional of {self.name!r}")
-        rows: Probabilities = self.probabilities[groups]
-        return rows.reshape(self._shape)
+        return np.asarray(self.probabilities[groups].reshape(self._shape))
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the sum over each group of one number a configuration, (groups,)."""
@@ -435,7 +434,8 @@ class Grouped(Conditional):
     def zero_probability(self, group: int, state: int, who: str) -> ZeroProbabilityError:
         """Return the error for a state of probability zero in a group; `who` begins the message."""
         what = f"{who} {self.name} = {self.variables[-1].states[state]!r}"
-        return self._zero(group, state, what, "fit the network with smoothing > 0", then=", which has probability 0")
+        remedy, then = "fit the network with smoothing above 0", ", which has probability 0"
+        return self._zero(group, state, what, remedy, then, parameter="smoothing")
 
     def describe_group(self, group: int) -> dict[str, Any]:
         """Return the states of the parents in the first configuration of a group, by name."""
@@ -479,7 +479,9 @@ class Grouped(Conditional):
         groups = self.group_map()
         return configurations if groups is None else groups[configurations].astype(np.int64)
 
-    def _zero(self, group: int, state: int, what: str, remedy: str, then: str = "") -> ZeroProbabilityError:
+    def _zero(
+        self, group: int, state: int, what: str, remedy: str, then: str = "", parameter: str | None = None
+    ) -> ZeroProbabilityError:
         configuration = self.describe_group(group)
         given = f" given {shown_states(configuration)}" if configuration else ""
         return ZeroProbabilityError(
@@ -487,6 +489,7 @@ class Grouped(Conditional):
             variable=self.name,
             configuration=configuration,
             state=self.variables[-1].states[state],
+            parameter=parameter,
         )
 
 

@@ -109,8 +109,9 @@ class FullTable(Grouped):
         if counts.left_out:
             raise MissingValueError(
                 f"the conditional of {variables[-1].name!r} needs complete rows; {counts.left_out} rows have a missing "
-                'cell among it and its parents; read the table with missing="drop" or missing="state"',
+                "cell among it and its parents; read the table with missing 'drop' or 'state'",
                 counts={},
+                parameter="missing",
             )
         axes = [counts.variables.index(v) for v in family]
         cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
@@ -246,9 +247,10 @@ def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
         first = shown_states(configuration)
         where = f"; {len(empty)} configurations of its parents never occur, the first is {first}" if parents else ""
         raise ZeroProbabilityError(
-            f"the conditional of {child.name!r} cannot be fitted without smoothing{where}; use smoothing > 0 or ess",
+            f"the conditional of {child.name!r} cannot be fitted without smoothing{where}; use smoothing above 0",
             variable=child.name,
             configuration=configuration,
+            parameter="smoothing",
         )
     weights /= sums
     return weights

@@ -166,9 +166,10 @@ def require_possible(logs: Numbers) -> None:
         number = int(np.argmax(np.isneginf(logs)))
         raise ZeroProbabilityError(
             f"string {number} has probability 0 under the model, which has no trajectories to look at; leave it out, "
-            "or fit the model with smoothing > 0",
+            "or fit the model with smoothing above 0",
             variable=f"string {number}",
             configuration={},
+            parameter="smoothing",
         )
 
 

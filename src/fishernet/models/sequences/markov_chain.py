@@ -299,10 +299,11 @@ class MarkovChain:
         given = [symbols[code] for code in context]
         raise ZeroProbabilityError(
             f"string {number} has {symbols[last]!r} after {given!r}, which has probability 0, and so no scores; "
-            "learn the chain with smoothing > 0",
+            "learn the chain with smoothing above 0",
             variable=f"string {number}",
             configuration=dict(enumerate(given)),  # type: ignore[arg-type]
             state=symbols[last],
+            parameter="smoothing",
         )
 
 
