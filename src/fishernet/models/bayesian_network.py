@@ -15,6 +15,7 @@ from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Continuous, Table, Variable, as_table
 from fishernet.data.numbers import require_finite
+from fishernet.data.variable import Column
 from fishernet.graphs import Dag
 from fishernet.graphs.edges import require_kind
 from fishernet.infer.factors import parent_marginals
@@ -75,7 +76,7 @@ class Network:
     )
 
     def __init__(
-        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: float | None = None
+        self, variables: Sequence[Column], conditionals: Sequence[Conditional], *, n_rows: float | None = None
     ) -> None:
         self._names = tuple(variable.name for variable in variables)
         check_names(self._names)
@@ -90,7 +91,7 @@ class Network:
                     f"conditional {position} ({conditional!r}) is not one of {variables[position].name!r}"
                 )
         rows = None if n_rows is None else check.number(n_rows, "n_rows", least=0)
-        self._variables = tuple(variables)
+        self._variables: tuple[Any, ...] = tuple(variables)
         self._conditionals = tuple(conditionals)
         self._n_rows = int(rows) if rows is not None and rows.is_integer() else rows
         self._continuous = tuple(v for v, variable in enumerate(variables) if variable.is_continuous)
@@ -235,7 +236,7 @@ class Network:
 
 
 def conditionals_from_tables(
-    variables: Sequence[Variable],
+    variables: Sequence[Column],
     parents: Mapping[str, Iterable[str]],
     tables: Mapping[str, npt.ArrayLike],
     *,
@@ -289,7 +290,7 @@ def conditionals_from_tables(
 
 
 def _rebuilt(
-    kind: type[Network], variables: Sequence[Variable], conditionals: Sequence[Conditional], options: dict[str, Any]
+    kind: type[Network], variables: Sequence[Column], conditionals: Sequence[Conditional], options: dict[str, Any]
 ) -> Network:
     return kind(variables, conditionals, **options)
 
@@ -337,7 +338,7 @@ class BayesianNetwork(Network):
     __slots__ = ("_dag", "_joint", "_product")
 
     def __init__(
-        self, variables: Sequence[Variable], conditionals: Sequence[Conditional], *, n_rows: float | None = None
+        self, variables: Sequence[Column], conditionals: Sequence[Conditional], *, n_rows: float | None = None
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
         self._dag = Dag(self.names, [c.parents for c in conditionals])
@@ -347,7 +348,7 @@ class BayesianNetwork(Network):
     @classmethod
     def from_tables(
         cls,
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         parents: Mapping[str, Iterable[str]],
         tables: Mapping[str, npt.ArrayLike],
         *,
@@ -534,7 +535,7 @@ class BayesianNetwork(Network):
         variable = self._variables[positions(self._names, [target])[0]]
         if variable.is_continuous:
             return self.to_markov_network().predict(table, target)[:, 0]
-        return variable.labels(self.predict_proba(table, target).argmax(axis=1))
+        return np.asarray(variable.labels(self.predict_proba(table, target).argmax(axis=1)))
 
     def probabilities_given_rest(self, rows: Table, target: int) -> npt.NDArray[np.float64]:
         """Return the probabilities of the states of the variable at a position given all others, (n_rows, r).

@@ -12,8 +12,8 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.base.random import Seed, draw_count
-from fishernet.data import Table, Variable
-from fishernet.data.variable import State
+from fishernet.data import Table
+from fishernet.data.variable import Column, State
 from fishernet.infer.factors import Model
 from fishernet.infer.pseudo_gibbs import Start, Weights, draw_rows, native_sampler
 from fishernet.models.bayesian_network import Network, conditionals_from_tables
@@ -64,7 +64,7 @@ class DependencyNetwork(Network):
 
     def __init__(
         self,
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         conditionals: Sequence[Conditional],
         *,
         n_rows: float | None = None,
@@ -86,7 +86,7 @@ class DependencyNetwork(Network):
     @classmethod
     def from_tables(
         cls,
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         inputs: Mapping[str, Iterable[str]],
         tables: Mapping[str, npt.ArrayLike],
         *,

@@ -13,6 +13,7 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table, Variable, as_table
+from fishernet.data.variable import Column
 from fishernet.infer.factors import MAX_TABLE, check_held
 from fishernet.infer.pseudo_gibbs import draw_rows
 from fishernet.models.conditionals.product import Factor, full_conditionals
@@ -47,8 +48,8 @@ class MarkovNetwork:
 
     __slots__ = ("__weakref__", "_factors", "_names", "_native", "_variables")
 
-    def __init__(self, variables: Sequence[Variable], factors: Iterable[tuple[Iterable[str], npt.ArrayLike]]) -> None:
-        self._variables = tuple(variables)
+    def __init__(self, variables: Sequence[Column], factors: Iterable[tuple[Iterable[str], npt.ArrayLike]]) -> None:
+        self._variables: tuple[Any, ...] = tuple(variables)
         self._names = tuple(variable.name for variable in variables)
         check_names(self._names)
         numbers = [variable.name for variable in self._variables if variable.is_continuous]

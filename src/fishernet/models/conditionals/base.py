@@ -22,6 +22,7 @@ from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityE
 from fishernet.base.fields import Fields
 from fishernet.base.names import listed
 from fishernet.data import Table, Variable
+from fishernet.data.variable import Column
 
 MOST_CELLS = 2**28
 ROUNDING = 1e-9  # how far a row of probabilities may be from 1
@@ -74,7 +75,7 @@ class Conditional(ABC):
     parents: tuple[int, ...]
     variables: tuple[Variable, ...]
 
-    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Variable], **values: object) -> None:
+    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Column], **values: object) -> None:
         values |= {"child": child, "parents": tuple(parents), "variables": tuple(variables)}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -274,7 +275,7 @@ class Grouped(Conditional):
 
     __slots__ = ()
 
-    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Variable], **values: object) -> None:
+    def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Column], **values: object) -> None:
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
             raise SchemaError(
@@ -368,11 +369,7 @@ class Grouped(Conditional):
         ZeroProbabilityError
             When a row has a state of probability zero.
         """
-        group, state = self.groups(table), _states(self, table)
-        theta = self.probabilities[group, state]
-        if (theta == 0).any():
-            row = int(np.argmax(theta == 0))
-            raise self.zero_probability(int(group[row]), int(state[row]), f"row {row} has")
+        group, state, theta = self._positive(table)
         free = np.arange(self.variables[-1].cardinality - 1)
         last = state == len(free)
         values = ((free == state[:, None]).astype(np.float64) - last[:, None]) / theta[:, None]
@@ -381,8 +378,11 @@ class Grouped(Conditional):
     def scores(self, table: Table, out: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
         """Return the derivatives of `log_prob` by theta_jk, ordered by j, then k; see `Conditional.scores`."""
         scores = np.zeros((table.n_rows, self.n_parameters)) if out is None else out
-        values, columns = self.score_entries(table)
-        scores[np.arange(table.n_rows)[:, None], columns] = values
+        group, state, theta = self._positive(table)
+        rows, last = np.arange(table.n_rows), state == self.variables[-1].cardinality - 1
+        cells = scores.reshape(table.n_rows, self.n_groups, self.variables[-1].cardinality - 1)
+        cells[rows[~last], group[~last], state[~last]] = 1 / theta[~last]
+        cells[rows[last], group[last]] = -1 / theta[last, None]
         return scores
 
     def information(self, of_parents: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -461,6 +461,15 @@ class Grouped(Conditional):
     @property
     def _shape(self) -> tuple[int, ...]:
         return tuple(variable.cardinality for variable in self.variables)
+
+    def _positive(self, table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Return group, state and probability of each row; raise ZeroProbabilityError when one is 0."""
+        group, state = self.groups(table), _states(self, table)
+        theta = self.probabilities[group, state]
+        if (theta == 0).any():
+            row = int(np.argmax(theta == 0))
+            raise self.zero_probability(int(group[row]), int(state[row]), f"row {row} has")
+        return group, state, theta
 
     def _groups_of(self, codes: Sequence[npt.NDArray[np.int64]], n_rows: int) -> npt.NDArray[np.int64]:
         """Return the group of each row, (n_rows,) int64, from the parents' codes."""
@@ -552,7 +561,7 @@ def read_probabilities(fields: Fields, states: int) -> Probabilities:
     return rows
 
 
-def check_cells(variables: Sequence[Variable], what: str, limit: int = MOST_CELLS) -> int:
+def check_cells(variables: Sequence[Column], what: str, limit: int = MOST_CELLS) -> int:
     """Return the number of cells of a table over variables.
 
     Raises

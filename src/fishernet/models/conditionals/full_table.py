@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fishernet.base.errors import MissingValueError, SchemaError, ZeroProbabilityError
 from fishernet.base.fields import Fields, shown
 from fishernet.data import Counts, Variable
+from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import (
     Grouped,
     Probabilities,
@@ -56,7 +57,7 @@ class FullTable(Grouped):
         self,
         child: int,
         parents: Sequence[int],
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         probabilities: npt.ArrayLike,
         *,
         tolerance: float = 1e-9,
@@ -161,7 +162,7 @@ class MergedTable(Grouped):
         self,
         child: int,
         parents: Sequence[int],
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         group_of: npt.ArrayLike,
         probabilities: npt.ArrayLike,
     ) -> None:

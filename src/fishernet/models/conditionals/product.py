@@ -13,6 +13,7 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.fields import Fields
 from fishernet.data import Table, Variable
+from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import CoreForm, Grouped, Probabilities, check_cells, shown_states
 
 MOST_TABULATED = 2**14  # cells of a product of factors whose table is made for sampling
@@ -66,7 +67,7 @@ class ProductConditional(Grouped):
         self,
         child: int,
         parents: Sequence[int],
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         factors: Sequence[tuple[Sequence[int], npt.ArrayLike]],
     ) -> None:
         of = dict(zip((*parents, child), variables, strict=True))

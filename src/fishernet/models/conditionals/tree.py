@@ -13,6 +13,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, shown
 from fishernet.base.names import listed
 from fishernet.data import Variable
+from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import (
     CoreForm,
     Grouped,
@@ -79,7 +80,7 @@ class TreeConditional(Grouped):
         self,
         child: int,
         parents: Sequence[int],
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         tree: Split | int,
         probabilities: npt.ArrayLike,
     ) -> None:
