@@ -8,6 +8,7 @@
 #include "search/hill_climb.hpp"
 #include "search/order_search.hpp"
 #include "bind/arrays.hpp"
+#include "bind/turns.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -71,15 +72,15 @@ Rules checked_rules(ParentLists& start, std::int32_t max_parents, const In2<bool
     return rules;
 }
 
-void make_climb(HillClimb* self, ParentLists start, std::int32_t max_parents, const In2<bool>& forbidden,
+void make_climb(OneAtATime<HillClimb>* self, ParentLists start, std::int32_t max_parents, const In2<bool>& forbidden,
                 const In2<bool>& required, const In<double>& states, double max_cells, std::int64_t patience,
                 std::int64_t tenure, std::int64_t restarts, std::int64_t perturb, std::uint64_t key) {
     Rules rules = checked_rules(start, max_parents, forbidden, required, states, max_cells);
     if (std::min({patience, tenure, restarts, perturb}) < 0) refuse("a search's numbers must not be negative");
-    new (self) HillClimb(std::move(rules), start, {patience, tenure, restarts, perturb, key});
+    new (self) OneAtATime<HillClimb>(std::move(rules), start, Escape{patience, tenure, restarts, perturb, key});
 }
 
-void make_order(OrderSearch* self, ParentLists start, std::int32_t max_parents, const In2<bool>& forbidden,
+void make_order(OneAtATime<OrderSearch>* self, ParentLists start, std::int32_t max_parents, const In2<bool>& forbidden,
                 const In2<bool>& required, const In<double>& states, double max_cells, std::int64_t restarts,
                 std::vector<std::int64_t> moves, std::vector<std::int64_t> steps, std::uint64_t key, bool graphs,
                 std::int64_t pairs_among, std::int64_t patience, std::int64_t tenure) {
@@ -90,9 +91,9 @@ void make_order(OrderSearch* self, ParentLists start, std::int32_t max_parents, 
             refuse("a restart's moves and steps must not be negative");
         }
     }
-    new (self) OrderSearch(std::move(rules), start,
-                           {restarts, std::move(moves), std::move(steps), key, graphs,
-                            static_cast<std::size_t>(pairs_among), patience, tenure});
+    new (self) OneAtATime<OrderSearch>(std::move(rules), start,
+                                       OrderOptions{restarts, std::move(moves), std::move(steps), key, graphs,
+                                                            static_cast<std::size_t>(pairs_among), patience, tenure});
 }
 
 // The end of a search's time; no error.
@@ -156,48 +157,52 @@ bool run_with(Search& self, Scorer& scorer, const Look<Search>& look, StopCheck 
 }
 
 template <class Search>
-bool run_on_table(Search& self, SetTerms& terms, const nb::callable& watch) {
-    Look<Search> look{self, watch};
-    if (terms.n_variables() != self.parents().size()) refuse("the scorer has other variables");
-    TableScorer scorer(terms, StopCheck::of(look));
-    return run_with(self, scorer, look, StopCheck::of(look));
+bool run_on_table(OneAtATime<Search>& self, OneAtATime<SetTerms>& terms, const nb::callable& watch) {
+    const Turn search(self);
+    const Turn counting(terms);
+    Look<Search> look{*search, watch};
+    if (counting->n_variables() != search->parents().size()) refuse("the scorer has other variables");
+    TableScorer scorer(*counting, StopCheck::of(look));
+    return run_with(*search, scorer, look, StopCheck::of(look));
 }
 
 template <class Search>
-bool run_on_answers(Search& self, const nb::callable& call, const nb::callable& watch) {
-    Look<Search> look{self, watch};
+bool run_on_answers(OneAtATime<Search>& self, const nb::callable& call, const nb::callable& watch) {
+    const Turn search(self);
+    Look<Search> look{*search, watch};
     PythonScorer scorer(call);
-    return run_with(self, scorer, look, StopCheck::of(look));
+    return run_with(*search, scorer, look, StopCheck::of(look));
 }
 
 // Kind, parent, child and gain of every step from the start to the best graph.
 template <class Search>
-std::vector<std::tuple<int, std::int32_t, std::int32_t, double>> steps(const Search& self) {
+std::vector<std::tuple<int, std::int32_t, std::int32_t, double>> steps(OneAtATime<Search>& self) {
+    const Turn search(self);
     std::vector<std::tuple<int, std::int32_t, std::int32_t, double>> out;
-    for (const Step& s : self.steps()) out.emplace_back(static_cast<int>(s.kind), s.parent, s.child, s.gain);
+    for (const Step& s : search->steps()) out.emplace_back(static_cast<int>(s.kind), s.parent, s.child, s.gain);
     return out;
 }
 
 template <class Search>
-void bind_running(nb::class_<Search>& bound) {
+void bind_running(nb::class_<OneAtATime<Search>>& bound) {
     bound.def("run", &run_on_table<Search>, nb::arg("scorer"), nb::arg("watch"))
         .def("run", &run_on_answers<Search>, nb::arg("scorer"), nb::arg("watch"))
-        .def_prop_ro("parents", &Search::parents)
-        .def_prop_ro("score", &Search::score)
-        .def_prop_ro("n_steps", &Search::n_steps)
+        .def_prop_ro("parents", &read<Search, &Search::parents>)
+        .def_prop_ro("score", &read<Search, &Search::score>)
+        .def_prop_ro("n_steps", &read<Search, &Search::n_steps>)
         .def_prop_ro("steps", &steps<Search>);
 }
 
 }  // namespace
 
 void bind_search(nb::module_& m) {
-    nb::class_<HillClimb> climb(m, "HillClimb");
+    nb::class_<OneAtATime<HillClimb>> climb(m, "HillClimb");
     climb.def("__init__", &make_climb, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
               nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
               nb::arg("patience") = 0, nb::arg("tenure") = 0, nb::arg("restarts") = 0, nb::arg("perturb") = 0,
               nb::arg("key") = 0);
     bind_running(climb);
-    nb::class_<OrderSearch> order(m, "OrderSearch");
+    nb::class_<OneAtATime<OrderSearch>> order(m, "OrderSearch");
     order.def("__init__", &make_order, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
               nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
               nb::arg("restarts"), nb::arg("moves"), nb::arg("steps"), nb::arg("key"), nb::arg("graphs"),

@@ -23,7 +23,7 @@ TABLE = random_table(1, 60, [2, 3, 2, 2])
 
 
 def weights_of(table: fn.Table) -> npt.NDArray[np.int64]:
-    return np.ones(table.n_rows, dtype=np.int64) if table.weights is None else table.weights
+    return np.ones(table.n_rows, dtype=np.int64) if table.weights is None else table.weights.astype(np.int64)
 
 
 def log_probabilities(dag: fn.Dag, training: fn.Table, rows: fn.Table, smoothing: float) -> Floats:

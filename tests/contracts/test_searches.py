@@ -39,7 +39,7 @@ class Additions:
         if watch.look(0):
             return SearchResult(rules.start, math.nan, (), 0, False, watch.seconds)
         alone = scorer(Families.from_pairs(enumerate(parents)))
-        steps = []
+        steps: list[Step] = []
         for child, parent in ((c, p) for c in range(n) for p in range(n) if p != c and p not in parents[c]):
             more = sorted([*parents[child], parent])
             if rules.forbidden[parent, child] or len(more) > rules.max_parents or watch.look(len(steps)):

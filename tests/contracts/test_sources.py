@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.data import Counts, CountSource, TableCounts, Variable, as_source
+from fishernet.data import Counts, CountSource, TableCounts, as_source
 from tests.tables import random_table
 
 
@@ -17,8 +18,8 @@ class Parts:
 
     def __init__(self, tables: Sequence[fn.Table]) -> None:
         self._sources = [as_source(table) for table in tables]
-        self.variables: tuple[Variable, ...] = tables[0].variables
-        self.n_rows: int = sum(source.n_rows for source in self._sources)
+        self.variables: Any = tables[0].variables
+        self.n_rows: Any = sum(source.n_rows for source in self._sources)
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
         answers = [source.counts(sets) for source in self._sources]

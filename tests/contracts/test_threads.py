@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import itertools
+import math
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -65,6 +65,7 @@ TABLE = random_table(3, 3000, [2, 3, 4, 2, 3])
 STATES = np.array(TABLE.cardinalities, dtype=np.int64)
 NET = fn.datasets.load("asia")
 SQUARE = np.zeros((5, 5), dtype=bool)
+STATES = np.full(5, 2.0)
 FAMILIES = (i32(0, 1, 2, 3, 4), i64(0, 1, 1, 3, 4, 4), i32(1, 0, 1, 2))
 CHAIN = random_table(5, 60, [4, 4]).codes
 STRINGS = (np.tile(i32(0, 1, 1, 0), 60), np.arange(0, 241, 24, dtype=np.int64))
@@ -242,7 +243,7 @@ def test_all_threads_get_the_answer(name: str) -> None:
 
 
 def exact_search() -> Any:
-    return _core.ExactSearch(columns(), "bdeu", 1.0, 4, SQUARE, SQUARE)
+    return _core.ExactSearch(columns(), "bdeu", 1.0, 4, SQUARE, SQUARE, STATES, 2.0**24)
 
 
 def run_exact(search: Any) -> Any:
@@ -255,7 +256,7 @@ def run_exact(search: Any) -> Any:
 def fed_sets() -> Any:
     """Sets of parents whose score is a number for each of their members."""
     infinite = np.full(5, np.inf)
-    made = _core.ParentSets(np.ones(5), 2, SQUARE, SQUARE, infinite, np.zeros(0), -1.0, 10**6)
+    made = _core.ParentSets(2, SQUARE, SQUARE, np.ones(5), 2.0**24, infinite, np.zeros(0), -1.0, 10**6)
     while len(made.wanted()[0]):
         children, offsets, parents = made.wanted()
         sums = [float(parents[a:b].sum()) for a, b in itertools.pairwise(offsets)]
@@ -312,23 +313,24 @@ def run_stationary(search: Any) -> Any:
     return 0
 
 
-def told(search: Any) -> Any:
-    """Tell a search what it wants, unless another thread was faster."""
-    for _ in range(200):
-        children, offsets, _ = search.wanted()
-        if not len(children):
-            break
-        with contextlib.suppress(ValueError):  # another number of families is wanted by now
-            search.tell(-np.diff(offsets).astype(float))
-    return 0
+def searched(search: Any) -> Any:
+    """Run a search on the core's own counting, and on a Python function."""
+    search.run(_core.SetTerms(columns(), "bdeu", 1.0), lambda n_steps: False)
+    search.run(lambda children, offsets, parents: -np.diff(offsets).astype(float), lambda n_steps: False)
+    assert len(search.parents) == 5
+    assert search.n_steps >= 0
+    assert all(len(step) == 4 for step in search.steps)
+    return math.isfinite(search.score)
 
 
 def climb() -> Any:
-    return _core.HillClimb([[] for _ in range(5)], 2, SQUARE, SQUARE)
+    return _core.HillClimb([[] for _ in range(5)], 2, SQUARE, SQUARE, STATES, 2.0**24)
 
 
 def order_search() -> Any:
-    return _core.OrderSearch([[] for _ in range(5)], 2, SQUARE, SQUARE)
+    limits = {"restarts": 2, "moves": [2], "steps": [2], "key": 1, "graphs": True, "pairs_among": 5}
+    start: list[list[int]] = [[] for _ in range(5)]
+    return _core.OrderSearch(start, 2, SQUARE, SQUARE, STATES, 2.0**24, **limits, patience=5, tenure=2)  # type: ignore[arg-type]
 
 
 CHANGES = {
@@ -337,8 +339,8 @@ CHANGES = {
     "SparseSearch": Question(sparse_search, run_sparse),
     "SwapSearch": Question(swap_search, run_swaps),
     "Stationary": Question(stationary, run_stationary),
-    "HillClimb": Question(climb, told),
-    "OrderSearch": Question(order_search, told),
+    "HillClimb": Question(climb, searched),
+    "OrderSearch": Question(order_search, searched),
 }
 
 

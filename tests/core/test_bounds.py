@@ -58,11 +58,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a stride beyond theta": (lambda: stationary(i32(1), i64(8)), "theta is too small"),
     "strides beyond 64 bits": (lambda: stationary(i32(*[1] * 9), i64(*[2**31 - 1] * 9)), "theta is too large"),
     "fewer than no parents": (
-        lambda: _core.ExactSearch(columns(2, 2), "bdeu", 1.0, -1, SQUARE, SQUARE),
+        lambda: _core.ExactSearch(columns(2, 2), "bdeu", 1.0, -1, SQUARE, SQUARE, np.full(2, 2.0), 2.0**24),
         "number of parents is negative",
     ),
     "its own required parent": (
-        lambda: _core.ExactSearch(columns(2, 2), "bdeu", 1.0, 1, SQUARE, np.eye(2, dtype=bool)),
+        lambda: _core.ExactSearch(
+            columns(2, 2), "bdeu", 1.0, 1, SQUARE, np.eye(2, dtype=bool), np.full(2, 2.0), 2.0**24
+        ),
         "its own required parent",
     ),
 }

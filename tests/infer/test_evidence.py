@@ -401,6 +401,7 @@ def test_hard_and_soft_evidence_on_one_variable_beyond_all_ratios() -> None:
     rows = fn.infer.sample(net, 2000, seed=1, **options)
     assert (rows.codes[0] == 0).all()
     assert abs(rows.codes[1].mean() - 0.1) < 6 * math.sqrt(0.09 / 2000)
-    for one, other in zip(fn.infer.family_marginals(net, **options), ([1, 0], [[0.9, 0.1], [0, 0]]), strict=True):
+    expected_tables: tuple[Any, ...] = ([1, 0], [[0.9, 0.1], [0, 0]])
+    for one, other in zip(fn.infer.family_marginals(net, **options), expected_tables, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-13)
     assert fn.infer.most_probable(net, **options) == {"a": 0, "b": 0}

@@ -54,13 +54,19 @@ def close(a: float, b: float) -> bool:
 # ------------------------------------------------------------------------------------------------------- parent sets
 
 
+def found_sets(finding: ParentSetSearch) -> Any:
+    """Return what a finished search found."""
+    assert finding.sets is not None
+    return finding.sets
+
+
 @settings(max_examples=60)
 @given(tables(most_variables=6, most_rows=150), st.sampled_from(NAMES))
 def test_no_useful_set_is_ruled_out(table: fn.Table, name: str) -> None:
     finding = ParentSetSearch(LocalScores(as_source(table), named_score(name)), rules_of(table), PLENTY)
     assert finding.run(Watch())
     for child in range(len(table.variables)):
-        masks, scores = finding.sets.sets_of(child)
+        masks, scores = found_sets(finding).sets_of(child)
         expected = useful_parent_sets(len(table.variables), child, library(table, name))
         found = dict(zip(masks.tolist(), scores.tolist(), strict=True))
         assert set(expected) <= set(found)  # sets that are better by next to nothing may come or not
@@ -73,9 +79,9 @@ def test_most_sets_are_ruled_out(name: str) -> None:
     table = random_table(1, 300, [2, 3, 2, 4, 3, 2, 2, 3, 2, 3], dependence=0.5)
     finding = ParentSetSearch(LocalScores(as_source(table), named_score(name)), rules_of(table), PLENTY)
     finding.run(Watch())
-    assert finding.sets.n_wanted < 10 * 2**9 * {"aic": 0.8, "fnml": 0.98, "qnml": 0.98}.get(name, 0.5)
+    assert found_sets(finding).n_wanted < 10 * 2**9 * {"aic": 0.8, "fnml": 0.98, "qnml": 0.98}.get(name, 0.5)
     for child in range(10):
-        masks, _ = finding.sets.sets_of(child)
+        masks, _ = found_sets(finding).sets_of(child)
         assert set(useful_parent_sets(10, child, library(table, name))) <= set(masks.tolist())
 
 
@@ -92,7 +98,7 @@ def test_sets_keep_the_rules(seed: int) -> None:
         def allowed(mask: int, forbidden: int = forbidden, required: int = required) -> bool:
             return not mask & forbidden and mask & required == required and mask.bit_count() <= 3
 
-        masks, _ = finding.sets.sets_of(child)
+        masks, _ = found_sets(finding).sets_of(child)
         assert all(allowed(mask) for mask in masks.tolist())
         assert set(useful_parent_sets(6, child, library(table, "aic"), allowed)) <= set(masks.tolist())
 

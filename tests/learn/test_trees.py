@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
-from fishernet.data import Counts, CountSource, Variable, as_source
+from fishernet.data import Counts, CountSource, as_source
 from fishernet.learn.classifiers import mutual_information
 from tests.reference.scoring import family_score, total_weight
 from tests.tables import random_table, tables
@@ -28,8 +29,8 @@ class OnlyCounts:
 
     def __init__(self, table: fn.Table) -> None:
         self._source = as_source(table)
-        self.variables: tuple[Variable, ...] = table.variables
-        self.n_rows: int = self._source.n_rows
+        self.variables: Any = table.variables
+        self.n_rows: Any = self._source.n_rows
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
         return self._source.counts(sets)
@@ -261,7 +262,7 @@ def test_kdb_takes_three_by_default() -> None:
 def test_weights_are_repeated_rows() -> None:
     table = random_table(3, 80, [2, 3, 2, 4], weighted=True)
     assert table.weights is not None
-    repeated = fn.Table(table.variables, [np.repeat(c, table.weights) for c in table.codes])
+    repeated = fn.Table(table.variables, [np.repeat(c, table.weights.astype(np.int64)) for c in table.codes])
     assert total_weight(table) == repeated.n_rows
     for learn in (fn.learn.tan, fn.learn.kdb):
         assert learn(table, "v1") == learn(repeated, "v1")

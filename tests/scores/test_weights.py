@@ -87,7 +87,7 @@ def naive(rows: fn.Table, score: str) -> float:
 @pytest.mark.parametrize("scale", [0.1, 1.7, 300.5])
 def test_scores_are_their_formulas(score: str, scale: float) -> None:
     rows = weighted(table(), scale * np.random.default_rng(5).exponential(size=60))
-    assert rows.total == pytest.approx(float(np.sum(rows.weights)), rel=1e-15)
+    assert rows.total == pytest.approx(float(np.asarray(rows.weights).sum()), rel=1e-15)
     assert fn.score(ARCS, rows, score) == pytest.approx(naive(rows, score), rel=1e-10)
 
 
@@ -172,7 +172,7 @@ def test_strengths_do_not_change_with_the_scale_of_weights() -> None:
 
 def test_held_out_rows_and_chosen_rows_weigh_what_they_weigh() -> None:
     rows, weights = table(80, seed=13), eighths(80)
-    options = {"score": "loglik", "max_parents": 1, "smoothing": 0.5}
+    options: dict[str, Any] = {"score": "loglik", "max_parents": 1, "smoothing": 0.5}
     one = fn.compare.cross_validate(weighted(rows, weights), folds=4, seed=1, **options)
     shares = [np.average(one.log_prob[one.fold == k], weights=weights[one.fold == k]) for k in range(4)]
     np.testing.assert_allclose(one.held_out, shares, rtol=1e-12)
@@ -209,5 +209,5 @@ def test_counts_are_sums_of_weights() -> None:
     rows = weighted(table(), eighths(60))
     (counts,) = as_source(rows).counts([(1, 2)])
     expected = np.zeros((3, 4))
-    np.add.at(expected, (rows.codes[1], rows.codes[2]), rows.weights)
+    np.add.at(expected, (rows.codes[1], rows.codes[2]), np.asarray(rows.weights))
     np.testing.assert_array_equal(counts.values, expected)

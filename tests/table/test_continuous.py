@@ -19,7 +19,7 @@ NAN = float("nan")
 
 
 def mixed(weights: Any = None) -> Table:
-    variables = [Continuous("x"), Variable("a", ["no", "yes"]), Continuous("y")]
+    variables: list[Any] = [Continuous("x"), Variable("a", ["no", "yes"]), Continuous("y")]
     columns = [np.array([0.5, NAN, 2.5, 3.0]), np.array([0, 1, 2, 1], dtype=np.uint8), np.array([1.0, 2, 3, NAN])]
     return Table(variables, columns, weights=weights)
 
@@ -95,7 +95,7 @@ def test_columns_of_numbers_are_float64() -> None:
     with pytest.raises(SchemaError, match="column 'x' has type int64, expected float64"):
         Table([Continuous("x")], [np.array([1, 2])])
     with pytest.raises(SchemaError, match="'x' hold numbers, which have no codes"):
-        Table.from_codes([[0]], [Continuous("x")])  # type: ignore[list-item]
+        Table.from_codes([[0]], [Continuous("x")])
 
 
 # ------------------------------------------------------------------------------------------------------ conform

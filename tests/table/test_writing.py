@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.io import replacing
 from fishernet.data import Continuous, Table, Variable, read_table, write_table
-from fishernet.data.writing import FORMATS, ROWS, replacing
+from fishernet.data.writing import FORMATS, ROWS
 from tests.table.hostile import exact, hostile_tables, labels
 from tests.tables import random_table
 

@@ -127,7 +127,7 @@ class Table:
     def from_codes(
         cls,
         codes: npt.ArrayLike,
-        variables: Sequence[Variable] | None = None,
+        variables: Sequence[Column] | None = None,
         *,
         weights: npt.ArrayLike | None = None,
     ) -> Self:

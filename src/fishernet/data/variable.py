@@ -216,6 +216,10 @@ class Continuous:
     """Whether cells are numbers, not states."""
     dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
     """The type in which a table stores a column."""
+    states: ClassVar[tuple[State, ...]] = ()
+    """None: numbers are no states."""
+    cuts: ClassVar[tuple[float, ...] | None] = None
+    """None: it is not cut into bins."""
 
     def __post_init__(self) -> None:
         _check_name(self.name)

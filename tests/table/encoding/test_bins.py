@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -178,8 +179,8 @@ def test_never_more_bins_than_distinct_values(binning: str, x: list[int], n_bins
 
 
 def test_a_mapping_bins_the_named_columns_only() -> None:
-    columns = {"x": [1, 2, 3, 4], "y": [1, 2, 3, 4], "z": [1.5, 2.5, 3.5, 4.5]}
-    table = Table.from_frame(columns, bins={"x": 2, "z": [2.0, 2.2]})
+    columns: dict[str, Any] = {"x": [1, 2, 3, 4], "y": [1, 2, 3, 4], "z": [1.5, 2.5, 3.5, 4.5]}
+    table = Table.from_frame(columns, bins=cast(Any, {"x": 2, "z": [2.0, 2.2]}))
     assert [v.states for v in table.variables] == [("<= 2", "> 2"), (1, 2, 3, 4), ("<= 2", "(2, 2.2]", "> 2.2")]
     assert table.column("z").tolist() == [0, 2, 2, 2]
 
