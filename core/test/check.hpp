@@ -7,6 +7,12 @@
 #include <string>
 #include <vector>
 
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool thread_sanitizer = true;  // ten times as slow
+#else
+inline constexpr bool thread_sanitizer = false;
+#endif
+
 struct TestCase {
     std::string name;
     void (*run)();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -38,6 +39,17 @@ struct TestTable {
     }
 
     std::int64_t weight(std::size_t row) const { return weights.empty() ? 1 : weights[row]; }
+
+    // How often each row occurs, by its codes: few are distinct.
+    std::map<std::vector<std::uint32_t>, std::int64_t> distinct() const {
+        std::map<std::vector<std::uint32_t>, std::int64_t> counts;
+        std::vector<std::uint32_t> row(codes.size());
+        for (std::size_t i = 0; i < static_cast<std::size_t>(columns.n_rows); ++i) {
+            for (std::size_t v = 0; v < codes.size(); ++v) row[v] = codes[v][i];
+            if (weight(i)) counts[row] += weight(i);
+        }
+        return counts;
+    }
 };
 
 }  // namespace fishernet

@@ -72,7 +72,7 @@ int run_in_child() {
     }
 }
 
-[[maybe_unused]] void a_forked_child_works_on() {
+void a_forked_child_works_on() {
     every_task_runs_once(100);
     const pid_t child = fork();
     if (child == 0) _exit(run_in_child());
@@ -101,9 +101,9 @@ TEST(exceptions_of_tasks_reach_the_caller) { with_any_threads(exceptions_reach_t
 TEST(a_check_stops_the_work) { with_any_threads(the_check_stops_the_work); }
 TEST(several_callers_share_the_pool) { with_any_threads(several_callers_at_once); }
 
-#if !defined(__SANITIZE_THREAD__)  // which does not follow threads into a child
-TEST(a_forked_child_works_on) { with_any_threads(a_forked_child_works_on); }
-#endif
+TEST(a_forked_child_works_on) {
+    if (!thread_sanitizer) with_any_threads(a_forked_child_works_on);  // it does not follow threads into a child
+}
 
 TEST(sequences_are_found_again) {
     SequenceMap<int> map;

@@ -10,14 +10,16 @@ using namespace fishernet;
 
 namespace {
 
-double naive(const TestTable& table, std::int32_t child, std::span<const std::int32_t> parents) {
-    std::map<std::vector<int>, double> joint, marginal;
-    for (std::size_t row = 0; row < static_cast<std::size_t>(table.columns.n_rows); ++row) {
-        std::vector<int> cell;
-        for (const auto p : parents) cell.push_back(table.codes[p][row]);
-        marginal[cell] += static_cast<double>(table.weight(row));
-        cell.push_back(table.codes[child][row]);
-        joint[cell] += static_cast<double>(table.weight(row));
+using Rows = std::map<std::vector<std::uint32_t>, std::int64_t>;
+
+double naive(const Rows& rows, std::int32_t child, std::span<const std::int32_t> parents) {
+    std::map<std::vector<std::uint32_t>, double> joint, marginal;
+    for (const auto& [row, n] : rows) {
+        std::vector<std::uint32_t> cell;
+        for (const auto p : parents) cell.push_back(row[p]);
+        marginal[cell] += static_cast<double>(n);
+        cell.push_back(row[child]);
+        joint[cell] += static_cast<double>(n);
     }
     long double score = 0;
     for (const auto& [cell, n] : joint) score += n > 0 ? n * std::log(static_cast<long double>(n)) : 0;
@@ -40,6 +42,7 @@ TEST(family_scores_are_those_of_the_rows) {
     for (const std::int64_t n : {1, 65, 8193, 60000}) {
         for (const bool weighted : {false, true}) {
             const TestTable table(9, n, {2, 3, 40, 1, 5}, weighted);
+            const Rows rows = table.distinct();
             SetTerms terms(table.columns, Measure::likelihood, 0.5);
             std::vector<double> scores(families.view().size()), again(scores.size());
             terms.family_scores(families.view(), scores, nullptr);
@@ -51,7 +54,7 @@ TEST(family_scores_are_those_of_the_rows) {
                 double q = 1;
                 for (const auto p : parents) q *= table.columns.columns[p].cardinality;
                 const double expected =
-                    naive(table, child, parents) - 0.5 * q * (table.columns.columns[child].cardinality - 1.0);
+                    naive(rows, child, parents) - 0.5 * q * (table.columns.columns[child].cardinality - 1.0);
                 CHECK(std::abs(scores[f] - expected) <= 1e-10 + 1e-12 * std::abs(expected));
             }
         }

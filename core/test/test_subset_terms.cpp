@@ -84,8 +84,10 @@ TEST(equal_rows_are_one_class) { check_classes(); }
 TEST(terms_of_all_subsets_are_those_of_families) {
     const std::pair<Measure, double> measures[] = {{Measure::likelihood, 0.7}, {Measure::bdeu, 2.0}, {Measure::k2, 0},
                                                    {Measure::fnml, 0},         {Measure::qnml, 0},   {Measure::bdq, 0.5}};
+    const std::vector<std::int64_t> sizes = thread_sanitizer ? std::vector<std::int64_t>{300}
+                                                             : std::vector<std::int64_t>{0, 1, 7, 300, 5000};
     for (const auto& [measure, parameter] : measures) {
-        for (const std::int64_t n : {0, 1, 7, 300, 5000}) {
+        for (const std::int64_t n : sizes) {
             for (const bool weighted : {false, true}) {
                 check_families(TestTable(5, n, {2, 3, 5, 1, 2}, weighted), measure, parameter, {3, 0, 4, 1, 2});
                 check_families(TestTable(6, n, {3, 2, 2, 40, 2, 3, 5, 2, 2}, weighted), measure, parameter,
