@@ -65,7 +65,7 @@ TABLE = random_table(3, 3000, [2, 3, 4, 2, 3])
 STATES = np.array(TABLE.cardinalities, dtype=np.int64)
 NET = fn.datasets.load("asia")
 SQUARE = np.zeros((5, 5), dtype=bool)
-STATES = np.full(5, 2.0)
+SIZES = STATES.astype(np.float64)
 FAMILIES = (i32(0, 1, 2, 3, 4), i64(0, 1, 1, 3, 4, 4), i32(1, 0, 1, 2))
 CHAIN = random_table(5, 60, [4, 4]).codes
 STRINGS = (np.tile(i32(0, 1, 1, 0), 60), np.arange(0, 241, 24, dtype=np.int64))
@@ -243,7 +243,7 @@ def test_all_threads_get_the_answer(name: str) -> None:
 
 
 def exact_search() -> Any:
-    return _core.ExactSearch(columns(), "bdeu", 1.0, 4, SQUARE, SQUARE, STATES, 2.0**24)
+    return _core.ExactSearch(columns(), "bdeu", 1.0, 4, SQUARE, SQUARE, SIZES, 2.0**24)
 
 
 def run_exact(search: Any) -> Any:
@@ -324,13 +324,14 @@ def searched(search: Any) -> Any:
 
 
 def climb() -> Any:
-    return _core.HillClimb([[] for _ in range(5)], 2, SQUARE, SQUARE, STATES, 2.0**24)
+    return _core.HillClimb([[] for _ in range(5)], 2, SQUARE, SQUARE, SIZES, 2.0**24)
 
 
 def order_search() -> Any:
-    limits = {"restarts": 2, "moves": [2], "steps": [2], "key": 1, "graphs": True, "pairs_among": 5}
+    limits: dict[str, Any] = {"restarts": 2, "moves": [2], "steps": [2], "key": 1, "graphs": True}
+    limits |= {"pairs_among": 5, "patience": 5, "tenure": 2}
     start: list[list[int]] = [[] for _ in range(5)]
-    return _core.OrderSearch(start, 2, SQUARE, SQUARE, STATES, 2.0**24, **limits, patience=5, tenure=2)  # type: ignore[arg-type]
+    return _core.OrderSearch(start, 2, SQUARE, SQUARE, SIZES, 2.0**24, **limits)
 
 
 CHANGES = {

@@ -46,6 +46,8 @@ def stationary(inputs: Any, strides: Any) -> Any:
     return _core.Stationary(i64(2, 2), [inputs, NONE], [strides, i64()], [np.ones(8), np.ones(8)], np.zeros(0), 4)
 
 
+TWO = np.full(2, 2.0)
+
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "offsets beyond the members": (lambda: _core.count(columns(2), i64(0, 10**9, 1), i32(0), 9), "must not fall"),
     "offsets that begin late": (lambda: _core.count(columns(2), i64(1, 1), i32(0), 9), "do not fit"),
@@ -58,7 +60,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a stride beyond theta": (lambda: stationary(i32(1), i64(8)), "theta is too small"),
     "strides beyond 64 bits": (lambda: stationary(i32(*[1] * 9), i64(*[2**31 - 1] * 9)), "theta is too large"),
     "fewer than no parents": (
-        lambda: _core.ExactSearch(columns(2, 2), "bdeu", 1.0, -1, SQUARE, SQUARE, np.full(2, 2.0), 2.0**24),
+        lambda: _core.ExactSearch(columns(2, 2), "bdeu", 1.0, -1, SQUARE, SQUARE, TWO, 1e6),
         "number of parents is negative",
     ),
     "its own required parent": (

@@ -65,9 +65,11 @@ def structure(
         (`scores`); of columns of numbers "fractional", the fractional marginal likelihood of a Gaussian network.
     search : str or Search
         "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
-        these but "exact", and never below "tabu". "tabu": greedy additions, removals and reversals of an arc, also
-        where the score falls, with what was just changed held fast; never below the climb. "hill-climb": the same
-        greedy steps while the score rises (P2, Algorithm 7). "exact": the best graph of all, for some 25 variables.
+        these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
+        for 700: `candidates`, `max_seconds` or another search make that less. "tabu": greedy additions, removals and
+        reversals of an arc, also where the score falls, with what was just changed held fast; never below the climb.
+        "hill-climb": the same greedy steps while the score rises (P2, Algorithm 7). "exact": the best graph of all, for
+        some 25 variables.
         Or an object that is one (`fishernet.learn.Search`), as ``fishernet.learn.Tabu(tenure=20)``.
     rules : Rules, optional
         Rules in a search's own form, in place of `max_parents`, `max_cells`, `required`, `forbidden`, `tiers` and
