@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ UCI = [
 ]
 EXACT = ["alarm1000", "flag", "insurance1000", "steel", "water1000", "wdbc"]
 DENSITY = ["dna", "nltcs"]
-OURS = {
+OURS: dict[str, str | fn.learn.Search] = {
     "hill-climb": fn.learn.HillClimb(),
     "tabu": fn.learn.Tabu(),
     "tabu, 25 restarts": fn.learn.Tabu(restarts=25),
@@ -53,11 +54,11 @@ def tables(folder: Path) -> dict[str, Callable[[], fn.Table]]:
     found: dict[str, Callable[[], fn.Table]] = {}
     for name in UCI:
         path = folder / "uci" / name
-        found[name.split(".")[0]] = lambda path=path: fn.read_table(path, bins=5, missing="state")
+        found[name.split(".")[0]] = partial(fn.read_table, path, bins=5, missing="state")
     for name in EXACT:
-        found[name] = lambda path=folder / "exact" / f"{name}.csv.gz": of_codes(path)
+        found[name] = partial(of_codes, folder / "exact" / f"{name}.csv.gz")
     for name in DENSITY:
-        found[name] = lambda path=folder / "density" / f"{name}.train.csv.gz": of_codes(path)
+        found[name] = partial(of_codes, folder / "density" / f"{name}.train.csv.gz")
     return found
 
 

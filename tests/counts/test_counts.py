@@ -109,7 +109,7 @@ def test_only_tables_and_sources_are_sources() -> None:
     source = TableCounts(table)
     assert as_source(source) is source
     with pytest.raises(SchemaError, match="not list"):
-        as_source([1, 2])  # type: ignore[arg-type]
+        as_source([1, 2])
 
 
 def test_a_table_of_all_cells_that_would_not_fit_is_refused() -> None:

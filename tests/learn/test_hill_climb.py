@@ -158,7 +158,7 @@ def test_copies_of_a_column_are_chained() -> None:
 )
 def test_bad_rules_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(FishernetError, match=message):
-        fn.learn.dag(random_table(0, 20, [2, 2, 2]), **options)  # type: ignore[arg-type]
+        fn.learn.dag(random_table(0, 20, [2, 2, 2]), **options)
 
 
 def test_required_arcs_that_close_a_cycle() -> None:

@@ -130,7 +130,7 @@ def test_with_rules(seed: int) -> None:
     required = [next(pair for pair in pairs if pair[0] < pair[1] and pair not in forbidden)]
     rules = {"max_parents": int(rng.integers(1, 4)), "required": required, "forbidden": forbidden}
     found = fn.learn.structure(table, score="aic", search="exact", **rules)  # type: ignore[arg-type]
-    dag = sparse(table, "aic", rules_of(table, **rules))  # type: ignore[arg-type]
+    dag = sparse(table, "aic", rules_of(table, **rules))
     assert close(fn.score(dag, table, "aic"), found.score)
     assert set(required) <= set(dag.edges)
     assert not set(forbidden) & set(dag.edges)

@@ -127,8 +127,8 @@ WIDTH = 110  # of a line of arcs
 def demo(as_json: bool) -> None:
     """Learn two real tables from one half of their rows, predict the other half, and choose rows that stand for all.
 
-    Structure by a search over orders with BIC, parameters with pseudo-count one; the numbers of "letter" are cut into four
-    bins of equal width.
+    Structure by a search over orders with BIC, parameters with pseudo-count one; the numbers of "letter" are cut into
+    four bins of equal width.
     """
     halves = {name: learn_half(read) for name, read in TABLES.items()}
     learned = {name: half.facts() for name, half in halves.items()}

@@ -166,7 +166,7 @@ class Table:
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
             raise SchemaError(f"{listed(numbers)} hold numbers, which have no codes; see Table.from_frame")
-        columns = [checked_codes(array[:, i], variable) for i, variable in enumerate(variables)]
+        columns = [checked_codes(array[:, i], cast(Variable, variable)) for i, variable in enumerate(variables)]
         return cls.adopt(variables, columns, weights=own_weights(weights), n_rows=array.shape[0])
 
     @classmethod

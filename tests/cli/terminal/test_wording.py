@@ -41,7 +41,7 @@ def refusals(folder: Path) -> list[fn.FishernetError]:
     numbers = np.random.default_rng(1).normal(size=(50, 3))
     calls: list[Callable[[], object]] = [
         *(
-            partial(fn.learn.bayesian_network, table, **options)  # type: ignore[arg-type]
+            partial(fn.learn.bayesian_network, table, **options)
             for options in (
                 {"smoothing": -1},
                 {"smoothing": "some"},
@@ -62,7 +62,7 @@ def refusals(folder: Path) -> list[fn.FishernetError]:
         partial(fn.learn.parameters, fn.Dag.from_edges(["b", "c"], [("b", "c")]), never, smoothing=0),
         partial(fn.learn.dependency_network, table, max_inputs=-1),
         *(
-            partial(fn.learn.markov_graph, numbers, **options)  # type: ignore[arg-type]
+            partial(fn.learn.markov_graph, numbers, **options)
             for options in ({"test": "t"}, {"rule": "r"}, {"alpha": 2}, {"scheme": "s"}, {"permutations": 0}, {"k": 0})
         ),
     ]
