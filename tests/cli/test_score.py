@@ -182,6 +182,6 @@ def test_a_damaged_model_is_one_sentence(model: Path, csv: Path, kind: str, said
 
 def test_a_bad_value_is_one_sentence(model: Path, csv: Path) -> None:
     assert "'bic'" in refused("score", model, csv, "--score", "nope")
-    assert "--top must be at least 1" in refused("score", model, csv, "--terms", "--top", 0)
+    assert "top must be an integer of at least 1" in refused("score", model, csv, "--terms", "--top", 0)
     assert "no such file" in refused("score", model.with_name("nope.json"), csv)
     assert "no directory" in refused("score", model, csv, "-o", csv.parent / "nowhere" / "x.txt")

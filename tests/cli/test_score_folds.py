@@ -139,7 +139,7 @@ def test_a_better_way_to_learn_scores_better(csv: Path) -> None:
         (["--folds", 3, "--ess", "-1"], "ess must be a positive number"),
         (["--folds", 3, "--seed", "-1"], "seed must not be negative"),
         (["--folds", 3, "--patience", 2], "takes no patience"),
-        (["--folds", 3, "--max-memory", 0], "--max-memory must be a positive number of GB"),
+        (["--folds", 3, "--max-memory", 0], "max_memory must be a number above 0"),
         (["--folds", 3, "--terms"], "--terms is about one model"),
         (["--folds", 3, "--require", "age,age"], "to itself"),
         (["--folds", 3, "-o", "nowhere/x.txt"], "no directory"),

@@ -289,7 +289,7 @@ def test_k_out_of_range_is_one_sentence(asia: Path, rows: Path, kind: str, k: in
 
 @pytest.mark.parametrize("starts", [0, -1, 2**31])
 def test_starts_out_of_range_are_one_sentence(asia: Path, rows: Path, starts: int) -> None:
-    assert f"--starts must be from 1 to 2,147,483,647, not {starts}" in refused(
+    assert f"starts must be an integer from 1 to 2,147,483,647, got {starts}" in refused(
         "select", asia, rows, "-k", 5, "--starts", starts
     )
 

@@ -205,10 +205,10 @@ def test_what_fails_leaves_the_old_file(asia: Path, rows: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--row", 200], "--row must be from 0 to 199 (the table's rows), not 200"),
-        (["--row", -1], "--row must be from 0 to 199 (the table's rows), not -1"),
-        (["--row", 0, "-n", 0], "-n must be at least 1, not 0"),
-        (["--row", 0, "--top", 0], "--top must be at least 1, not 0"),
+        (["--row", 200], "row must be an integer from 0 to 199 (the rows of the table), got 200 (option --row)"),
+        (["--row", -1], "row must be an integer from 0 to 199 (the rows of the table), got -1 (option --row)"),
+        (["--row", 0, "-n", 0], "n must be an integer of at least 1, got 0 (option -n)"),
+        (["--row", 0, "--top", 0], "top must be an integer of at least 1, got 0 (option --top)"),
     ],
 )
 def test_a_bad_value_is_one_sentence(asia: Path, rows: Path, words: list[object], said: str) -> None:
