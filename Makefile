@@ -15,12 +15,12 @@ LOWEST := .lowest-venv
 LOWEST_TESTS := tests/table tests/files tests/graphs tests/plot tests/sklearn tests/kernels tests/contracts tests/cli/terminal \
 	tests/infer/test_marginal.py tests/test_exports.py tests/test_readme.py
 
-.PHONY: demo test test-lowest core-test core-odr lint bench clean
+.PHONY: demo test test-lowest core-test core-threads core-odr lint bench clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m fishernet.cli.demo
 
-test: core-test $(VENV)/.installed-tests
+test: core-test core-threads $(VENV)/.installed-tests
 	$(BIN)/python -m pytest
 
 # Libraries as old as these are warned of by newer ones that they use themselves: that is no failure of ours.
@@ -63,7 +63,7 @@ $(LOWEST)/.installed: tests/floors.py $(CORE) $(shell find src -name '*.py')
 	$(LOWEST)/bin/python tests/floors.py >$(LOWEST)/floors.txt
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q install -r $(LOWEST)/build.txt -r $(LOWEST)/floors.txt \
 		'cmake>=3.18' ninja
-	PATH="$(abspath $(LOWEST)/bin):$$PATH" $(LOWEST)/bin/python -m pip --disable-pip-version-check -q install \
+	PATH="$(CURDIR)/$(LOWEST)/bin:$$PATH" $(LOWEST)/bin/python -m pip --disable-pip-version-check -q install \
 		--no-build-isolation --no-deps --force-reinstall -C build-dir=build/lowest .
 	@touch $@
 
@@ -74,6 +74,10 @@ CORE_TEST := $(CORE) $(wildcard core/test/*)
 # Under AddressSanitizer and UndefinedBehaviorSanitizer.
 core-test: build/core-addresses/core_test
 	build/core-addresses/core_test
+
+# Under ThreadSanitizer, which fails where memory lies at random over too much of the address space.
+core-threads: build/core-threads/core_test
+	$$(setarch -R true 2>/dev/null && echo setarch -R) build/core-threads/core_test
 
 # Types that bear one name are one type, and what is compiled for one instruction set stays with itself.
 core-odr: build/core-odr/core_test

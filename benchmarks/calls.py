@@ -28,7 +28,7 @@ Result = dict[str, Any]
 TREE_FIRST = "import os, sys; t = os.environ.get('BENCHMARK_TREE'); t and sys.path.insert(0, t)"
 SLOW = 5.0  # seconds: such a call needs no warm-up and no repetition
 MOST = 200  # repetitions of short calls, which end before when the budget of seconds is used up
-TURN = 0.03  # seconds that a turn of `--against` lasts at least: a call of microseconds is made many times in it
+TURN = 0.05  # seconds that a turn of `--against` lasts at least: a call of microseconds is made many times in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,23 +87,22 @@ class Call:
     clock: Callable[[Any, float], float] = lambda _, seconds: seconds  # where what `run` returned knows the time better
 
 
-def once(call: Call, data: Data) -> tuple[float, float, int | None, Any]:
-    """Make one call; return the seconds of handing over and of the call, its peak memory, and what it returned."""
+def once(call: Call, data: Data, watch: bool = False) -> tuple[float, float, int | None, Any]:
+    """Make one call; return the seconds of handing over and of the call, its peak memory if asked, and its answer."""
     started = time.perf_counter()
     handed = call.hand(data)
     handing = time.perf_counter() - started
-    before = reset_peak()
+    before = reset_peak() if watch else None
     started = time.perf_counter()
     found = call.run(handed)
-    seconds = time.perf_counter() - started
-    peak = status("VmHWM")
-    extra = None if before is None or peak is None else peak - before
-    return handing, call.clock(found, seconds), extra, found
+    seconds = call.clock(found, time.perf_counter() - started)
+    peak = status("VmHWM") if watch else None
+    return handing, seconds, None if before is None or peak is None else peak - before, found
 
 
 def measure(call: Call, data: Data, repeats: int, budget: float) -> Result:
     """Make a call until it has been timed often enough; the first is a warm-up, unless it is slow."""
-    handing, seconds, extra, found = once(call, data)
+    handing, seconds, extra, found = once(call, data, watch=True)
     handings, times, began = [handing], [seconds], time.perf_counter()
     if seconds < SLOW:
         handings, times = [], []
@@ -112,21 +111,14 @@ def measure(call: Call, data: Data, repeats: int, budget: float) -> Result:
             handing, seconds, _, found = once(call, data)
             handings.append(handing)
             times.append(seconds)
-    answer = call.tell(found, data)
-    return {
-        "seconds": times,
-        "handing": median(handings),
-        "extra_bytes": extra,
-        "answer": answer,
-        "bits": digest(answer),
-        "note": call.note,
-    }
+    told = {"answer": call.tell(found, data), "note": call.note, "extra_bytes": extra, "handing": median(handings)}
+    return told | {"seconds": times, "bits": digest(told["answer"])}
 
 
 def turn(call: Call, data: Data) -> float:
-    """Return the median time of the calls of one turn."""
-    times: list[float] = []
-    while sum(times) < TURN and len(times) < MOST:
+    """Return the median time of the calls of one turn, which ends early where handing over takes long."""
+    times, began = [once(call, data)[1]], time.perf_counter()
+    while sum(times) < TURN and len(times) < MOST and time.perf_counter() - began < 5 * TURN:
         times.append(once(call, data)[1])
     return median(times)
 

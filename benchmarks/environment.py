@@ -56,6 +56,7 @@ class Contender:
 
 
 OURS = "fishernet"
+HELD = "one core held"  # a form of a contender that is run beside an endless loop, which holds a core
 ALL = (
     Contender(OURS, "fishernet", threads=(1, 2), python=sys.executable),
     Contender("pyAgrum", "pyagrum", "pyagrum_peer", threads=(1, 2)),

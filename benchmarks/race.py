@@ -14,7 +14,6 @@ from benchmarks.calls import Array, Call, Data, Result
 from benchmarks.environment import OURS
 
 Verdict = tuple[bool, str]  # whether an answer is right, and what is known of it
-HELD = "one core held"  # a form that is run beside an endless loop, which holds a core
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
+from statistics import median
 from types import ModuleType
 from typing import Any
 
@@ -35,7 +36,7 @@ def machine() -> dict[str, Any]:
 
 
 def report(found: Found, left_out: Sequence[str], bad: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a run: the machine, what was wrong or left out, and a table of times for every topic."""
+    """Yield the lines of a run: the machine, what was wrong or left out, and tables of times."""
     of = machine()
     versions = ", ".join(f"{name} {version or 'not available'}" for name, version in of["versions"].items())
     yield from (f"## {of['date']}, {of['processor']}, {of['cores']} cores, {of['GiB']} GiB", "")
@@ -45,12 +46,11 @@ def report(found: Found, left_out: Sequence[str], bad: Sequence[str]) -> Iterato
     if left_out:
         yield f"- Left out, because not in the folder of data: {', '.join(left_out)}."
     for topic, group in groupby(found, key=lambda entry: entry[0]):
-        races = list(group)
-        labels = list(dict.fromkeys(run.title for _, _, _, runs in races for run in runs if run.result))
-        header = ["", *labels, "ours is faster by", "wanted"]
-        rows = [[race.heading(data), *cells(race, runs, labels)] for _, race, data, runs in races]
-        yield from ("", f"### {topic.TITLE}", "")
-        yield from ("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *rows))
+        yield from ("", f"### {topic.TITLE}")
+        for labels, races in groupby(group, key=lambda entry: tuple(run.title for run in entry[3] if run.result)):
+            header = ["", *labels, "ours is faster by", "wanted"]
+            rows = [[race.heading(data), *cells(race, runs, labels)] for _, race, data, runs in races]
+            yield from ("", *("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *rows)))
 
 
 def cells(race: Race, runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
@@ -69,6 +69,8 @@ def as_json(found: Found) -> dict[str, Any]:
     for topic, race, data, runs in found:
         for run in runs:
             who = {"topic": topic.TITLE, "race": race.heading(data), "who": run.label, "threads": run.threads}
-            kept = {key: value for key, value in (run.result or {}).items() if key != "answer"}
-            rows.append(who | {"verdict": run.verdict, "reason": run.reason} | kept)
+            kept = {key: value for key, value in (run.result or {}).items() if key not in ("answer", "seconds")}
+            times = run.result["seconds"] if run.result else []
+            told = {"best": min(times, default=None), "median": median(times) if times else None, "calls": len(times)}
+            rows.append(who | told | {"verdict": run.verdict, "reason": run.reason} | kept)
     return machine() | {"runs": rows}

@@ -24,6 +24,7 @@ from benchmarks.runner import Settings, against, run_race, wrong
 from benchmarks.sources import NotThereError, scratch
 
 HERE = Path(__file__).parent
+ENOUGH = 1.05  # times as long as before: such rows are told again at the end
 TOPICS = ["startup", "reading", "climbing", "searches", "parameters", "sampling", "inference", "kernels"]
 TOPICS += ["dependency_networks", "classifiers", "sequences", "gaussian", "neighbours"]
 
@@ -55,6 +56,7 @@ def races_of(topic: ModuleType, chosen: argparse.Namespace, left_out: list[str])
             yield place, race, race.data()
         except NotThereError as error:
             left_out.append(str(error))
+            print(f"Left out, because not in the folder of data: {error}", file=sys.stderr)
 
 
 def main() -> int:
@@ -64,19 +66,19 @@ def main() -> int:
     settings = Settings(scratch(), 3 if chosen.quick else 5, 0.3 if chosen.quick else 2.0)
     found: list[tuple[ModuleType, Race, Data, list[Run]]] = []
     left_out: list[str] = []
+    slower: list[str] = []
     for name in chosen.topics or TOPICS:
         topic = importlib.import_module(f"benchmarks.topics.{name}")
         for place, race, data in races_of(topic, chosen, left_out):
-            if chosen.against:
-                for label, ratio in against(topic, place, data, settings, chosen.against.resolve()):
-                    print(f"{name}: {race.heading(data)}: {label}: {ratio}", flush=True)
-            else:
-                found.append(
-                    (topic, race, data, run_race(topic, place, data, settings, not chosen.no_peers, chosen.full))
-                )
-    if left_out:
-        print(f"Left out, because not in the folder of data: {', '.join(left_out)}.", file=sys.stderr)
+            if not chosen.against:
+                runs = run_race(topic, place, data, settings, not chosen.no_peers, chosen.full)
+                found.append((topic, race, data, runs))
+                continue
+            for text, ratio in against(topic, place, data, settings, chosen.against.resolve()):
+                print(f"{name}: {race.heading(data)}: {text}", flush=True)
+                slower += [f"{name}: {race.heading(data)}: {text}"] if ratio > ENOUGH else []
     if chosen.against:
+        print("\n".join([f"\nNow slower by more than 5 %: {len(slower)} rows.", *slower]))
         return 0
     bad = [f"{race.heading(data)}: {text}" for _, race, data, runs in found for text in wrong(runs)]
     text = "\n".join(report(found, left_out, bad))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import pickle
 import signal
@@ -20,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.calls import Data, Result
-from benchmarks.environment import CONTENDERS, OURS, ROOT, Contender
-from benchmarks.race import HELD, Race, Run, Told, duration
+from benchmarks.environment import CONTENDERS, HELD, OURS, ROOT, Contender
+from benchmarks.race import Race, Run, Told, Verdict, duration
 
 BNLEARN = ROOT / "benchmarks" / "peers" / "bnlearn_peer.R"
-TURNS = 15  # of either tree in `against`
+TURNS = 21  # of either tree in `against`
 LONG, FEW_TURNS = 2.0, 5  # calls of so many seconds are given fewer turns
 
 
@@ -66,16 +67,13 @@ def run_race(topic: ModuleType, place: int, data: Data, settings: Settings, peer
 def checked(race: Race, data: Data, runs: Sequence[Run]) -> list[Run]:
     """Return the runs with their verdicts; equal answers of one label are judged once."""
     answers = {run.label: run.result["answer"] for run in reversed(runs) if run.result}
-    known, judged = {}, []
+    verdicts: dict[tuple[str, str], Verdict] = {}
     for run in runs:
-        if run.result is None:
-            judged.append(run)
-            continue
-        key = run.label, run.result["bits"]
-        if key not in known:
-            known[key] = race.check(Told(data, run.label, run.result["answer"], answers))
-        judged.append(dataclasses.replace(run, verdict=known[key]))
-    return judged
+        if run.result and (run.label, run.result["bits"]) not in verdicts:
+            right, text = race.check(Told(data, run.label, run.result["answer"], answers))
+            verdicts[run.label, run.result["bits"]] = bool(right), text
+    known = [verdicts[run.label, run.result["bits"]] if run.result else None for run in runs]
+    return [dataclasses.replace(run, verdict=verdict) for run, verdict in zip(runs, known, strict=True)]
 
 
 def wrong(runs: Sequence[Run]) -> list[str]:
@@ -157,41 +155,42 @@ def from_r(written: Path, data: Data) -> Result:
     return {"handing": 0.0, "extra_bytes": None, "bits": "", "note": ""} | result
 
 
-def against(topic: ModuleType, place: int, data: Data, settings: Settings, other: Path) -> list[tuple[str, str]]:
-    """Run our calls of a race in turns, in this tree and in another; return a label and what came out for each."""
-    job, found = settings.folder / "job", []
+def against(topic: ModuleType, place: int, data: Data, settings: Settings, other: Path) -> Iterator[tuple[str, float]]:
+    """Run our calls of a race in turns, here and in another tree; yield what came out, and the ratio at its lowest."""
+    job = settings.folder / "job"
     job.write_bytes(pickle.dumps((data, 0, 0.0)))
-    for label in topic.RACES[place].calls:
+    for label in (label for label in topic.RACES[place].calls if HELD not in label):
         for threads in CONTENDERS[OURS].threads:
             command = [sys.executable, "-m", "benchmarks.worker", topic.__name__, f"{place} {label}", str(job), "-"]
-            run = Run(label, threads, None)
+            title = Run(label, threads, None).title
             try:
-                found.append((run.title, in_turns([*command, "--turns"], threads, other, settings)))
+                now, before = in_turns([*command, "--turns"], threads, other, settings)
             except RuntimeError as error:
-                found.append((run.title, str(error)))
-    return found
+                yield f"{title}: {error}", math.nan
+                continue
+            ratio = median(a / b for a, b in zip(now, before, strict=True))
+            best = min(now) / min(before)
+            text = f"best of each {best:.3f} x; now {duration(median(now))}, before {duration(median(before))}"
+            yield f"{title}: {ratio:.3f} x ({text})", min(ratio, best)
 
 
-def in_turns(command: Sequence[str], threads: int, other: Path, settings: Settings) -> str:
-    """Let two processes make their turns one after the other; say how many times as long as before it takes now."""
+def in_turns(command: Sequence[str], threads: int, other: Path, settings: Settings) -> tuple[list[float], list[float]]:
+    """Let two processes make their turns one after the other; return the times in this tree and in the other."""
     here = os.environ | {"PYTHONHASHSEED": "0", "BENCHMARK_THREADS": str(threads), "TMPDIR": str(settings.folder)}
-    there = here | {"BENCHMARK_TREE": str(other)}
-    processes = [start(command, each, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for each in (here, there)]
+    both = here, here | {"BENCHMARK_TREE": str(other)}
+    processes = [start(command, each, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for each in both]
+    times: tuple[list[float], list[float]] = ([], [])
     try:
         paths = [Path(answer_of(process)) for process in processes]
         if [path.is_relative_to(other) for path in paths] != [False, True]:
             raise RuntimeError(f"these are not two trees: {paths[0]} and {paths[1]}")
-        times: tuple[list[float], list[float]] = ([], [])
         while len(times[0]) < (FEW_TURNS if times[0] and max(times[0]) > LONG else TURNS):
             for which in (0, 1) if len(times[0]) % 2 else (1, 0):
                 times[which].append(float(answer_of(processes[which], "\n")))
     finally:
         for process in processes:
             end(process)
-    now, before = median(times[0]), median(times[1])
-    ratio = median(a / b for a, b in zip(*times, strict=True))
-    best = min(times[0]) / min(times[1])
-    return f"{ratio:.3f} x (best of each {best:.3f} x; now {duration(now)}, before {duration(before)})"
+    return times
 
 
 def answer_of(process: subprocess.Popen[str], line: str = "") -> str:

@@ -10,7 +10,7 @@ import atexit
 import functools
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -156,17 +156,12 @@ def repository(name: str) -> fn.BayesianNetwork:
     return fn.datasets.load("alarm") if name == "alarm" else fn.read_bif(path)
 
 
-def drawn_network(sizes: Sequence[int], draw: Callable[[int], tuple[Array, Any]]) -> fn.BayesianNetwork:
-    """Return a network of drawn parents; they come with what draws a table of some shape, by the states of parents."""
-    parents, tables = [], []
-    for i in range(len(sizes)):
-        chosen, table = draw(i)
-        parents.append(tuple(np.sort(chosen).tolist()))
-        tables.append(table(tuple(sizes[p] for p in parents[i])))
-    return bayesian_network(Data("", cardinalities=tuple(sizes), parents=tuple(parents), tables=tuple(tables)))
+def drawn_network(sizes: list[int], parents: list[list[int]], tables: list[Array]) -> fn.BayesianNetwork:
+    data = Data("", cardinalities=tuple(sizes), parents=tuple(map(tuple, parents)), tables=tuple(tables))
+    return bayesian_network(data)
 
 
-def of_ones(chance: Array) -> Array:
+def of_ones(chance: Any) -> Array:
     return np.stack([1 - chance, chance], axis=-1)
 
 
@@ -175,37 +170,32 @@ def binary_network() -> fn.BayesianNetwork:
 
     The conditionals are U-shaped (Beta(1/2, 1/2), kept from 0.05 to 0.95), so that most parents matter.
     """
-    rng = np.random.default_rng(NETWORK_SEED)
-
-    def draw(i: int) -> tuple[Array, Any]:
+    rng, parents, tables = np.random.default_rng(NETWORK_SEED), [], []
+    for i in range(25):
         n_parents = min(i, int(rng.integers(2, 5)))
-        chosen = rng.permutation(i)[:n_parents]
-        return chosen, lambda shape: of_ones(np.clip(rng.beta(0.5, 0.5, size=shape), 0.05, 0.95))
-
-    return drawn_network([2] * 25, draw)
+        parents.append(np.sort(rng.permutation(i)[:n_parents]).tolist())
+        tables.append(of_ones(np.clip(rng.beta(0.5, 0.5, size=(2,) * n_parents), 0.05, 0.95)))
+    return drawn_network([2] * 25, parents, tables)
 
 
 def mixed_network(n: int) -> fn.BayesianNetwork:
     """Return n variables of two to four states with up to three parents each, conditionals from Dirichlet(1/2, ...)."""
-    rng = np.random.default_rng(NETWORK_SEED)
+    rng, parents, tables = np.random.default_rng(NETWORK_SEED), [], []
     sizes = [int(rng.choice((2, 3, 4))) for _ in range(n)]
-
-    def draw(i: int) -> tuple[Array, Any]:
-        chosen = rng.permutation(i)
-        return chosen[: int(rng.integers(4))], lambda shape: rng.dirichlet(np.full(sizes[i], 0.5), size=shape)
-
-    return drawn_network(sizes, draw)
+    for i, r in enumerate(sizes):
+        parents.append(np.sort(rng.permutation(i)[: int(rng.integers(4))]).tolist())
+        tables.append(rng.dirichlet(np.full(r, 0.5), size=tuple(sizes[p] for p in parents[i])))
+    return drawn_network(sizes, parents, tables)
 
 
 def wide_network(n: int) -> fn.BayesianNetwork:
     """Return n binary variables, each with two random parents among the twenty before it."""
-    rng = np.random.default_rng(7)
-
-    def draw(i: int) -> tuple[Array, Any]:
+    rng, parents, tables = np.random.default_rng(7), [], []
+    for i in range(n):
         chosen = rng.choice(np.arange(max(0, i - 20), i), size=min(2, i), replace=False)
-        return chosen, lambda shape: of_ones(rng.uniform(0.05, 0.95, size=shape))
-
-    return drawn_network([2] * n, draw)
+        parents.append(np.sort(chosen).tolist())
+        tables.append(of_ones(rng.uniform(0.05, 0.95, size=(2,) * len(chosen))))
+    return drawn_network([2] * n, parents, tables)
 
 
 def ising(height: int, width: int) -> fn.MarkovNetwork:

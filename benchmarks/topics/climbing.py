@@ -15,22 +15,8 @@ from typing import Any
 import fishernet as fn
 from benchmarks import sources
 from benchmarks.calls import Call, Data
-from benchmarks.environment import OURS
-from benchmarks.race import (
-    HELD,
-    Race,
-    Run,
-    Target,
-    Told,
-    Verdict,
-    below,
-    calls_of,
-    difference,
-    faster,
-    memory,
-    same,
-    within,
-)
+from benchmarks.environment import HELD, OURS
+from benchmarks.race import Race, Run, Target, Told, Verdict, below, calls_of, difference, faster, memory, same, within
 
 TITLE = "Hill climbing"
 PEERS = same("hill_climb", "pyAgrum", "pgmpy", "bnlearn")

@@ -97,9 +97,9 @@ def learning(data: Callable[[], Data], needs: str, *targets: Any) -> Race:
     return Race(data, LEARN, is_learned, targets=targets, title="learning", needs=needs)
 
 
-def stationary(title: str, truth: fn.BayesianNetwork | fn.MarkovNetwork, needs: str = "") -> Race:
+def stationary(title: str, truth: Callable[[], Any], needs: str = "") -> Race:
     def data() -> Data:
-        return learned(title, truth.sample(100_000, seed=4))
+        return learned(title, truth().sample(100_000, seed=4))
 
     return Race(data, STATIONARY, is_stationary, targets=[below(10)], title="stationary distribution", needs=needs)
 
@@ -111,9 +111,9 @@ def firing(data: Callable[[], Data], least: float) -> Race:
 RACES = (
     learning(grid, "--quick", below(0.03)),
     learning(lambda: sources.sampled("1000 binary", sources.wide_network(1_000), 10_000), "", below(10), memory(2e9)),
-    stationary("12 binary", sources.wide_network(12), "--quick"),
-    stationary("20 binary", sources.wide_network(20)),
-    stationary("Ising4x5", sources.ising(4, 5)),
+    stationary("12 binary", lambda: sources.wide_network(12), "--quick"),
+    stationary("20 binary", lambda: sources.wide_network(20)),
+    stationary("Ising4x5", lambda: sources.ising(4, 5)),
     firing(lambda: learned("Ising5x5", fn.Table.from_codes(grid().rows)), 100e6),
     firing(of_letter, 30e6),
 )

@@ -30,9 +30,8 @@ def families(n: int) -> fn.scores.Families:
     sizes = np.tile(np.repeat(range(MOST_PARENTS + 1), [len(of) for of in sets]), n)
     children = np.repeat(np.arange(n, dtype=np.int32), len(sizes) // n)
     parents = [places + (places >= child) for child in range(n)]
-    return fn.scores.Families(
-        children, np.concatenate([[0], np.cumsum(sizes)]), np.concatenate(parents).astype(np.int32)
-    )
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    return fn.scores.Families(children, offsets, np.concatenate(parents).astype(np.int32))
 
 
 def local_scores(score: str) -> Call:

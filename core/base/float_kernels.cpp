@@ -1,8 +1,5 @@
 #include "base/float_kernels.hpp"
 
-#define FISHERNET_JOIN_(a, b) a##b
-#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
-
 namespace fishernet {
 namespace {
 
@@ -122,12 +119,13 @@ void add_looked_up(double* __restrict sums, const double* __restrict values, con
     for (std::int64_t i = 0; i < n; ++i) sums[i] += values[cells[i]];
 }
 
-}  // namespace
-
-extern const FloatKernels FISHERNET_JOIN(float_kernels_, FISHERNET_ISA);
-const FloatKernels FISHERNET_JOIN(float_kernels_, FISHERNET_ISA) = {
+constexpr FloatKernels loops = {
     &multiply, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &dot, &sum,
     &add_matches, &add_fired, &fire, &add_looked_up,
 };
+
+}  // namespace
+
+const FloatKernels FloatKernels::FISHERNET_ISA = loops;
 
 }  // namespace fishernet

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "base/isa.hpp"
+
 namespace fishernet {
 
 struct FloatKernels {
@@ -54,14 +56,10 @@ struct FloatKernels {
 
     // sums[i] += values[cells[i]]
     void (*add_looked_up)(double* sums, const double* values, const std::uint32_t* cells, std::int64_t n);
+
+    static const FloatKernels portable, avx2, avx512;
 };
 
-const FloatKernels& float_kernels();  // the best this machine has
-
-extern const FloatKernels float_kernels_portable;
-#if defined(FISHERNET_X86)
-extern const FloatKernels float_kernels_avx2;
-extern const FloatKernels float_kernels_avx512;
-#endif
+inline const FloatKernels& float_kernels() { return Variants<FloatKernels>::best(); }
 
 }  // namespace fishernet

@@ -1,16 +1,9 @@
-// Compiled with FISHERNET_ISA set to portable, avx2 or avx512 and the matching flags. Nothing from the standard
-// library's headers may be instantiated here: an inline function built with AVX-512 could be picked by the linker for
-// every caller.
+// Compiled for each instruction set, as base/isa.hpp says.
 #include "base/kernels.hpp"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
-
-#define FISHERNET_JOIN_(a, b) a##b
-#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
-#define FISHERNET_TEXT_(a) #a
-#define FISHERNET_TEXT(a) FISHERNET_TEXT_(a)
 
 namespace fishernet {
 namespace {
@@ -325,13 +318,13 @@ void choose(const u32* draws, const u32* groups, const u32* thresholds, u32 most
     for (; i < n; ++i) states[i] = passed(thresholds + u64{groups[i]} * most, most, draws[i]);
 }
 
-}  // namespace
-
-extern const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA);
-const Kernels FISHERNET_JOIN(kernels_, FISHERNET_ISA) = {
+constexpr Kernels loops = {
     highest, extend_ids, make_plane, plane_counts, add_bits, add_masks, drain, add_terms, add_counts, draw,
     add_strided, choose,
-    FISHERNET_TEXT(FISHERNET_ISA),
 };
+
+}  // namespace
+
+const Kernels Kernels::FISHERNET_ISA = loops;
 
 }  // namespace fishernet

@@ -1,8 +1,10 @@
-// The innermost loops. kernels.cpp is compiled once for every instruction set and the best one is chosen at run time;
+// The innermost loops. kernels.cpp is compiled once for every instruction set (isa.hpp);
 // all of them work on integers and give the same bits.
 #pragma once
 
 #include <cstdint>
+
+#include "base/isa.hpp"
 
 namespace fishernet {
 
@@ -52,15 +54,9 @@ struct Kernels {
     void (*choose)(const std::uint32_t* draws, const std::uint32_t* groups, const std::uint32_t* thresholds,
                    std::uint32_t most, std::int64_t n, std::uint32_t* states);
 
-    const char* name;
+    static const Kernels portable, avx2, avx512;
 };
 
-const Kernels& kernels();  // the best this machine has
-
-extern const Kernels kernels_portable;
-#if defined(FISHERNET_X86)
-extern const Kernels kernels_avx2;
-extern const Kernels kernels_avx512;
-#endif
+inline const Kernels& kernels() { return Variants<Kernels>::best(); }
 
 }  // namespace fishernet

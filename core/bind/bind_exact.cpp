@@ -2,6 +2,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string_view>
@@ -25,13 +26,20 @@ using BoundSparse = OneAtATime<SparseSearch>;
 constexpr std::size_t most_in_tables = 40;  // no machine has the memory for more
 constexpr std::size_t most_in_a_mask = 63;
 
-Rules checked_rules(std::size_t n, std::size_t most, std::int32_t max_parents, const In2<bool>& forbidden, const In2<bool>& required) {
+Rules checked_rules(std::size_t n, std::size_t most, std::int32_t max_parents, const In2<bool>& forbidden,
+                    const In2<bool>& required, const In<double>& states, double max_cells) {
     if (n < 1 || n > most) refuse("no variables, or too many");
     if (forbidden.shape(0) != n || forbidden.shape(1) != n || required.shape(0) != n || required.shape(1) != n) {
         refuse("a rule's matrix must be n x n");
     }
     if (max_parents < 0) refuse("the number of parents is negative");
+    if (states.size() != n || std::any_of(states.data(), states.data() + n, [](double r) { return !(r >= 1); })) {
+        refuse("a number of states for each variable is needed");
+    }
+    if (!(max_cells >= 1)) refuse("max_cells must be positive");
     Rules rules;
+    rules.states.assign(states.data(), states.data() + n);
+    rules.max_cells = max_cells;
     rules.n = static_cast<std::int32_t>(n);
     rules.max_parents = max_parents;
     rules.allowed.resize(n);
@@ -48,17 +56,16 @@ Rules checked_rules(std::size_t n, std::size_t most, std::int32_t max_parents, c
     return rules;
 }
 
-void make_parent_sets(BoundSets* self, const In<double>& cardinalities, std::int32_t max_parents,
-                      const In2<bool>& forbidden, const In2<bool>& required, const In<double>& best_fit,
-                      const In<double>& entropies, double price, std::size_t most) {
-    const std::size_t n = cardinalities.size();
-    const Rules rules = checked_rules(n, most_in_a_mask, max_parents, forbidden, required);
+void make_parent_sets(BoundSets* self, std::int32_t max_parents, const In2<bool>& forbidden,
+                      const In2<bool>& required, const In<double>& states, double max_cells,
+                      const In<double>& best_fit, const In<double>& entropies, double price, std::size_t most) {
+    const std::size_t n = states.size();
+    const Rules rules = checked_rules(n, most_in_a_mask, max_parents, forbidden, required, states, max_cells);
     if (best_fit.size() != n || (entropies.size() != n * n * n * n && price > 0) || std::isnan(price)) refuse("bounds do not fit");
     std::vector<std::int32_t> as_given(n);
     std::iota(as_given.begin(), as_given.end(), 0);
     ScoreBounds bounds{{best_fit.data(), best_fit.data() + n}, {entropies.data(), entropies.data() + entropies.size()}, price};
-    new (self) BoundSets(std::vector(cardinalities.data(), cardinalities.data() + n), parent_rules(rules, as_given),
-                         std::move(bounds), most);
+    new (self) BoundSets(rules.states, parent_rules(rules, as_given), std::move(bounds), most);
 }
 
 nb::tuple wanted(BoundSets& self) {
@@ -99,18 +106,20 @@ void make_sparse(BoundSparse* self, BoundSets& sets, const In<std::uint64_t>& st
 }
 
 void make_from_table(BoundExact* self, const BoundColumns& table, std::string_view measure, double parameter,
-                     std::int32_t max_parents, const In2<bool>& forbidden, const In2<bool>& required) {
+                     std::int32_t max_parents, const In2<bool>& forbidden, const In2<bool>& required,
+                     const In<double>& states, double max_cells) {
     check_complete(table);
     if (table.columns.n_rows >= (std::int64_t{1} << 32)) refuse("too many rows");
-    const Rules rules = checked_rules(table.columns.columns.size(), most_in_tables, max_parents, forbidden, required);
+    const std::size_t n = table.columns.columns.size();
+    const Rules rules = checked_rules(n, most_in_tables, max_parents, forbidden, required, states, max_cells);
     new (self) BoundExact(table.columns, checked_measure(measure, parameter), parameter, rules);
 }
 
 void make_from_terms(BoundExact* self, const In<double>& joint, const In2<double>& marginals,
                      const In<std::int32_t>& kind_of_child, std::int32_t max_parents, const In2<bool>& forbidden,
-                     const In2<bool>& required) {
+                     const In2<bool>& required, const In<double>& states, double max_cells) {
     const std::size_t n = kind_of_child.size();
-    const Rules rules = checked_rules(n, most_in_tables, max_parents, forbidden, required);
+    const Rules rules = checked_rules(n, most_in_tables, max_parents, forbidden, required, states, max_cells);
     const std::size_t n_sets = std::size_t{1} << n;
     if (joint.size() != n_sets || marginals.shape(1) != n_sets) refuse("one term for each set is needed");
     std::vector<const double*> rows;
@@ -148,10 +157,11 @@ void bind_exact(nb::module_& m) {
     nb::class_<BoundExact>(m, "ExactSearch")
         .def("__init__", &make_from_table, nb::arg("table"), nb::arg("measure"), nb::arg("parameter"),
              nb::arg("max_parents"), nb::arg("forbidden").noconvert(), nb::arg("required").noconvert(),
-             nb::keep_alive<1, 2>())
+             nb::arg("states").noconvert(), nb::arg("max_cells"), nb::keep_alive<1, 2>())
         .def("__init__", &make_from_terms, nb::arg("joint").noconvert(), nb::arg("marginals").noconvert(),
              nb::arg("kind_of_child").noconvert(), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
-             nb::arg("required").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+             nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def_prop_ro("n_scores", &read<ExactSearch, &ExactSearch::n_scores>)
         .def_prop_ro("done", &read<ExactSearch, &ExactSearch::done>)
         .def_prop_ro("total", &read<ExactSearch, &ExactSearch::total>)
@@ -161,9 +171,9 @@ void bind_exact(nb::module_& m) {
         .def_prop_ro("parents", &parents<ExactSearch>);
 
     nb::class_<BoundSets>(m, "ParentSets")
-        .def("__init__", &make_parent_sets, nb::arg("cardinalities").noconvert(), nb::arg("max_parents"),
-             nb::arg("forbidden").noconvert(), nb::arg("required").noconvert(), nb::arg("best_fit").noconvert(),
-             nb::arg("entropies").noconvert(), nb::arg("price"), nb::arg("most"))
+        .def("__init__", &make_parent_sets, nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
+             nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
+             nb::arg("best_fit").noconvert(), nb::arg("entropies").noconvert(), nb::arg("price"), nb::arg("most"))
         .def("wanted", &wanted)
         .def("tell", &tell, nb::arg("scores").noconvert(), nb::arg("fits").noconvert())
         .def("sets_of", &sets_of, nb::arg("child"))

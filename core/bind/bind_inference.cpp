@@ -198,7 +198,7 @@ nb::list sample(const PlannedInference& self, const In<std::int32_t>& states, co
     bool possible = false;
     {
         const nb::gil_scoped_release release;
-        possible = self.plan.sample(findings, n, key, outputs, check_signals);
+        possible = self.plan.sample(findings, {n, key, outputs}, check_signals);
     }
     return possible ? columns : nb::list();
 }

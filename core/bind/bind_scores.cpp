@@ -44,12 +44,12 @@ Out<double> regrets(const In<std::int64_t>& n, double states, double log_states)
     return to_python(std::move(out));
 }
 
-// log (a (a + 1) ... (a + n - 1)) of each whole n >= 1.
+// log (a (a + 1) ... (a + n - 1)) of each n > 0.
 Out<double> rising(double log_a, const In<double>& n) {
     const auto counts = view(n);
     if (!std::isfinite(log_a)) refuse("a logarithm is not finite");
-    if (std::any_of(counts.begin(), counts.end(), [](double k) { return !(k >= 1) || std::isinf(k); })) {
-        refuse("a count is below 1");
+    if (std::any_of(counts.begin(), counts.end(), [](double k) { return !(k > 0) || std::isinf(k); })) {
+        refuse("a count is not positive");
     }
     std::vector<double> out(counts.size());
     std::transform(counts.begin(), counts.end(), out.begin(), [&](double k) { return log_rising_from(log_a, k); });

@@ -1,11 +1,14 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <tuple>
 
+#include "counts/set_terms.hpp"
 #include "search/hill_climb.hpp"
 #include "search/order_search.hpp"
 #include "bind/arrays.hpp"
+#include "bind/turns.hpp"
 
 namespace fishernet::bind {
 namespace {
@@ -32,12 +35,16 @@ bool is_acyclic(const ParentLists& parents) {
 }
 
 // The lists of the rules, from matrices [parent][child]. The start keeps them: a search relies on that.
-Rules checked_rules(ParentLists& start, std::int32_t max_parents, const In2<bool>& forbidden,
-                    const In2<bool>& required) {
+Rules checked_rules(ParentLists& start, std::int32_t max_parents, const In2<bool>& forbidden, const In2<bool>& required,
+                    const In<double>& states, double max_cells) {
     const std::size_t n = start.size();
     check_square(forbidden, n);
     check_square(required, n);
-    Rules rules{static_cast<std::int32_t>(n), max_parents, ParentLists(n), ParentLists(n)};
+    if (states.size() != n) refuse("a number of states for each variable is needed");
+    if (std::any_of(states.data(), states.data() + n, [](double r) { return !(r >= 1); })) refuse("a variable has no states");
+    if (!(max_cells >= 1)) refuse("max_cells must be positive");
+    Rules rules{static_cast<std::int32_t>(n), max_parents, ParentLists(n), ParentLists(n),
+                {states.data(), states.data() + n}, max_cells};
     for (std::size_t child = 0; child < n; ++child) {
         for (const auto p : start[child]) {
             if (p < 0 || static_cast<std::size_t>(p) >= n || static_cast<std::size_t>(p) == child) {
@@ -66,69 +73,138 @@ Rules checked_rules(ParentLists& start, std::int32_t max_parents, const In2<bool
 }
 
 void make_climb(HillClimb* self, ParentLists start, std::int32_t max_parents, const In2<bool>& forbidden,
-                const In2<bool>& required, std::int64_t patience, std::int64_t tenure, std::int64_t restarts,
-                std::int64_t perturb, std::uint64_t key) {
-    Rules rules = checked_rules(start, max_parents, forbidden, required);
+                const In2<bool>& required, const In<double>& states, double max_cells, std::int64_t patience,
+                std::int64_t tenure, std::int64_t restarts, std::int64_t perturb, std::uint64_t key) {
+    Rules rules = checked_rules(start, max_parents, forbidden, required, states, max_cells);
     if (std::min({patience, tenure, restarts, perturb}) < 0) refuse("a search's numbers must not be negative");
     new (self) HillClimb(std::move(rules), start, {patience, tenure, restarts, perturb, key});
 }
 
 void make_order(OrderSearch* self, ParentLists start, std::int32_t max_parents, const In2<bool>& forbidden,
-                const In2<bool>& required, std::int64_t restarts, std::int64_t perturb, std::uint64_t key) {
-    Rules rules = checked_rules(start, max_parents, forbidden, required);
-    if (std::min(restarts, perturb) < 0) refuse("a search's numbers must not be negative");
-    new (self) OrderSearch(std::move(rules), start, restarts, perturb, key);
+                const In2<bool>& required, const In<double>& states, double max_cells, std::int64_t restarts,
+                std::vector<std::int64_t> moves, std::vector<std::int64_t> steps, std::uint64_t key, bool graphs,
+                std::int64_t pairs_among, std::int64_t patience, std::int64_t tenure) {
+    Rules rules = checked_rules(start, max_parents, forbidden, required, states, max_cells);
+    if (std::min({restarts, pairs_among, patience, tenure}) < 0) refuse("a search's numbers must not be negative");
+    for (const auto* amounts : {&moves, &steps}) {
+        if (amounts->empty() || *std::min_element(amounts->begin(), amounts->end()) < 0) {
+            refuse("a restart's moves and steps must not be negative");
+        }
+    }
+    new (self) OrderSearch(std::move(rules), start,
+                           {restarts, std::move(moves), std::move(steps), key, graphs,
+                            static_cast<std::size_t>(pairs_among), patience, tenure});
+}
+
+// The end of a search's time; no error.
+struct TimeIsOver {};
+
+// Tells the caller's watch how far a search is. What the watch raises ends the search.
+template <class Search>
+struct Look {
+    const Search& search;
+    const nb::callable& watch;
+
+    void operator()() const {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (nb::cast<bool>(watch(search.n_steps()))) throw TimeIsOver();
+    }
+};
+
+// The core's own counting.
+class TableScorer : public Scorer {
+public:
+    TableScorer(SetTerms& terms, StopCheck check) : terms_(terms), check_(check) {}
+    void score(const Families& families, std::span<double> scores) override {
+        terms_.family_scores(families, scores, check_);
+    }
+
+private:
+    SetTerms& terms_;
+    StopCheck check_;
+};
+
+// A Python function of children, offsets and parents.
+class PythonScorer : public Scorer {
+public:
+    explicit PythonScorer(const nb::callable& call) : call_(call) {}
+    void score(const Families& families, std::span<double> scores) override {
+        const nb::gil_scoped_acquire gil;
+        const auto copy = [](auto values) { return to_python(std::vector(values.begin(), values.end())); };
+        const auto answer = nb::cast<In<double>>(
+            call_(copy(families.children), copy(families.offsets), copy(families.parents)));
+        if (answer.size() != scores.size()) refuse("one score for each family is needed");
+        std::copy_n(answer.data(), scores.size(), scores.begin());
+    }
+
+private:
+    const nb::callable& call_;
+};
+
+// Runs a search to its end; false when the watch said that the time is over. The watch, a function of the number of
+// steps, is called now and then.
+template <class Search>
+bool run_with(Search& self, Scorer& scorer, const Look<Search>& look, StopCheck check) {
+    try {
+        look();
+        const nb::gil_scoped_release release;
+        self.run(scorer, check);
+    } catch (const TimeIsOver&) {
+        return false;
+    }
+    return true;
 }
 
 template <class Search>
-nb::tuple wanted(const Search& self) {
-    const FamilyList& w = self.wanted();
-    return nb::make_tuple(to_python(std::vector(w.children)), to_python(std::vector(w.offsets)),
-                          to_python(std::vector(w.parents)));
+bool run_on_table(Search& self, OneAtATime<SetTerms>& bound, const nb::callable& watch) {
+    const Turn terms(bound);
+    Look<Search> look{self, watch};
+    if (terms->n_variables() != self.parents().size()) refuse("the scorer has other variables");
+    TableScorer scorer(*terms, StopCheck::of(look));
+    return run_with(self, scorer, look, StopCheck::of(look));
 }
 
 template <class Search>
-void tell(Search& self, const In<double>& scores) {
-    if (scores.size() != self.wanted().children.size()) refuse("one score for each wanted family is needed");
-    self.tell(view(scores));
+bool run_on_answers(Search& self, const nb::callable& call, const nb::callable& watch) {
+    Look<Search> look{self, watch};
+    PythonScorer scorer(call);
+    return run_with(self, scorer, look, StopCheck::of(look));
 }
 
 // Kind, parent, child and gain of every step from the start to the best graph.
-std::vector<std::tuple<int, std::int32_t, std::int32_t, double>> steps(const HillClimb& self) {
+template <class Search>
+std::vector<std::tuple<int, std::int32_t, std::int32_t, double>> steps(const Search& self) {
     std::vector<std::tuple<int, std::int32_t, std::int32_t, double>> out;
     for (const Step& s : self.steps()) out.emplace_back(static_cast<int>(s.kind), s.parent, s.child, s.gain);
     return out;
 }
 
-// The variable, whom it was put after (-1: nobody) and gain of every move from the start's order to the best.
-std::vector<std::tuple<std::int32_t, std::int32_t, double>> moves(const OrderSearch& self) {
-    std::vector<std::tuple<std::int32_t, std::int32_t, double>> out;
-    for (const Move& m : self.moves()) out.emplace_back(m.variable, m.after, m.gain);
-    return out;
+template <class Search>
+void bind_running(nb::class_<Search>& bound) {
+    bound.def("run", &run_on_table<Search>, nb::arg("scorer"), nb::arg("watch"))
+        .def("run", &run_on_answers<Search>, nb::arg("scorer"), nb::arg("watch"))
+        .def_prop_ro("parents", &Search::parents)
+        .def_prop_ro("score", &Search::score)
+        .def_prop_ro("n_steps", &Search::n_steps)
+        .def_prop_ro("steps", &steps<Search>);
 }
 
 }  // namespace
 
 void bind_search(nb::module_& m) {
-    nb::class_<HillClimb>(m, "HillClimb")
-        .def("__init__", &make_climb, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
-             nb::arg("required").noconvert(), nb::arg("patience") = 0, nb::arg("tenure") = 0, nb::arg("restarts") = 0,
-             nb::arg("perturb") = 0, nb::arg("key") = 0)
-        .def("wanted", &wanted<HillClimb>)
-        .def("tell", &tell<HillClimb>, nb::arg("scores").noconvert())
-        .def_prop_ro("parents", &HillClimb::parents)
-        .def_prop_ro("score", &HillClimb::score)
-        .def_prop_ro("n_steps", &HillClimb::n_steps)
-        .def_prop_ro("steps", &steps);
-    nb::class_<OrderSearch>(m, "OrderSearch")
-        .def("__init__", &make_order, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
-             nb::arg("required").noconvert(), nb::arg("restarts") = 0, nb::arg("perturb") = 0, nb::arg("key") = 0)
-        .def("wanted", &wanted<OrderSearch>)
-        .def("tell", &tell<OrderSearch>, nb::arg("scores").noconvert())
-        .def_prop_ro("parents", &OrderSearch::parents)
-        .def_prop_ro("score", &OrderSearch::score)
-        .def_prop_ro("n_moves", &OrderSearch::n_moves)
-        .def_prop_ro("moves", &moves);
+    nb::class_<HillClimb> climb(m, "HillClimb");
+    climb.def("__init__", &make_climb, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
+              nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
+              nb::arg("patience") = 0, nb::arg("tenure") = 0, nb::arg("restarts") = 0, nb::arg("perturb") = 0,
+              nb::arg("key") = 0);
+    bind_running(climb);
+    nb::class_<OrderSearch> order(m, "OrderSearch");
+    order.def("__init__", &make_order, nb::arg("start"), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
+              nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
+              nb::arg("restarts"), nb::arg("moves"), nb::arg("steps"), nb::arg("key"), nb::arg("graphs"),
+              nb::arg("pairs_among"), nb::arg("patience"), nb::arg("tenure"));
+    bind_running(order);
 }
 
 }  // namespace fishernet::bind

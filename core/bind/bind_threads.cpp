@@ -1,4 +1,4 @@
-#include "base/kernels.hpp"
+#include "base/isa.hpp"
 #include "base/pool.hpp"
 #include "bind/arrays.hpp"
 
@@ -6,7 +6,7 @@ namespace fishernet::bind {
 
 void bind_threads(nb::module_& m) {
     m.attr("MAX_THREADS") = max_threads;
-    m.attr("INSTRUCTION_SET") = kernels().name;
+    m.attr("INSTRUCTION_SET") = name_of(best_isa());
     m.def("get_threads", &get_threads);
     m.def("set_threads", [](int n) {
         if (n < 1 || n > max_threads) refuse("the number of threads is out of range");

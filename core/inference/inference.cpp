@@ -1,9 +1,6 @@
 #include "inference/inference.hpp"
 
 #include <algorithm>
-#include <cmath>
-
-#include "inference/propagation.hpp"
 
 namespace fishernet {
 namespace {
@@ -100,12 +97,12 @@ std::int64_t Inference::cells_of_target(std::size_t target) const {
     return count_cells(targets_[target], cardinalities_);
 }
 
-const std::vector<Inference::Room>& Inference::rooms() const {
+const std::vector<Room>& Inference::rooms() const {
     std::call_once(lazy_->made, [this] { lazy_->rooms = make_rooms(); });
     return lazy_->rooms;
 }
 
-std::vector<Inference::Room> Inference::make_rooms() const {
+std::vector<Room> Inference::make_rooms() const {
     std::vector<Room> rooms(tree_.cliques.size());
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
         rooms[tree_.scope_cliques[p]].pieces.push_back(static_cast<std::int32_t>(p));
@@ -138,46 +135,6 @@ std::vector<Inference::Room> Inference::make_rooms() const {
         for (auto up = c; up >= 0 && !rooms[up].wanted; up = tree_.cliques[up].parent) rooms[up].wanted = true;
     }
     return rooms;
-}
-
-// Whether no product of factors can leave the range of double numbers. Without findings, what underflows in a Bayesian
-// network is a probability below all numbers anyway.
-bool Inference::safe_in_linear_numbers() const {
-    constexpr double most = 900;  // of 1022 binary orders of magnitude
-    if (!has_findings_ && model_.directed()) return true;
-    double low = 0;
-    double high = 0;
-    for (const auto& piece : pieces_) {
-        if (piece.factor < 0) continue;  // likelihoods come with the run, which looks at them
-        low += std::min(0.0, model_.factors[piece.factor].lowest);
-        high += std::max(0.0, model_.factors[piece.factor].highest);
-    }
-    return low > -most && high < most;
-}
-
-Answer Inference::run(const Findings& findings, StopCheck check, bool parallel) const {
-    Answer answer;
-    const bool soft = !findings.likelihoods.empty();
-    if (!soft && safe_in_linear_numbers()) {
-        Propagation<Linear>(*this, findings, check, parallel, false).answer(answer);
-        return answer;
-    }
-    if (Propagation<Linear>(*this, findings, check, parallel, true).answer(answer)) return answer;
-    answer = {};
-    Propagation<Logarithmic>(*this, findings, check, parallel, false).answer(answer);
-    return answer;
-}
-
-std::vector<std::int32_t> Inference::maximize(const Findings& findings, StopCheck check) const {
-    return Propagation<Maximal>(*this, findings, check, true, false).states();
-}
-
-bool Inference::sample(const Findings& findings, std::int64_t n, std::uint64_t key, std::span<const Output> columns,
-                       StopCheck check) const {
-    bool possible = false;
-    if (Propagation<Linear>(*this, findings, check, true, true).draw(n, key, columns, possible)) return possible;
-    Propagation<Logarithmic>(*this, findings, check, true, false).draw(n, key, columns, possible);
-    return possible;
 }
 
 }  // namespace fishernet

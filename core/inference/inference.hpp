@@ -28,6 +28,36 @@ struct Answer {
     double log_evidence = 0;                     // natural; -inf: the findings are impossible and nothing else is set
 };
 
+// A factor without its observed axes.
+struct Piece {
+    std::int32_t factor = -1;  // -1: a likelihood
+    std::int32_t soft = -1;    // which one
+    Scope scope;               // local numbers
+    std::vector<std::int64_t> strides;
+    std::vector<std::pair<std::int32_t, std::int64_t>> observed;  // variable and stride
+};
+
+// How the table of a clique is made and read.
+struct Room {
+    Shape shape = Shape({});
+    std::vector<std::int32_t> pieces;
+    std::vector<Operand> inputs;   // of the pieces, then of the children's messages
+    std::vector<Operand> upward;   // one: of the message to the parent; of a root, the sum of all
+    std::int64_t separator_cells = 1;
+    std::vector<std::pair<std::int32_t, Operand>> targets;
+    bool wanted = false;           // a target lies here or below
+};
+
+// Rows to be drawn, one column a variable.
+struct DrawnRows {
+    std::int64_t n;
+    std::uint64_t key;
+    std::span<const Output> columns;
+};
+
+template <class Domain>
+class Propagation;
+
 class Inference {
 public:
     // Targets hold no observed variable. With one target a single pass is enough; `whole` keeps variables on which
@@ -55,32 +85,11 @@ public:
     std::vector<std::int32_t> maximize(const Findings& findings, StopCheck check) const;
 
     // Rows of all variables, drawn given the findings; false when those are impossible. Needs `whole`.
-    bool sample(const Findings& findings, std::int64_t n, std::uint64_t key, std::span<const Output> columns,
-                StopCheck check) const;
+    bool sample(const Findings& findings, const DrawnRows& rows, StopCheck check) const;
 
 private:
     template <class Domain>
     friend class Propagation;
-
-    // A factor without its observed axes.
-    struct Piece {
-        std::int32_t factor = -1;  // -1: a likelihood
-        std::int32_t soft = -1;    // which one
-        Scope scope;               // local numbers
-        std::vector<std::int64_t> strides;
-        std::vector<std::pair<std::int32_t, std::int64_t>> observed;  // variable and stride
-    };
-
-    // How the table of a clique is made and read.
-    struct Room {
-        Shape shape = Shape({});
-        std::vector<std::int32_t> pieces;
-        std::vector<Operand> inputs;   // of the pieces, then of the children's messages
-        std::vector<Operand> upward;   // one: of the message to the parent; of a root, the sum of all
-        std::int64_t separator_cells = 1;
-        std::vector<std::pair<std::int32_t, Operand>> targets;
-        bool wanted = false;           // a target lies here or below
-    };
 
     // What every run reads and the first one makes: many plans are only priced.
     struct Lazy {
@@ -90,6 +99,11 @@ private:
 
     const std::vector<Room>& rooms() const;
     std::vector<Room> make_rooms() const;
+    template <class Domain>
+    bool answer(Propagation<Domain> messages, Answer& answer) const;
+    template <class Domain>
+    bool draw(Propagation<Domain> messages, const DrawnRows& rows, StopCheck check, bool& possible) const;
+    void choose_states(std::size_t c, const double* table, std::vector<std::int32_t>& best) const;
     bool calibrates() const { return targets_.size() > 1; }
     bool safe_in_linear_numbers() const;
 

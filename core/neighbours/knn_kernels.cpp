@@ -6,9 +6,6 @@
 #include <immintrin.h>
 #endif
 
-#define FISHERNET_JOIN_(a, b) a##b
-#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
-
 namespace fishernet {
 namespace {
 
@@ -79,11 +76,12 @@ std::int64_t keep_below(double* values, double limit, std::int64_t n) {
     return count;
 }
 
-}  // namespace
-
-extern const KnnKernels FISHERNET_JOIN(knn_kernels_, FISHERNET_ISA);
-const KnnKernels FISHERNET_JOIN(knn_kernels_, FISHERNET_ISA) = {
+constexpr KnnKernels loops = {
     &distances, &farther, &count_near, &count_below, &count_both, &collect, &gather_farther, &keep_below,
 };
+
+}  // namespace
+
+const KnnKernels KnnKernels::FISHERNET_ISA = loops;
 
 }  // namespace fishernet

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "base/isa.hpp"
+
 namespace fishernet {
 
 struct KnnKernels {
@@ -32,14 +34,10 @@ struct KnnKernels {
 
     // Moves the values below a limit to the front, in their order; their number.
     std::int64_t (*keep_below)(double* values, double limit, std::int64_t n);
+
+    static const KnnKernels portable, avx2, avx512;
 };
 
-const KnnKernels& knn_kernels();  // the best this machine has
-
-extern const KnnKernels knn_kernels_portable;
-#if defined(FISHERNET_X86)
-extern const KnnKernels knn_kernels_avx2;
-extern const KnnKernels knn_kernels_avx512;
-#endif
+inline const KnnKernels& knn_kernels() { return Variants<KnnKernels>::best(); }
 
 }  // namespace fishernet

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 namespace fishernet {
@@ -22,17 +23,6 @@ bool ParentRule::operator()(std::uint64_t parents) const {
     return (parents & ~allowed) == 0 && (required & ~parents) == 0 && std::popcount(parents) <= most;
 }
 
-double ParentRule::count() const {
-    if ((required & ~allowed) != 0) return 0;
-    const int free = std::popcount(allowed & ~required), room = most - std::popcount(required);
-    double sum = 0, choices = 1;
-    for (int k = 0; k <= std::min(room, free); ++k) {
-        sum += choices;
-        choices = choices * (free - k) / (k + 1);
-    }
-    return sum;
-}
-
 CellProducts::CellProducts(std::span<const double> cardinalities) {
     const auto products = [](std::span<const double> factors) {
         std::vector<double> product(std::size_t{1} << factors.size(), 1);
@@ -51,16 +41,54 @@ CellProducts::CellProducts(std::span<const double> cardinalities) {
 BestParents::BestParents(int n, std::vector<ParentRule> rules, CellProducts cells)
     : n_(n), rules_(std::move(rules)), cells_(std::move(cells)) {}
 
+namespace {
+
+struct Kind {  // variables with equally many states
+    double states;
+    int many;
+};
+
+// How many sets of some of the variables of the kinds, at most so many, have no more cells.
+double count_sets(std::span<const Kind> kinds, int room, double cells) {
+    if (kinds.empty()) return 1;
+    const auto [states, many] = kinds.front();
+    double sum = 0, choices = 1;
+    for (int k = 0; k <= std::min(many, room) && cells >= 1; ++k) {
+        sum += choices * count_sets(kinds.subspan(1), room - k, cells);
+        choices = choices * (many - k) / (k + 1);
+        cells /= states;
+    }
+    return sum;
+}
+
+}  // namespace
+
+double BestParents::count(int child) const {
+    const ParentRule& rule = rules_[child];
+    const std::uint64_t every = (std::uint64_t{1} << n_) - 1, one = 1;
+    const int room = rule.most - std::popcount(rule.required);
+    if ((rule.required & ~rule.allowed) != 0 || room < 0) return 0;
+    std::vector<Kind> kinds;
+    for (std::uint64_t left = rule.allowed & ~rule.required & every & ~(one << child); left != 0; left &= left - 1) {
+        const double states = cells_(left & ~(left - 1));
+        const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.states == states; });
+        if (kind == kinds.end()) kinds.push_back({states, 1});
+        else ++kind->many;
+    }
+    return count_sets(kinds, room, rule.most_cells / cells_(rule.required));
+}
+
 void BestParents::score_block(int child, std::int64_t block, const ChildTerms& terms) {
     const std::size_t size = std::size_t{1} << block_bits();
     const std::uint64_t first = static_cast<std::uint64_t>(block) * size, bit = std::uint64_t{1} << child;
     const ParentRule rule = rules_[child];
+    const bool limited = std::isfinite(rule.most_cells);
     double* values = of(child) + first;
     for (std::size_t i = 0; i < size; ++i) {
         const std::uint64_t parents = widen(first + i, child);
         const double fit = terms.joint[parents | bit] - terms.marginal[parents];
         const double penalty = terms.penalty == 0 ? 0.0 : terms.penalty * cells_(parents);
-        values[i] = rule(parents) ? fit - penalty : none;
+        values[i] = rule(parents) && !(limited && cells_(parents) > rule.most_cells) ? fit - penalty : none;
     }
     for (std::size_t step = 1; step < size; step *= 2) {
         for (std::size_t begin = 0; begin < size; begin += 2 * step) {

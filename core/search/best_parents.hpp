@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,9 +17,9 @@ namespace fishernet {
 struct ParentRule {
     std::uint64_t allowed = ~std::uint64_t{0}, required = 0;
     int most = 64;
+    double most_cells = std::numeric_limits<double>::infinity();  // of the parents alone
 
     bool operator()(std::uint64_t parents) const;
-    double count() const;  // how many sets it lets through
 };
 
 // A child's score: f of the family, less g of the parents, less a penalty for each cell of the parents.
@@ -48,6 +49,7 @@ public:
 
     int n() const { return n_; }
     const ParentRule& rule(int child) const { return rules_[child]; }
+    double count(int child) const;  // how many sets may be the parents
 
     // The scores of a block of a child's sets, and what its subsets within the block have better.
     std::int64_t n_blocks() const { return std::int64_t{1} << (n_ - 1 - block_bits()); }

@@ -40,6 +40,12 @@ std::uint64_t bits_of(const std::vector<std::int32_t>& variables, const std::vec
     return bits;
 }
 
+std::vector<double> states_of(const Rules& rules) {
+    std::vector<double> states;
+    for (std::int32_t v = 0; v < rules.n; ++v) states.push_back(rules.states_of(v));
+    return states;
+}
+
 double n_sets(int n) { return std::ldexp(1.0, n); }
 
 }  // namespace
@@ -50,7 +56,7 @@ std::vector<ParentRule> parent_rules(const Rules& rules, const std::vector<std::
     std::vector<ParentRule> found;
     for (const auto child : order) {
         found.push_back({bits_of(rules.allowed[child], place), bits_of(rules.required[child], place),
-                         rules.max_parents});
+                         rules.max_parents, rules.max_cells / rules.states_of(child)});
     }
     return found;
 }
@@ -73,7 +79,8 @@ ExactSearch::ExactSearch(const Rules& rules, const double* joint, std::vector<co
                          std::span<const std::int32_t> kind_of_child)
     : n_(rules.n),
       order_(as_given(n_)),
-      best_(n_, parent_rules(rules, order_), CellProducts(std::vector<double>(n_, 1))),
+      cardinalities_(states_of(rules)),
+      best_(n_, parent_rules(rules, order_), CellProducts(cardinalities_)),
       networks_(best_) {
     for (int child = 0; child < n_; ++child) terms_.push_back({joint, marginals[kind_of_child[child]], 0});
     add({0, [this] { return best_.make_room(), 0; }, {}});
@@ -85,7 +92,7 @@ ExactSearch::ExactSearch(const Rules& rules, const double* joint, std::vector<co
 
 double ExactSearch::n_scores() const {
     double sum = 0;
-    for (int child = 0; child < n_; ++child) sum += best_.rule(child).count();
+    for (int child = 0; child < n_; ++child) sum += best_.count(child);
     return sum;
 }
 

@@ -17,9 +17,9 @@ constexpr double unknown_score = std::numeric_limits<double>::quiet_NaN();
 HillClimb::HillClimb(Rules rules, const ParentLists& start, Escape escape)
     : rules_(std::move(rules)),
       escape_(escape),
-      draws_(escape.key, 0),
       parents_(start),
       children_(rules_.n),
+      room_(rules_.n),
       reaches_(rules_.n),
       family_score_(rules_.n, unknown_score),
       change_(rules_.n),
@@ -27,10 +27,40 @@ HillClimb::HillClimb(Rules rules, const ParentLists& start, Escape escape)
     for (std::int32_t child = 0; child < rules_.n; ++child) {
         for (const auto parent : start[child]) children_[parent].push_back(child);
         change_[child].assign(rules_.allowed[child].size(), none);
+        room_[child] = rules_.room(child, parents_[child]);
     }
     reaches_.rebuild(parents_, children_);
     for (std::int32_t child = rules_.n; child-- > 0;) stale_.push_back(child);
-    ask();
+}
+
+void HillClimb::run(Scorer& scorer, StopCheck check) {
+    Patience patience(check);
+    Draws draws(escape_.key, 0);
+    climb(scorer, patience);
+    while (escape_.restarts-- > 0) {
+        idle_ = 0;
+        go_back();
+        if (!perturb(escape_.perturb, draws, scorer)) return;
+        climb(scorer, patience);
+    }
+}
+
+void HillClimb::climb(Scorer& scorer, Patience& patience) {
+    refresh(scorer);
+    patience.ask();
+    while (step()) {
+        refresh(scorer);
+        patience.ask();
+    }
+}
+
+bool HillClimb::perturb(std::int64_t times, Draws& draws, Scorer& scorer) {
+    refresh(scorer);
+    for (std::int64_t i = 0; i < times; ++i) {
+        if (!random_step(draws)) return false;
+        refresh(scorer);
+    }
+    return true;
 }
 
 double HillClimb::change(std::int32_t parent, std::int32_t child) const {
@@ -57,11 +87,11 @@ ParentLists HillClimb::parents() const {
 // ---------------------------------------------------------------------------------------------------------- legality
 
 bool HillClimb::may_add(std::int32_t parent, std::int32_t child) const {
-    return !full(child) && !reaches_(child, parent);
+    return fits(parent, child) && !reaches_(child, parent);
 }
 
 bool HillClimb::may_reverse(std::int32_t parent, std::int32_t child) const {
-    if (holds(rules_.required[child], parent) || full(parent) || !holds(rules_.allowed[parent], child)) return false;
+    if (holds(rules_.required[child], parent) || !holds(rules_.allowed[parent], child) || !fits(child, parent)) return false;
     return std::none_of(children_[parent].begin(), children_[parent].end(),
                         [&](std::int32_t other) { return other != child && reaches_(other, child); });
 }
@@ -87,14 +117,21 @@ bool HillClimb::is_tabu(const Step& step) const {
     return false;
 }
 
-// ------------------------------------------------------------------------------------------------- asking and taking
+// --------------------------------------------------------------------------------------------------------- scoring
 
-void HillClimb::ask() {
-    while (!stale_.empty() && wanted_.children.size() < most_wanted) {
-        const auto child = stale_.back();
-        stale_.pop_back();
-        want(child);
+// Scores the families of everyone whose family has changed.
+void HillClimb::refresh(Scorer& scorer) {
+    if (stale_.empty()) return;
+    while (!stale_.empty()) {
+        while (!stale_.empty() && wanted_.children.size() < most_wanted) {
+            const auto child = stale_.back();
+            stale_.pop_back();
+            want(child);
+        }
+        take(scorer(wanted_));
     }
+    score_ = std::accumulate(family_score_.begin(), family_score_.end(), 0.0);
+    if (steps_.size() == best_length_) best_score_ = score_;
 }
 
 void HillClimb::want(std::int32_t child) {
@@ -103,8 +140,7 @@ void HillClimb::want(std::int32_t child) {
     if (std::isnan(family_score_[child])) wanted_.add(child, parents);
     std::vector<std::int32_t> changed;
     for (const auto v : rules_.allowed[child]) {
-        if (full(child)) break;
-        if (has(v, child)) continue;
+        if (has(v, child) || !fits(v, child)) continue;
         changed = parents;
         insert_sorted(changed, v);
         wanted_.add(child, changed);
@@ -123,7 +159,7 @@ void HillClimb::take(std::span<const double> scores) {
         const auto& allowed = rules_.allowed[child];
         for (std::size_t i = 0; i < allowed.size(); ++i) {
             if (has(allowed[i], child)) continue;
-            change_[child][i] = full(child) ? none : scores[next++] - family_score_[child];
+            change_[child][i] = fits(allowed[i], child) ? scores[next++] - family_score_[child] : none;
         }
         for (std::size_t i = 0; i < allowed.size(); ++i) {
             if (has(allowed[i], child)) change_[child][i] = scores[next++] - family_score_[child];
@@ -133,15 +169,6 @@ void HillClimb::take(std::span<const double> scores) {
     }
     refreshed_.clear();
     wanted_.clear();
-}
-
-void HillClimb::tell(std::span<const double> scores) {
-    take(scores);
-    ask();
-    if (!refreshed_.empty()) return;
-    score_ = std::accumulate(family_score_.begin(), family_score_.end(), 0.0);
-    if (steps_.size() == best_length_) best_score_ = score_;
-    go_on();
 }
 
 // ------------------------------------------------------------------------------------------------------------ moving
@@ -184,21 +211,8 @@ double HillClimb::best_gain(std::int32_t child) {
     return top;
 }
 
-// Makes a step; or, where the search has ended, begins another one from the best graph.
-void HillClimb::go_on() {
-    while (wanted_.children.empty()) {
-        const bool perturbs = to_perturb_ > 0;
-        if (perturbs) --to_perturb_, random_step();
-        else step();
-        if (!wanted_.children.empty()) return;
-        if (perturbs || escape_.restarts-- <= 0) return;  // no step is legal at all; or all is done
-        to_perturb_ = escape_.perturb;
-        idle_ = 0;
-        go_back();
-    }
-}
-
-void HillClimb::step() {
+// False where the search ends.
+bool HillClimb::step() {
     double top = none;
     std::vector<double> gains(static_cast<std::size_t>(rules_.n));
     for (std::int32_t child = 0; child < rules_.n; ++child) {
@@ -206,7 +220,7 @@ void HillClimb::step() {
         top = std::max(top, gains[child]);
     }
     const double tie = tie_of(score_);
-    if (!(top > tie) && (idle_ >= escape_.patience || !(top > none))) return;
+    if (!(top > tie) && (idle_ >= escape_.patience || !(top > none))) return false;
     // among the equally good: additions before removals before reversals, then by parent, then by child
     const auto rank = [](const Step& s) { return std::make_tuple(static_cast<int>(s.kind), s.parent, s.child); };
     Step chosen{Kind::reverse, rules_.n, rules_.n, none};
@@ -217,14 +231,15 @@ void HillClimb::step() {
         });
     }
     apply(chosen);
+    return true;
 }
 
-// One of all legal steps, all equally likely.
-void HillClimb::random_step() {
+// One of all legal steps, all equally likely; false when there is none.
+bool HillClimb::random_step(Draws& draws) {
     std::int64_t count = 0;
     for (std::int32_t child = 0; child < rules_.n; ++child) visit_steps(child, [&](const Step&) { ++count; });
-    if (count == 0) return;
-    std::int64_t left = draws_.below(count);
+    if (count == 0) return false;
+    std::int64_t left = draws.below(count);
     Step chosen{};
     for (std::int32_t child = 0; child < rules_.n; ++child) {
         visit_steps(child, [&](const Step& step) {
@@ -232,6 +247,7 @@ void HillClimb::random_step() {
         });
     }
     apply(chosen);
+    return true;
 }
 
 void HillClimb::apply(const Step& step) {
@@ -256,27 +272,37 @@ void HillClimb::apply(const Step& step) {
     stale_.push_back(child);
     if (kind == Kind::reverse) stale_.push_back(parent);
     for (const auto changed : stale_) family_score_[changed] = unknown_score;
-    ask();
 }
 
-// To the best graph.
-void HillClimb::go_back() {
-    const ParentLists best = parents();
+void HillClimb::set_graph(const ParentLists& graph) {
     for (std::int32_t child = 0; child < rules_.n; ++child) {
-        if (best[child] == parents_[child]) continue;
+        if (graph[child] == parents_[child]) continue;
         stale_.push_back(child);
         family_score_[child] = unknown_score;
+        room_[child] = rules_.room(child, graph[child]);
     }
-    parents_ = best;
+    parents_ = graph;
     for (auto& list : children_) list.clear();
     for (std::int32_t child = 0; child < rules_.n; ++child) {
         for (const auto parent : parents_[child]) children_[parent].push_back(child);
         best_[child].dirty = true;
     }
     reaches_.rebuild(parents_, children_);
+}
+
+// To the best graph.
+void HillClimb::go_back() {
+    set_graph(parents());
     steps_.resize(best_length_);
     score_ = best_score_;
-    ask();
+}
+
+void HillClimb::move_to(const ParentLists& graph) {
+    steps_.clear();
+    best_length_ = 0;
+    idle_ = 0;
+    set_graph(graph);
+    score_ = best_score_ = std::accumulate(family_score_.begin(), family_score_.end(), 0.0);  // NaN until it is scored
 }
 
 // Calls for everyone whose steps may have become legal or illegal because v reaches more or less than before.
@@ -292,6 +318,7 @@ void HillClimb::mark_around(std::int32_t v, Mark mark) {
 void HillClimb::add_arc(std::int32_t parent, std::int32_t child) {
     insert_sorted(parents_[child], parent);
     insert_sorted(children_[parent], child);
+    room_[child] = rules_.room(child, parents_[child]);
     reaches_.add(parent, child, parents_, [&](std::int32_t v) {
         mark_around(v, [](Best& best) { best.doubtful = true; });
     });
@@ -300,6 +327,7 @@ void HillClimb::add_arc(std::int32_t parent, std::int32_t child) {
 void HillClimb::remove_arc(std::int32_t parent, std::int32_t child) {
     erase_sorted(parents_[child], parent);
     erase_sorted(children_[parent], child);
+    room_[child] = rules_.room(child, parents_[child]);
     reaches_.remove(parent, parents_, children_, [&](std::int32_t v) {
         mark_around(v, [](Best& best) { best.dirty = true; });
     });

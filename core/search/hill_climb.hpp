@@ -1,8 +1,8 @@
-// The state of a local search over directed acyclic graphs: add, remove or reverse one arc (P2, Algorithm 7).
+// Local search over directed acyclic graphs: add, remove or reverse one arc (P2, Algorithm 7).
 //
-// The search never sees data. It says which families it wants scored, takes the scores and makes the best step. For
-// every child and everyone who may be its parent it keeps what toggling that one parent would change; reversing an arc
-// is two toggles. Whether a step closes a cycle is read from reachability bits.
+// The search never sees data, it calls a scorer. For every child and everyone who may be its parent it keeps what
+// toggling that one parent would change; reversing an arc is two toggles. Whether a step closes a cycle is read from
+// reachability bits.
 //
 // With patience it is tabu search: the best step is made even when the score falls, arcs that were just changed stay as
 // they are, and it ends when the best score was not bettered for a while. Restarts go back to the best graph, make some
@@ -15,17 +15,22 @@
 #include <vector>
 
 #include "base/draws.hpp"
+#include "base/interrupt.hpp"
 #include "counts/families.hpp"
 #include "search/reach.hpp"
+#include "search/scorer.hpp"
 #include "search/search_rules.hpp"
 
 namespace fishernet {
 
-enum class Kind : std::int32_t { add = 0, remove = 1, reverse = 2 };
+// What a step does: to an arc, or (in a search over orders) to the order that a graph stands for.
+enum class Kind : std::int32_t { add = 0, remove = 1, reverse = 2, order = 3, move = 4 };
 
+// An arc as it was (or as it comes, for an addition); of a move the variable is the child, and the parent is the one that
+// it was put after, or -1. The step to the graph of a graph's order has neither.
 struct Step {
     Kind kind;
-    std::int32_t parent, child;  // the arc as it was (or as it comes, for an addition)
+    std::int32_t parent, child;
     double gain;
 };
 
@@ -42,9 +47,13 @@ public:
     // The start is acyclic and keeps the rules.
     HillClimb(Rules rules, const ParentLists& start, Escape escape = {});
 
-    // What it wants to know next: the families of some children, not too many at once. Empty: finished.
-    const FamilyList& wanted() const { return wanted_; }
-    void tell(std::span<const double> scores);  // one for each wanted family
+    // Climbs, with all its restarts. What the scorer or the check throws ends it; the best graph so far remains.
+    void run(Scorer& scorer, StopCheck check);
+
+    // The parts of it, for searches that do other things in between. Moving to a graph makes it the start.
+    void move_to(const ParentLists& graph);
+    void climb(Scorer& scorer, Patience& patience);
+    bool perturb(std::int64_t times, Draws& draws, Scorer& scorer);  // random steps; false when none is legal
 
     // The best graph so far, its score (NaN before the first scores) and the way there from the start.
     ParentLists parents() const;
@@ -60,25 +69,23 @@ private:
     };
 
     bool has(std::int32_t parent, std::int32_t child) const { return holds(parents_[child], parent); }
-    bool full(std::int32_t child) const {
-        return static_cast<std::int32_t>(parents_[child].size()) >= rules_.max_parents;
-    }
+    bool fits(std::int32_t parent, std::int32_t child) const { return rules_.states_of(parent) <= room_[child]; }
     double change(std::int32_t parent, std::int32_t child) const;
     bool may_add(std::int32_t parent, std::int32_t child) const;
     bool may_reverse(std::int32_t parent, std::int32_t child) const;
     bool is_legal(const Step& step) const;
     bool is_tabu(const Step& step) const;
 
-    void ask();
+    void refresh(Scorer& scorer);
     void want(std::int32_t child);
     void take(std::span<const double> scores);
 
-    void go_on();
-    void step();
-    void random_step();
+    bool step();
+    bool random_step(Draws& draws);
     void refresh_best(std::int32_t child);
     double best_gain(std::int32_t child);
     void apply(const Step& step);
+    void set_graph(const ParentLists& graph);
     void go_back();
     template <class Visit>
     void visit_steps(std::int32_t child, Visit visit) const;
@@ -89,20 +96,20 @@ private:
 
     Rules rules_;
     Escape escape_;
-    Draws draws_;
     ParentLists parents_, children_;
+    std::vector<double> room_;                // of each child: how many states one parent more may have
     Reach reaches_;
     std::vector<double> family_score_;        // of each child's present family
     std::vector<std::vector<double>> change_; // of each child: of toggling each of the allowed parents
     std::vector<Best> best_;                  // of each child's steps
-    std::vector<std::int32_t> stale_;         // children whose families are to be asked for, the next one last
+    std::vector<std::int32_t> stale_;         // children whose families are to be scored, the next one last
     std::vector<std::int32_t> refreshed_;     // children whose families are wanted now
     FamilyList wanted_;
     std::vector<Step> steps_;
     double score_ = std::numeric_limits<double>::quiet_NaN();
     double best_score_ = std::numeric_limits<double>::quiet_NaN();
     std::size_t best_length_ = 0;  // how many of the steps lead to the best graph
-    std::int64_t n_steps_ = 0, idle_ = 0, to_perturb_ = 0;
+    std::int64_t n_steps_ = 0, idle_ = 0;
 };
 
 }  // namespace fishernet

@@ -1,88 +1,63 @@
-// Best order score search (Andrews et al. 2023): an order of the variables stands for the graph in which everyone's
-// parents are grown and shrunk among its predecessors.
+// Iterated local search over orders and graphs: best order score search and tabu search, each from the best graph so far.
 //
-// One variable after the other is taken out and put where the graph's score is best, until no such move raises the
-// score. Restarts put some variables of the best order in random places and search on.
+// A tabu search leads to the first order, so that the result is never below it, and another one goes on from the order's
+// graph: it finds the parents that help only together, which growing them one at a time cannot. Then restarts: one puts
+// some variables of the best order in random places and climbs over orders, the next makes some random steps from the
+// best graph and searches over graphs. Each has random numbers of its own, so that the first so many restarts are the
+// same however many there are.
 #pragma once
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
-#include "base/draws.hpp"
-#include "counts/families.hpp"
-#include "search/parent_trees.hpp"
-#include "search/search_rules.hpp"
+#include "search/hill_climb.hpp"
+#include "search/order_climb.hpp"
 
 namespace fishernet {
 
-// A variable put after another one, or first (-1). Of the random moves of a restart, the last has the gain of all.
-struct Move {
-    std::int32_t variable, after;
-    double gain;
+struct OrderOptions {
+    std::int64_t restarts = 0;
+    // How many variables a restart over orders moves, and how many random steps one over graphs makes: these numbers in
+    // turn, for what a local optimum needs to be left is not known beforehand.
+    std::vector<std::int64_t> moves{1}, steps{1};
+    std::uint64_t key = 0;
+    bool graphs = true;           // without graphs, orders alone
+    std::size_t pairs_among = 0;  // see parent_trees.hpp
+    std::int64_t patience = 0, tenure = 0;  // of the searches over graphs
 };
 
 class OrderSearch {
 public:
-    // The start is acyclic and keeps the rules. Each restart puts `perturb` variables in random places.
-    OrderSearch(Rules rules, const ParentLists& start, std::int64_t restarts, std::int64_t perturb, std::uint64_t key);
-    OrderSearch(const OrderSearch&) = delete;  // the trees look at the rules
-    OrderSearch& operator=(const OrderSearch&) = delete;
+    // The start is acyclic and keeps the rules.
+    OrderSearch(Rules rules, const ParentLists& start, OrderOptions options);
 
-    // What it wants to know next. Empty: finished.
-    const FamilyList& wanted() const { return breath_.children.empty() ? trees_.wanted() : breath_; }
-    void tell(std::span<const double> scores);
+    // What the scorer or the check throws ends it; the best graph so far remains.
+    void run(Scorer& scorer, StopCheck check);
 
-    // Of the best order so far; the start and NaN before the first order is scored.
-    ParentLists parents() const;
-    double score() const { return leads() ? score_ : best_score_; }
-    const std::vector<Move>& moves() const { return leads() ? moves_ : best_moves_; }  // from the start's order
-    std::int64_t n_moves() const { return n_moves_; }  // that were made, the vain ones too
+    // The best graph so far, its score (NaN before the first scores) and the way there from the start.
+    const ParentLists& parents() const { return best_; }
+    double score() const { return score_; }
+    const std::vector<Step>& steps() const { return steps_; }
+    std::int64_t n_steps() const { return graph_.n_steps() + orders_.n_steps(); }
 
 private:
-    enum class Phase : std::uint8_t { enter, improve, finished };
-    struct Slot {  // a place for the variable that is moved
-        std::int32_t place;  // between those before this place and the others
-        std::int32_t own;    // where the variable's walk ends there
-    };
-
-    bool leads() const;  // whether the present order is better than the best that was kept
-    void advance();
-    bool breathe();
-    bool enter();
-    bool improve();
-    bool try_variable(std::int32_t variable);
-    void open_slots(std::int32_t variable);
-    bool walk_all(std::int32_t variable);
-    void move_to_best(std::int32_t variable);
-    void move(std::int32_t variable, std::int32_t place, double gain);
-    std::pair<std::int32_t, std::int32_t> bounds(std::int32_t variable) const;
-    void keep_best();
-    void restart();
+    void score_start(Scorer& scorer);
+    void restart(std::int64_t number, Scorer& scorer, Patience& patience);
+    void search_graphs(Scorer& scorer, Patience& patience, std::int64_t steps, Draws& draws);
+    void search_orders(Scorer& scorer, Patience& patience, std::int64_t moves, Draws& draws);
+    bool betters(double score) const;
+    void keep_graph();
+    void keep_order();
 
     Rules rules_;
-    ParentTrees trees_;
-    ParentLists children_, required_children_;  // of each variable: who may, and must, have it as parent
-    std::int64_t restarts_, perturb_;
-    Draws draws_;
-
-    Phase phase_ = Phase::enter;
-    std::int64_t walks_ = 0;  // since something was asked for
-    FamilyList breath_;       // a family known already, asked for so that the caller can look at the clock
-    std::vector<std::int32_t> order_, place_, end_;  // the order, where each variable is in it, where its walk ends
+    OrderOptions options_;
+    HillClimb graph_;
+    OrderClimb orders_;
+    ParentLists best_;
+    std::vector<std::int32_t> order_;  // of the best graph
     double score_ = std::numeric_limits<double>::quiet_NaN();
-    std::vector<std::int32_t> round_;  // the variables in the order of the round
-    std::size_t next_ = 0;             // of the round
-    std::size_t idle_ = 0;             // variables tried in a row that stayed where they were
-    bool opened_ = false;              // whether the slots are those of the next variable
-    std::vector<Slot> slots_;
-    std::vector<std::int32_t> other_end_;  // of the walk of each child, were the variable on its other side
-    std::vector<Move> moves_, best_moves_;
-    std::int64_t n_moves_ = 0;
-    std::vector<std::int32_t> best_order_;
-    ParentLists best_parents_;
-    double best_score_ = std::numeric_limits<double>::quiet_NaN();
+    std::vector<Step> steps_;
 };
 
 }  // namespace fishernet

@@ -80,9 +80,13 @@ void ParentSets::want(std::uint64_t set, double best) {
 // The number is infinite where nothing is known.
 double ParentSets::penalty(std::uint64_t set) const {
     if (bounds_.price <= 0) return 0;
-    double cells = 1;
-    for (std::uint64_t left = set; left != 0; left &= left - 1) cells *= cardinalities_[std::countr_zero(left)];
-    return bounds_.price * (cardinalities_[child_] - 1) * cells;
+    return bounds_.price * (cardinalities_[child_] - 1) * cells(set);
+}
+
+double ParentSets::cells(std::uint64_t set) const {
+    double product = 1;
+    for (std::uint64_t left = set; left != 0; left &= left - 1) product *= cardinalities_[std::countr_zero(left)];
+    return product;
 }
 
 // Whether all subsets with one variable less may have better supersets; then `best` is the best of them.
@@ -137,7 +141,7 @@ void ParentSets::grow(StopCheck check) {
         for (std::uint64_t left = gave_up() ? 0 : later; left != 0; left &= left - 1) {
             const std::uint64_t set = from.set | (left & ~(left - 1));
             double best = none;
-            if (!known_subsets(set, best) || hopeless(set, best)) continue;
+            if (cells(set) > rules_[child_].most_cells || !known_subsets(set, best) || hopeless(set, best)) continue;
             want(set, best);
         }
     }

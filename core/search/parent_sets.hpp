@@ -79,6 +79,7 @@ private:
     bool hopeless(std::uint64_t set, double best) const;
     double most_entropy(int y, std::uint64_t given) const;
     double penalty(std::uint64_t set) const;
+    double cells(std::uint64_t set) const;
 
     int n_;
     std::vector<double> cardinalities_;

@@ -1,6 +1,8 @@
 #include "search/parent_trees.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace fishernet {
 namespace {
@@ -8,9 +10,23 @@ namespace {
 constexpr std::size_t most_wanted = 1 << 16;  // families; a node's own are never divided
 constexpr double unknown_score = std::numeric_limits<double>::quiet_NaN();
 
+// The best first; of those that tie with the best that is left, the first in the order of the variables.
+template <class Item, class Key>
+void sort_by_score(std::vector<Item>& items, double tie, Key key) {
+    std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.score > b.score; });
+    for (auto first = items.begin(); first != items.end(); ++first) {
+        auto chosen = first;
+        for (auto item = first; item != items.end() && item->score >= first->score - tie; ++item) {
+            if (key(*item) < key(*chosen)) chosen = item;
+        }
+        std::rotate(first, chosen, chosen + 1);
+    }
+}
+
 }  // namespace
 
-ParentTrees::ParentTrees(const Rules& rules) : rules_(rules) {
+ParentTrees::ParentTrees(const Rules& rules, std::size_t pairs_among)
+    : rules_(rules), pairs_among_(pairs_among), pairs_(rules.n), matters_(rules.n, std::vector<bool>(rules.n)) {
     for (std::int32_t v = 0; v < rules.n; ++v) make_node(v, rules.required[v], -1, unknown_score);
 }
 
@@ -23,7 +39,32 @@ std::int32_t ParentTrees::make_node(std::int32_t variable, std::vector<std::int3
 }
 
 std::int32_t ParentTrees::walk(std::int32_t variable, std::span<const std::int32_t> place, std::int32_t before) {
-    std::int32_t at = variable;
+    const auto end = walk_from(variable, place, before);
+    return end < 0 || pairs_among_ == 0 ? end : walk_from_pair(variable, end, place, before);
+}
+
+// The better of this walk's end and another one.
+std::int32_t ParentTrees::walk_from_pair(std::int32_t variable, std::int32_t other, std::span<const std::int32_t> place,
+                                         std::int32_t before) {
+    if (!knows_pairs(variable)) return -1;
+    for (std::size_t i = 0; i < pairs_[variable].pairs.size(); ++i) {
+        const auto [first, second, node, score] = pairs_[variable].pairs[i];
+        if (place[first] >= before || place[second] >= before) continue;
+        if (holds(nodes_[other].parents, first) && holds(nodes_[other].parents, second)) return other;
+        if (node < 0) {
+            std::vector<std::int32_t> parents = nodes_[variable].parents;
+            insert_sorted(parents, first);
+            insert_sorted(parents, second);
+            pairs_[variable].pairs[i].node = make_node(variable, std::move(parents), -1, score);
+        }
+        const auto end = walk_from(pairs_[variable].pairs[i].node, place, before);
+        if (end < 0) return end;
+        return nodes_[end].kept_score > nodes_[other].kept_score + tie_of(nodes_[other].kept_score) ? end : other;
+    }
+    return other;
+}
+
+std::int32_t ParentTrees::walk_from(std::int32_t at, std::span<const std::int32_t> place, std::int32_t before) {
     while (is_known(at, Task::grow)) {
         auto& branches = nodes_[at].branches;
         std::size_t b = 0;
@@ -33,7 +74,7 @@ std::int32_t ParentTrees::walk(std::int32_t variable, std::span<const std::int32
             const auto [added, none, score] = branches[b];
             std::vector<std::int32_t> parents = nodes_[at].parents;
             insert_sorted(parents, added);
-            const auto made = make_node(variable, std::move(parents), added, score);  // moves the nodes
+            const auto made = make_node(nodes_[at].variable, std::move(parents), added, score);  // moves the nodes
             nodes_[at].branches[b].node = made;
         }
         at = nodes_[at].branches[b].node;
@@ -41,7 +82,7 @@ std::int32_t ParentTrees::walk(std::int32_t variable, std::span<const std::int32
     return -1;
 }
 
-// Whether a node is grown, or shrunk; if not, it is asked for.
+// Whether a node is grown, or shrunk; if not, it is noted.
 bool ParentTrees::is_known(std::int32_t at, Task task) {
     Node& node = nodes_[at];
     Stage& stage = task == Task::grow ? node.grown : node.shrunk;
@@ -53,18 +94,30 @@ bool ParentTrees::is_known(std::int32_t at, Task task) {
         stage = Stage::known;
         return true;
     }
-    stage = Stage::asked;
-    queue_.push_back({at, task});
+    stage = Stage::noted;
+    noted_.push_back({at, task});
     return false;
 }
 
-// ------------------------------------------------------------------------------------------------- asking and taking
+bool ParentTrees::knows_pairs(std::int32_t variable) {
+    Pairs& of = pairs_[variable];
+    if (of.known == Stage::unknown) {
+        bool nothing = true;
+        visit_pairs(variable, [&](std::int32_t, std::int32_t) { nothing = false; });
+        of.known = nothing ? Stage::known : Stage::noted;
+        if (!nothing) noted_.push_back({variable, Task::pair});
+    }
+    return of.known == Stage::known;
+}
+
+// --------------------------------------------------------------------------------------------------------- scoring
 
 template <class Visit>
 void ParentTrees::visit_growth(const Node& node, Visit visit) const {
-    if (static_cast<std::int32_t>(node.parents.size()) >= rules_.max_parents) return;
+    const double room = rules_.room(node.variable, node.parents);
+    if (room < 1) return;
     for (const auto v : rules_.allowed[node.variable]) {
-        if (!holds(node.parents, v)) visit(v);
+        if (rules_.states_of(v) <= room && !holds(node.parents, v)) visit(v);
     }
 }
 
@@ -77,13 +130,32 @@ void ParentTrees::visit_removals(const Node& node, Visit visit) const {
     }
 }
 
-void ParentTrees::ask() {
-    std::size_t next = 0;
-    while (next < queue_.size() && wanted_.children.size() < most_wanted) {
-        want(queue_[next]);
-        asked_.push_back(queue_[next++]);
+// The pairs within the limits.
+template <class Visit>
+void ParentTrees::visit_pairs(std::int32_t variable, Visit visit) const {
+    const auto& parents = nodes_[variable].parents;
+    const auto& singles = pairs_[variable].singles;
+    if (static_cast<std::int64_t>(parents.size()) + 2 > rules_.max_parents) return;
+    const double room = rules_.room(variable, parents);
+    for (std::size_t i = 0; i < singles.size(); ++i) {
+        for (std::size_t j = i + 1; j < singles.size(); ++j) {
+            if (rules_.states_of(singles[i]) * rules_.states_of(singles[j]) <= room) visit(singles[i], singles[j]);
+        }
     }
-    queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(next));
+}
+
+void ParentTrees::score_noted(Scorer& scorer) {
+    std::size_t first = 0, last = 0;
+    while (first < noted_.size()) {
+        wanted_.clear();
+        while (last < noted_.size() && wanted_.children.size() < most_wanted) want(noted_[last++]);
+        const std::vector<double> scores = scorer(wanted_);
+        std::span<const double> left(scores);
+        for (; first < last; ++first) {
+            left = left.subspan(take(noted_[first], left));
+        }
+    }
+    noted_.clear();
 }
 
 void ParentTrees::want(const Question& question) {
@@ -96,6 +168,13 @@ void ParentTrees::want(const Question& question) {
             insert_sorted(changed, v);
             wanted_.add(node.variable, changed);
         });
+    } else if (question.task == Task::pair) {
+        visit_pairs(node.variable, [&](std::int32_t first, std::int32_t second) {
+            changed = node.parents;
+            insert_sorted(changed, first);
+            insert_sorted(changed, second);
+            wanted_.add(node.variable, changed);
+        });
     } else {
         visit_removals(node, [&](std::int32_t v) {
             changed = node.kept;
@@ -105,36 +184,56 @@ void ParentTrees::want(const Question& question) {
     }
 }
 
-void ParentTrees::tell(std::span<const double> scores) {
-    for (const auto [at, task] : asked_) {
-        Node& node = nodes_[at];
-        scores = scores.subspan(task == Task::grow ? take_growth(node, scores) : take_removals(node, scores));
-    }
-    asked_.clear();
-    wanted_.clear();
-    ask();
+std::size_t ParentTrees::take(const Question& question, std::span<const double> scores) {
+    Node& node = nodes_[question.node];
+    if (question.task == Task::grow) return take_growth(node, scores);
+    return question.task == Task::shrink ? take_removals(node, scores) : take_pairs(node.variable, scores);
 }
 
 std::size_t ParentTrees::take_growth(Node& node, std::span<const double> scores) {
     std::size_t next = 0;
     if (std::isnan(node.score)) node.score = node.kept_score = scores[next++];
+    if (&node == &nodes_[node.variable]) choose_singles(node, scores.subspan(next));
     const double tie = tie_of(node.score);
     auto& branches = node.branches;
     visit_growth(node, [&](std::int32_t v) {
         const double score = scores[next++];
-        if (score > node.score + tie) branches.push_back({v, -1, score});
+        if (!(score > node.score + tie)) return;
+        branches.push_back({v, -1, score});
+        matters_[node.variable][v] = true;
     });
-    std::stable_sort(branches.begin(), branches.end(),
-                     [](const Branch& a, const Branch& b) { return a.score > b.score; });
-    // of those that tie with the best that is left, the first in the order of the variables is next
-    for (auto first = branches.begin(); first != branches.end(); ++first) {
-        auto chosen = first;
-        for (auto b = first; b != branches.end() && b->score >= first->score - tie; ++b) {
-            if (b->variable < chosen->variable) chosen = b;
-        }
-        std::rotate(first, chosen, chosen + 1);
-    }
+    sort_by_score(branches, tie, [](const Branch& b) { return b.variable; });
     node.grown = Stage::known;
+    return next;
+}
+
+// The variables that are best as the only parent more, the first of those that tie.
+void ParentTrees::choose_singles(const Node& node, std::span<const double> scores) {
+    std::vector<std::pair<double, std::int32_t>> found;
+    visit_growth(node, [&](std::int32_t v) { found.push_back({scores[found.size()], v}); });
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (found.size() > pairs_among_) found.resize(pairs_among_);
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (const auto& [score, v] : found) {
+        pairs_[node.variable].singles.push_back(v);
+        pairs_[node.variable].single_scores.push_back(score);
+    }
+}
+
+std::size_t ParentTrees::take_pairs(std::int32_t variable, std::span<const double> scores) {
+    Pairs& of = pairs_[variable];
+    const auto alone = [&](std::int32_t v) {
+        return of.single_scores[std::lower_bound(of.singles.begin(), of.singles.end(), v) - of.singles.begin()];
+    };
+    std::size_t next = 0;
+    visit_pairs(variable, [&](std::int32_t first, std::int32_t second) {
+        const double score = scores[next++], rest = std::max({nodes_[variable].score, alone(first), alone(second)});
+        if (!(score > rest + tie_of(rest))) return;
+        of.pairs.push_back({first, second, -1, score});
+        matters_[variable][first] = matters_[variable][second] = true;
+    });
+    sort_by_score(of.pairs, tie_of(nodes_[variable].score), [](const Pair& p) { return std::pair(p.first, p.second); });
+    of.known = Stage::known;
     return next;
 }
 

@@ -4,6 +4,9 @@
 // A node is a set of parents grown one at a time. Its branches are the variables that would raise its score, best first,
 // whether or not they precede. A walk takes the first branch that precedes, until there is none; what it has grown is
 // then shrunk: the worst parent is taken out while that raises the score. Both are functions of the node alone.
+//
+// The best pair need not hold the best single parent. Where pairs are looked at, a second walk begins with the best pair of
+// which both precede, among the variables that are the best single parents; the better end of the two counts.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +15,23 @@
 #include <vector>
 
 #include "counts/families.hpp"
+#include "search/scorer.hpp"
 #include "search/search_rules.hpp"
 
 namespace fishernet {
 
 class ParentTrees {
 public:
-    // The rules must outlive the object.
-    explicit ParentTrees(const Rules& rules);
+    // The rules must outlive the object. Pairs are looked at among so many variables.
+    explicit ParentTrees(const Rules& rules, std::size_t pairs_among = 0);
 
     // Where the walk of a variable ends whose predecessors u have place[u] < before. Negative when a node on the way was
-    // never scored: it is asked for, and the walk is to be repeated when the scores are told.
+    // never scored: it is noted, and the walk is to be repeated when all that was noted is scored.
     std::int32_t walk(std::int32_t variable, std::span<const std::int32_t> place, std::int32_t before);
+
+    // Whether another variable is of any account for a variable's parents, as far as its tree is grown: where walks end does
+    // not depend on others.
+    bool matters(std::int32_t other, std::int32_t variable) const { return matters_[variable][other]; }
 
     // Of the end of a walk: the parents left after shrinking, and the score with them.
     const std::vector<std::int32_t>& parents(std::int32_t node) const { return nodes_[node].kept; }
@@ -31,14 +39,11 @@ public:
 
     std::size_t n_nodes() const { return nodes_.size(); }
 
-    // The families of what was asked for, not too many at once; empty when all is told.
-    const FamilyList& wanted() const { return wanted_; }
-    void ask();  // makes the list, when walks have added to it
-    void tell(std::span<const double> scores);
+    void score_noted(Scorer& scorer);
 
 private:
-    enum class Stage : std::uint8_t { unknown, asked, known };
-    enum class Task : std::uint8_t { grow, shrink };
+    enum class Stage : std::uint8_t { unknown, noted, known };
+    enum class Task : std::uint8_t { grow, shrink, pair };
     struct Branch {
         std::int32_t variable, node;  // the node is -1 until the first walk comes there
         double score;
@@ -50,25 +55,46 @@ private:
         std::vector<Branch> branches;
         Stage grown = Stage::unknown, shrunk = Stage::unknown;
     };
+    struct Pair {
+        std::int32_t first, second, node;
+        double score;
+    };
+    struct Pairs {
+        std::vector<std::int32_t> singles;  // the best single parents, ascending
+        std::vector<double> single_scores;
+        std::vector<Pair> pairs;            // those better than their members, best first
+        Stage known = Stage::unknown;
+    };
     struct Question {
         std::int32_t node;
         Task task;
     };
 
     std::int32_t make_node(std::int32_t variable, std::vector<std::int32_t> parents, std::int32_t last, double score);
+    std::int32_t walk_from(std::int32_t at, std::span<const std::int32_t> place, std::int32_t before);
+    std::int32_t walk_from_pair(std::int32_t variable, std::int32_t other, std::span<const std::int32_t> place,
+                                std::int32_t before);
     bool is_known(std::int32_t at, Task task);
+    bool knows_pairs(std::int32_t variable);
     template <class Visit>
     void visit_growth(const Node& node, Visit visit) const;
     template <class Visit>
     void visit_removals(const Node& node, Visit visit) const;
+    template <class Visit>
+    void visit_pairs(std::int32_t variable, Visit visit) const;
     void want(const Question& question);
+    std::size_t take(const Question& question, std::span<const double> scores);
+    void choose_singles(const Node& node, std::span<const double> scores);
+    std::size_t take_pairs(std::int32_t variable, std::span<const double> scores);
     std::size_t take_growth(Node& node, std::span<const double> scores);
     std::size_t take_removals(Node& node, std::span<const double> scores);
 
     const Rules& rules_;
+    std::size_t pairs_among_;
     std::vector<Node> nodes_;            // the roots first, one a variable
-    std::vector<Question> queue_;        // to be asked, and
-    std::vector<Question> asked_;        // asked now
+    std::vector<Pairs> pairs_;           // of each variable
+    std::vector<std::vector<bool>> matters_;
+    std::vector<Question> noted_;
     FamilyList wanted_;
 };
 

@@ -1,8 +1,5 @@
 #include "sequences/hmm_steps.hpp"
 
-#define FISHERNET_JOIN_(a, b) a##b
-#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
-
 namespace fishernet {
 namespace {
 
@@ -122,9 +119,10 @@ void best(const double* scores, const double* moves, std::int64_t n_states, std:
     }
 }
 
+constexpr HmmSteps loops = {&forward, &backward, &best};
+
 }  // namespace
 
-extern const HmmSteps FISHERNET_JOIN(hmm_steps_, FISHERNET_ISA);
-const HmmSteps FISHERNET_JOIN(hmm_steps_, FISHERNET_ISA) = {&forward, &backward, &best};
+const HmmSteps HmmSteps::FISHERNET_ISA = loops;
 
 }  // namespace fishernet

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "base/isa.hpp"
+
 namespace fishernet {
 
 struct HmmView {
@@ -35,14 +37,10 @@ struct HmmSteps {
     // best[b] = max over a of scores[a] + moves[a, b], from[b] the first a that has it.
     void (*best)(const double* scores, const double* moves, std::int64_t n_states, std::int64_t padded, double* best,
                  std::uint16_t* from);
+
+    static const HmmSteps portable, avx2, avx512;
 };
 
-const HmmSteps& hmm_steps();  // the best this machine has
-
-extern const HmmSteps hmm_steps_portable;
-#if defined(FISHERNET_X86)
-extern const HmmSteps hmm_steps_avx2;
-extern const HmmSteps hmm_steps_avx512;
-#endif
+inline const HmmSteps& hmm_steps() { return Variants<HmmSteps>::best(); }
 
 }  // namespace fishernet

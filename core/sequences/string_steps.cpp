@@ -2,9 +2,6 @@
 
 #include <cstring>
 
-#define FISHERNET_JOIN_(a, b) a##b
-#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
-
 namespace fishernet {
 namespace {
 
@@ -178,9 +175,10 @@ void column(const ColumnStep& step, Lowest& lowest) {
     keep(lowest, Vector{}, part);
 }
 
+constexpr StringSteps loops = {&diagonal, &column};
+
 }  // namespace
 
-extern const StringSteps FISHERNET_JOIN(string_steps_, FISHERNET_ISA);
-const StringSteps FISHERNET_JOIN(string_steps_, FISHERNET_ISA) = {&diagonal, &column};
+const StringSteps StringSteps::FISHERNET_ISA = loops;
 
 }  // namespace fishernet

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "base/isa.hpp"
+
 namespace fishernet {
 
 inline constexpr std::int64_t lanes = 8;  // the widest vector
@@ -68,14 +70,10 @@ struct ColumnStep {
 struct StringSteps {
     void (*diagonal)(const DiagonalStep& step, Lowest& lowest);
     void (*column)(const ColumnStep& step, Lowest& lowest);
+
+    static const StringSteps portable, avx2, avx512;
 };
 
-const StringSteps& string_steps();  // the best this machine has
-
-extern const StringSteps string_steps_portable;
-#if defined(FISHERNET_X86)
-extern const StringSteps string_steps_avx2;
-extern const StringSteps string_steps_avx512;
-#endif
+inline const StringSteps& string_steps() { return Variants<StringSteps>::best(); }
 
 }  // namespace fishernet

@@ -1,9 +1,13 @@
-// What tests of searches share: scores without any meaning, rules without any limit, and a driver.
+// What tests of searches share: scores without any meaning, and rules without any limit.
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "counts/families.hpp"
+#include "search/scorer.hpp"
 #include "search/search_rules.hpp"
 #include "test/check.hpp"
 
@@ -22,6 +26,21 @@ inline std::vector<double> any_scores(std::uint64_t seed, const fishernet::Famil
     }
     return scores;
 }
+
+// Scores without meaning, and a look at the search before each answer.
+class AnyScorer : public fishernet::Scorer {
+public:
+    AnyScorer(std::uint64_t seed, std::function<void()> look) : seed_(seed), look_(std::move(look)) {}
+    void score(const fishernet::Families& families, std::span<double> scores) override {
+        look_();
+        const auto answer = any_scores(seed_, families);
+        std::copy(answer.begin(), answer.end(), scores.begin());
+    }
+
+private:
+    std::uint64_t seed_;
+    std::function<void()> look_;
+};
 
 inline double any_total(std::uint64_t seed, const fishernet::ParentLists& parents) {
     double total = 0;

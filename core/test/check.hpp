@@ -1,34 +1,38 @@
-// Plain checks: the first that fails says where, and ends the program.
+// Test cases that register themselves, and plain checks. The first check that fails says where and ends its case; the
+// others go on.
 #pragma once
 
 #include <cstdio>
-#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
-#define CHECK(condition)                                                              \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            std::exit(1);                                                             \
-        }                                                                             \
+struct TestCase {
+    std::string name;
+    void (*run)();
+};
+
+inline std::vector<TestCase>& test_cases() {
+    static std::vector<TestCase> cases;
+    return cases;
+}
+
+struct TestRegistration {
+    TestRegistration(const char* name, void (*run)()) { test_cases().push_back({name, run}); }
+};
+
+#define TEST(name)                                            \
+    static void test_##name();                                \
+    static const TestRegistration of_##name(#name, test_##name); \
+    static void test_##name()
+
+struct CheckFailed : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+#define CHECK_TEXT_(x) #x
+#define CHECK_TEXT(x) CHECK_TEXT_(x)
+#define CHECK(condition)                                                                                      \
+    do {                                                                                                      \
+        if (!(condition)) throw CheckFailed(__FILE__ ":" CHECK_TEXT(__LINE__) ": not so: " #condition);       \
     } while (false)
-
-void test_pool();
-void test_sequence_map();
-void test_kernels();
-void test_counting();
-void test_set_terms();
-void test_subset_terms();
-void test_hill_climb();
-void test_order_search();
-void test_exact_search();
-void test_conditionals();
-void test_sampling();
-void test_inference();
-void test_selection();
-void test_gaussian();
-void test_knn();
-void test_firing();
-void test_strings();
-void test_trees();
-void test_hmm();
-void test_threads();

@@ -1,32 +1,32 @@
+// Runs all cases, or those whose names hold the first argument.
 #include <cstdio>
-#include <iterator>
+#include <exception>
 
+#include "base/pool.hpp"
 #include "test/check.hpp"
 
-int main() {
-    void (*const tests[])() = {
-        test_pool,
-        test_sequence_map,
-        test_kernels,
-        test_counting,
-        test_set_terms,
-        test_subset_terms,
-        test_exact_search,
-        test_hill_climb,
-        test_order_search,
-        test_conditionals,
-        test_sampling,
-        test_inference,
-        test_selection,
-        test_gaussian,
-        test_knn,
-        test_firing,
-        test_strings,
-        test_trees,
-        test_hmm,
-        test_threads,
-    };
-    for (const auto test : tests) test();  // a failed check ends the program
-    std::printf("core: %zu passed, 0 failed\n", std::size(tests));
-    return 0;
+namespace {
+
+bool passes(const TestCase& test) {
+    fishernet::set_threads(2);
+    try {
+        test.run();
+        return true;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s failed: %s\n", test.name.c_str(), error.what());
+        return false;
+    }
+}
+
+}  // namespace
+
+int main(int n_arguments, char** arguments) {
+    const std::string wanted = n_arguments > 1 ? arguments[1] : "";
+    int passed = 0, failed = 0;
+    for (const auto& test : test_cases()) {
+        if (test.name.find(wanted) == std::string::npos) continue;
+        ++(passes(test) ? passed : failed);
+    }
+    std::printf("core: %d passed, %d failed\n", passed, failed);
+    return failed > 0 || passed == 0 ? 1 : 0;
 }

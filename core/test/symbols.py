@@ -38,7 +38,7 @@ def main(build: Path) -> int:
         folder = next(part for part in path.parts if part.startswith("kernels_"))
         isa = folder.removeprefix("kernels_").removesuffix(".dir")
         names = defined(nm, path)
-        if len(names) == 1 and re.fullmatch(rf"fishernet::\w+_{isa}", names[0]):
+        if len(names) == 1 and re.fullmatch(rf"fishernet::\w+::{isa}", names[0]):
             continue
         failed += 1
         print(f"{path.relative_to(build)} defines {', '.join(names) or 'nothing'}", file=sys.stderr)

@@ -7,7 +7,7 @@
 
 using namespace fishernet;
 
-void test_conditionals() {
+TEST(conditionals_look_up_what_the_rows_say) {
     const TestTable table(2, 9000, {2, 3, 4});
     FlatConditional root{0, 2, 1, {}, {}, {}, {}}, full{1, 3, 2, {0}, {1}, {}, {}};
     FlatConditional merged{2, 4, 2, {0, 1}, {3, 1}, {0, 1, 1, 0, 0, 1}, {}};

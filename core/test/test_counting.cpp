@@ -44,7 +44,7 @@ void compare(const TestTable& table, const Set& set, const JointCounts& counts) 
 
 }  // namespace
 
-void test_counting() {
+TEST(joint_counts_are_those_of_the_rows) {
     const std::vector<Set> sets{{}, {0}, {1, 3}, {0, 1, 2}, {0, 1, 2, 3, 4}, {2, 4}};
     for (const std::int64_t n : {1, 64, 4097, 300000}) {
         for (const bool weighted : {false, true}) {

@@ -63,7 +63,7 @@ double best_by_few_sets(const TestTable& table, const Rules& rules, SetTerms& te
 
 }  // namespace
 
-void test_exact_search() {
+TEST(both_exact_searches_find_the_same_score) {
     for (unsigned seed = 0; seed < 6; ++seed) {
         const TestTable table(seed, 150, {2, 3, 2, 4, 1, 3, 2, 2, 3}, seed % 2 == 1);
         for (const std::int32_t most : {1, 3, 9}) {

@@ -125,9 +125,7 @@ void check_krylov() {
 
 }  // namespace
 
-void test_firing() {
-    check_operators(4);
-    check_operators(15);  // several tiles and groups
-    check_chains();
-    check_krylov();
-}
+TEST(operators_fire_a_few_variables) { check_operators(4); }
+TEST(operators_fire_several_tiles_and_groups) { check_operators(15); }
+TEST(gibbs_chains_keep_the_distribution) { check_chains(); }
+TEST(krylov_vectors_satisfy_arnoldi) { check_krylov(); }

@@ -193,9 +193,7 @@ void climbs_end_at_the_top() {
 
 }  // namespace
 
-void test_gaussian() {
-    moves_leave_no_trace();
-    sets_and_families_are_their_determinants();
-    collinear_columns_are_found();
-    climbs_end_at_the_top();
-}
+TEST(regression_moves_leave_no_trace) { moves_leave_no_trace(); }
+TEST(gaussian_sets_and_families_are_their_determinants) { sets_and_families_are_their_determinants(); }
+TEST(collinear_columns_are_found) { collinear_columns_are_found(); }
+TEST(climbs_of_edges_end_at_the_top) { climbs_end_at_the_top(); }

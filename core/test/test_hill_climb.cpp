@@ -14,18 +14,36 @@ void searches_stay_acyclic_and_rise(std::uint64_t seed, std::int32_t n, std::int
     HillClimb climb(no_rules(n, most), ParentLists(static_cast<std::size_t>(n)), escape);
     CHECK(std::isnan(climb.score()));
     double last = -INFINITY;
-    while (climb.wanted().view().size()) {
-        climb.tell(any_scores(seed, climb.wanted().view()));
-        CHECK(climb.score() >= last);
-        last = climb.score();
+    AnyScorer scorer(seed, [&] {
+        CHECK(std::isnan(climb.score()) || climb.score() >= last);
+        if (!std::isnan(climb.score())) last = climb.score();
         CHECK(acyclic(climb.parents()));
-    }
+    });
+    climb.run(scorer, nullptr);
+    CHECK(climb.score() >= last);
     double way = any_total(seed, ParentLists(static_cast<std::size_t>(n)));
     for (const Step& step : climb.steps()) way += step.gain;
     const auto parents = climb.parents();
     for (const auto& list : parents) CHECK(static_cast<std::int32_t>(list.size()) <= most);
     CHECK(std::abs(any_total(seed, parents) - climb.score()) < 1e-6);
     CHECK(std::abs(way - climb.score()) < 1e-6);
+}
+
+// Families of few cells: two and three states, at most twelve cells.
+void cells_are_few(std::uint64_t seed, std::int32_t n, Escape escape) {
+    Rules rules = no_rules(n, n);
+    for (std::int32_t v = 0; v < n; ++v) rules.states.push_back(2 + v % 2);
+    rules.max_cells = 12;
+    HillClimb climb(rules, ParentLists(static_cast<std::size_t>(n)), escape);
+    AnyScorer scorer(seed, [&] {
+        const auto parents = climb.parents();
+        for (std::int32_t v = 0; v < n; ++v) {
+            double cells = rules.states[static_cast<std::size_t>(v)];
+            for (const auto p : parents[static_cast<std::size_t>(v)]) cells *= rules.states[static_cast<std::size_t>(p)];
+            CHECK(cells <= 12);
+        }
+    });
+    climb.run(scorer, nullptr);
 }
 
 // Arcs that come and go at random, against paths followed one by one.
@@ -78,6 +96,7 @@ void test_hill_climb() {
         searches_stay_acyclic_and_rise(seed, n, 2, {6, 3, 3, 2, seed});
     }
     searches_stay_acyclic_and_rise(3, 70, 4, {});
+    for (std::uint64_t seed = 0; seed < 10; ++seed) cells_are_few(seed, 7, {12, 4, 2, 3, seed});
     for (std::uint64_t seed = 0; seed < 20; ++seed) reach_is_what_paths_say(seed, 2 + static_cast<std::int32_t>(seed % 9));
     reach_is_what_paths_say(1, 70);
 }

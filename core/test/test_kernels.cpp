@@ -102,7 +102,7 @@ void known_answer(const Kernels& k) {
 void same_draws(const Kernels& k) {
     std::vector<std::uint32_t> a(4096), b(4096);
     k.draw(0x123456789ABCDEFu, 77, 0x300000004u, a.data(), 4096);
-    kernels_portable.draw(0x123456789ABCDEFu, 77, 0x300000004u, b.data(), 4096);
+    Kernels::portable.draw(0x123456789ABCDEFu, 77, 0x300000004u, b.data(), 4096);
     CHECK(a == b);
 }
 
@@ -122,22 +122,19 @@ void packing() {
     }
 }
 
+void for_every_isa(void (*test)(const Kernels&)) {
+    for (const Isa isa : {Isa::portable, Isa::avx2, Isa::avx512}) {
+        if (supports(isa)) test(Variants<Kernels>::of(isa));
+    }
+}
+
 }  // namespace
 
-void test_kernels() {
-    std::vector<const Kernels*> all{&kernels_portable};
-#if defined(FISHERNET_X86)
-    if (__builtin_cpu_supports("avx2")) all.push_back(&kernels_avx2);
-    if (__builtin_cpu_supports("avx512vpopcntdq")) all.push_back(&kernels_avx512);
-#endif
-    for (const Kernels* k : all) {
-        planes(*k);
-        long_planes(*k);
-        masks(*k);
-        terms(*k);
-        choices(*k);
-        known_answer(*k);
-        same_draws(*k);
-    }
-    packing();
-}
+TEST(planes_hold_a_bit_a_row) { for_every_isa(planes); }
+TEST(long_planes_do_not_overflow) { for_every_isa(long_planes); }
+TEST(masks_fill_histograms) { for_every_isa(masks); }
+TEST(terms_are_summed_by_counts) { for_every_isa(terms); }
+TEST(draws_choose_states_by_thresholds) { for_every_isa(choices); }
+TEST(philox_gives_the_known_answer) { for_every_isa(known_answer); }
+TEST(instruction_sets_draw_the_same) { for_every_isa(same_draws); }
+TEST(packed_tables_hold_every_code) { packing(); }

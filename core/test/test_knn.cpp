@@ -79,12 +79,13 @@ void threads_change_nothing() {
 
 }  // namespace
 
-void test_knn() {
+TEST(neighbour_counts_are_those_of_the_definition) {
     for (const double step : {0.0, 0.125, 0.5}) {
         counts_are_those_of_the_definition(step, 1, 1, 0);
         counts_are_those_of_the_definition(step, 2, 3, 0);
         counts_are_those_of_the_definition(step, 1, 1, 1);
         counts_are_those_of_the_definition(step, 1, 2, 3);
     }
-    threads_change_nothing();
 }
+
+TEST(threads_change_no_neighbours) { threads_change_nothing(); }

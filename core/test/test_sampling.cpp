@@ -38,8 +38,9 @@ std::vector<std::uint8_t> draw(std::int64_t n, std::uint64_t key) {
 
 }  // namespace
 
-void test_sampling() {
-    thresholds_keep_what_is_positive();
+TEST(thresholds_keep_what_is_positive) { thresholds_keep_what_is_positive(); }
+
+TEST(samples_follow_their_network_on_any_threads) {
     const std::int64_t n = 200001;
     set_threads(1);
     const auto one = draw(n, 11);

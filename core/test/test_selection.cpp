@@ -73,12 +73,16 @@ void check_search(const CellRows& rows) {
     }
 }
 
+CellRows rows_of(const TestTable& table) {
+    const std::vector<FlatConditional> list{{0, 2, 1, {}, {}, {}, {}}, {1, 3, 2, {0}, {1}, {}, {}}};
+    return find_cell_rows(table.columns, list, nullptr);
+}
+
 }  // namespace
 
-void test_selection() {
+TEST(gram_matrices_are_sums_over_conditionals) {
     const TestTable table(3, 60, {2, 3});
-    const std::vector<FlatConditional> list{{0, 2, 1, {}, {}, {}, {}}, {1, 3, 2, {0}, {1}, {}, {}}};
-    const CellRows rows = find_cell_rows(table.columns, list, nullptr);
+    const CellRows rows = rows_of(table);
     std::vector<double> same, other;
     for (std::size_t i = 0; i < theta.size(); ++i) {
         same.push_back((1 / theta[i] - 1) / group[i]);
@@ -94,8 +98,16 @@ void test_selection() {
             CHECK(matrix[at] == terms[at] + terms[3600 + at]);
         }
     }
-    check_chi_square();
-    check_search(rows);
+}
+
+TEST(chi_square_tails) { check_chi_square(); }
+
+TEST(swaps_never_raise_the_criterion) {
+    const TestTable table(3, 60, {2, 3});
+    check_search(rows_of(table));
+}
+
+TEST(a_subset_of_all_is_all) {
     auto drawn = draw_subset(100, 100, 1, 2);
     std::sort(drawn.begin(), drawn.end());
     for (std::int64_t i = 0; i < 100; ++i) CHECK(drawn[static_cast<std::size_t>(i)] == i);

@@ -27,7 +27,7 @@ double naive(const TestTable& table, std::int32_t child, std::span<const std::in
 
 }  // namespace
 
-void test_set_terms() {
+TEST(family_scores_are_those_of_the_rows) {
     FamilyList families;
     for (std::int32_t child = 0; child < 5; ++child) {
         for (std::int32_t subset = 0; subset < 32; ++subset) {

@@ -79,8 +79,6 @@ void equal_lengths() {
 
 }  // namespace
 
-void test_strings() {
-    pairs_of_short_strings();
-    all_lengths();
-    equal_lengths();
-}
+TEST(pair_kernels_of_short_strings) { pairs_of_short_strings(); }
+TEST(pair_kernels_of_all_lengths) { all_lengths(); }
+TEST(kernels_of_strings_of_one_length) { equal_lengths(); }

@@ -79,8 +79,9 @@ void check_classes() {
 
 }  // namespace
 
-void test_subset_terms() {
-    check_classes();
+TEST(equal_rows_are_one_class) { check_classes(); }
+
+TEST(terms_of_all_subsets_are_those_of_families) {
     const std::pair<Measure, double> measures[] = {{Measure::likelihood, 0.7}, {Measure::bdeu, 2.0}, {Measure::k2, 0},
                                                    {Measure::fnml, 0},         {Measure::qnml, 0},   {Measure::bdq, 0.5}};
     for (const auto& [measure, parameter] : measures) {

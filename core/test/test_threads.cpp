@@ -85,11 +85,12 @@ void groups_of_one_model() {
     conditional.n_groups = 6;
     conditional.parents = {0, 1};
     conditional.strides = {3, 1};
+    const std::vector<FlatConditional> list{conditional};
     const std::vector<double> values(24, 0.5);
     const std::vector<const double*> tables{values.data()};
     same_for_all([&] {
         std::vector<double> sums(20000);
-        look_up(table.columns, {conditional}, tables, true, sums.data(), nullptr);
+        look_up(table.columns, list, tables, true, sums.data(), nullptr);
         return sums;
     });
 }
@@ -115,16 +116,17 @@ void strings_of_one_model() {
     });
 }
 
-}  // namespace
-
-void test_threads() {
+void on_pools(void (*test)()) {
     for (const int threads : {1, 3}) {
         set_threads(threads);
-        plans_of_inference();
-        counts_of_one_table();
-        groups_of_one_model();
-        neighbours_of_one_table();
-        strings_of_one_model();
+        test();
     }
-    set_threads(2);
 }
+
+}  // namespace
+
+TEST(threads_share_plans_of_inference) { on_pools(plans_of_inference); }
+TEST(threads_share_a_table) { on_pools(counts_of_one_table); }
+TEST(threads_share_a_model) { on_pools(groups_of_one_model); }
+TEST(threads_share_neighbours) { on_pools(neighbours_of_one_table); }
+TEST(threads_share_a_model_of_strings) { on_pools(strings_of_one_model); }

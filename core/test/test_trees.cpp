@@ -108,8 +108,6 @@ void scaled_rows_settle() {
 }  // namespace
 }  // namespace fishernet
 
-void test_trees() {
-    fishernet::against_enumeration();
-    fishernet::long_chains_keep_their_exponents();
-    fishernet::scaled_rows_settle();
-}
+TEST(tree_kernels_equal_enumeration) { fishernet::against_enumeration(); }
+TEST(long_chains_keep_their_exponents) { fishernet::long_chains_keep_their_exponents(); }
+TEST(scaled_rows_settle) { fishernet::scaled_rows_settle(); }

@@ -1,8 +1,5 @@
 #include "trees/scaled_kernels.hpp"
 
-#define FISHERNET_JOIN_(a, b) a##b
-#define FISHERNET_JOIN(a, b) FISHERNET_JOIN_(a, b)
-
 namespace fishernet {
 namespace {
 
@@ -68,11 +65,12 @@ void settle(double* __restrict mantissas, std::int64_t* __restrict exponents, st
     }
 }
 
-}  // namespace
-
-extern const ScaledKernels FISHERNET_JOIN(scaled_kernels_, FISHERNET_ISA);
-const ScaledKernels FISHERNET_JOIN(scaled_kernels_, FISHERNET_ISA) = {
+constexpr ScaledKernels loops = {
     &smallest_positive, &add, &add_one, &gather, &raise, &add_aligned, &settle,
 };
+
+}  // namespace
+
+const ScaledKernels ScaledKernels::FISHERNET_ISA = loops;
 
 }  // namespace fishernet

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "base/isa.hpp"
+
 namespace fishernet {
 
 inline constexpr std::int64_t exponent_of_zero = -(std::int64_t{1} << 40);
@@ -31,14 +33,10 @@ struct ScaledKernels {
 
     // Brings mantissas back to [1, 2) or 0. They must be 0 or at least 1.
     void (*settle)(double* mantissas, std::int64_t* exponents, std::int64_t n);
+
+    static const ScaledKernels portable, avx2, avx512;
 };
 
-const ScaledKernels& scaled_kernels();  // the best this machine has
-
-extern const ScaledKernels scaled_kernels_portable;
-#if defined(FISHERNET_X86)
-extern const ScaledKernels scaled_kernels_avx2;
-extern const ScaledKernels scaled_kernels_avx512;
-#endif
+inline const ScaledKernels& scaled_kernels() { return Variants<ScaledKernels>::best(); }
 
 }  // namespace fishernet

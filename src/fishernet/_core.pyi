@@ -1,6 +1,6 @@
 """The C++ core. Arguments are checked; what a caller got wrong is a ValueError whose text is for developers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -57,14 +57,18 @@ class HillClimb:
         max_parents: int,
         forbidden: npt.NDArray[np.bool_],
         required: npt.NDArray[np.bool_],
+        states: Float64,
+        max_cells: float,
         patience: int = 0,
         tenure: int = 0,
         restarts: int = 0,
         perturb: int = 0,
         key: int = 0,
     ) -> None: ...
-    def wanted(self) -> tuple[Int32, Int64, Int32]: ...
-    def tell(self, scores: Float64) -> None: ...
+    @overload
+    def run(self, scorer: SetTerms, watch: Callable[[int], bool]) -> bool: ...
+    @overload
+    def run(self, scorer: Callable[[Int32, Int64, Int32], Float64], watch: Callable[[int], bool]) -> bool: ...
     @property
     def parents(self) -> list[list[int]]: ...
     @property
@@ -81,20 +85,29 @@ class OrderSearch:
         max_parents: int,
         forbidden: npt.NDArray[np.bool_],
         required: npt.NDArray[np.bool_],
-        restarts: int = 0,
-        perturb: int = 0,
-        key: int = 0,
+        states: Float64,
+        max_cells: float,
+        restarts: int,
+        moves: Sequence[int],
+        steps: Sequence[int],
+        key: int,
+        graphs: bool,
+        pairs_among: int,
+        patience: int,
+        tenure: int,
     ) -> None: ...
-    def wanted(self) -> tuple[Int32, Int64, Int32]: ...
-    def tell(self, scores: Float64) -> None: ...
+    @overload
+    def run(self, scorer: SetTerms, watch: Callable[[int], bool]) -> bool: ...
+    @overload
+    def run(self, scorer: Callable[[Int32, Int64, Int32], Float64], watch: Callable[[int], bool]) -> bool: ...
     @property
     def parents(self) -> list[list[int]]: ...
     @property
     def score(self) -> float: ...
     @property
-    def n_moves(self) -> int: ...
+    def n_steps(self) -> int: ...
     @property
-    def moves(self) -> list[tuple[int, int, float]]: ...
+    def steps(self) -> list[tuple[int, int, int, float]]: ...
 
 class ExactSearch:
     @overload
@@ -106,6 +119,8 @@ class ExactSearch:
         max_parents: int,
         forbidden: npt.NDArray[np.bool_],
         required: npt.NDArray[np.bool_],
+        states: Float64,
+        max_cells: float,
     ) -> None: ...
     @overload
     def __init__(
@@ -116,6 +131,8 @@ class ExactSearch:
         max_parents: int,
         forbidden: npt.NDArray[np.bool_],
         required: npt.NDArray[np.bool_],
+        states: Float64,
+        max_cells: float,
     ) -> None: ...
     @property
     def n_scores(self) -> float: ...
@@ -134,10 +151,11 @@ class ExactSearch:
 class ParentSets:
     def __init__(
         self,
-        cardinalities: Float64,
         max_parents: int,
         forbidden: npt.NDArray[np.bool_],
         required: npt.NDArray[np.bool_],
+        states: Float64,
+        max_cells: float,
         best_fit: Float64,
         entropies: Float64,
         price: float,

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 import fishernet as fn
-from studies.dependency_networks.truths import Array, Model, Truth
+from studies.dependency_networks.truths import Model, Truth
+from studies.study import Array
 
-TOLERANCES = (1e-8, 1e-6, 1e-4)  # of stationary distributions
-STEPS = 2_000  # before a coarser one is tried
+STEPS = 2_000  # of a stationary distribution, before a coarser tolerance is tried
 
 
 def kl_of_rows(rows: fn.Table, truth: Truth) -> float:
-    """Return the KL divergence from the rows' empirical distribution to the truth.
-
-    `fishernet.compare.kl` does it for a Bayesian network; this does it for a Markov network too.
-    """
+    """Return the KL divergence from the rows' empirical distribution to the truth, be it a Markov network, too."""
     keys = np.zeros(rows.n_rows, dtype=np.int64)
     for codes, r in zip(rows.codes, rows.cardinalities, strict=True):
         keys = keys * r + codes
@@ -26,52 +25,46 @@ def kl_of_rows(rows: fn.Table, truth: Truth) -> float:
     return float(shares @ (np.log(shares) - truth.log_prob(rows[first])))
 
 
-def log_terms(model: Model) -> Iterator[tuple[tuple[str, ...], Array]]:
-    """Yield the logarithms of a model's factors, with the names of their axes."""
-    if isinstance(model, fn.MarkovNetwork):
-        for names, values in model.potentials:
-            yield names, np.log(values)
-        return
-    names = model.names
-    with np.errstate(divide="ignore"):
-        for conditional in model.conditionals:
-            yield tuple(names[v] for v in (*conditional.parents, conditional.child)), np.log(conditional.table())
-
-
 def stationary(dn: fn.DependencyNetwork) -> Array:
-    """Return where a random scan ends, to the finest of `TOLERANCES` in total variation that is reached."""
-    for tolerance in TOLERANCES[:-1]:
+    """Return where a random scan ends, to the finest of three tolerances in total variation that is reached."""
+    for tolerance in (1e-8, 1e-6):
         try:
             return fn.infer.stationary(dn, tolerance=tolerance, max_steps=STEPS)
         except fn.ConvergenceError:  # the estimated spectral gap can come out far too small
             continue
-    return fn.infer.stationary(dn, tolerance=TOLERANCES[-1])
+    return fn.infer.stationary(dn, tolerance=1e-4)
 
 
 def exact_kl(p: Model | Array, truth: Truth) -> float:
-    """Return KL(p || truth) from the marginals of the truth's factors: no sampling noise, no array over all states.
+    """Return KL(p || truth) of a model or of an array with one axis per variable.
 
-    Parameters
-    ----------
-    p : BayesianNetwork, MarkovNetwork or array with one axis a variable
-    truth : Truth
+    By the marginals of the truth's factors: no sampling noise, no array over all states.
     """
     if isinstance(p, np.ndarray):
         positive = p[p > 0]
-        own = float(positive @ np.log(positive))
-    else:
-        own = _expected_log(p, Truth("itself", p))
-    return own - _expected_log(p, truth)
+        return float(positive @ np.log(positive)) - _expected_log(p, truth)
+    return _expected_log(p, Truth("itself", p)) - _expected_log(p, truth)
 
 
 def _expected_log(p: Model | Array, of: Truth) -> float:
     """Return the mean under p of the logarithm of another distribution."""
-    total = 0.0
-    for names, values in log_terms(of.model):
+    total = -of.log_normalizer
+    for names, values in _log_factors(of.model):
         shares = _marginal(p, of, names)
         occurs = shares > 0
         total += float(shares[occurs] @ values[occurs])
-    return total - of.log_normalizer
+    return total
+
+
+def _log_factors(model: Model) -> Iterator[tuple[tuple[str, ...], Array]]:
+    if isinstance(model, fn.MarkovNetwork):
+        for names, values in model.potentials:
+            yield names, np.log(values)
+        return
+    with np.errstate(divide="ignore"):
+        for conditional in model.conditionals:
+            scope = (*conditional.parents, conditional.child)
+            yield tuple(model.names[v] for v in scope), np.log(conditional.table())
 
 
 def _marginal(p: Model | Array, of: Truth, names: Sequence[str]) -> Array:
@@ -79,8 +72,7 @@ def _marginal(p: Model | Array, of: Truth, names: Sequence[str]) -> Array:
         return fn.infer.marginal(p, names)
     kept = [of.names.index(name) for name in names]
     summed = p.sum(axis=tuple(v for v in range(p.ndim) if v not in kept))
-    ascending = sorted(kept)
-    return np.asarray(summed.transpose([ascending.index(v) for v in kept]))
+    return np.asarray(summed.transpose([sorted(kept).index(v) for v in kept]))
 
 
 def truth_to_manifolds(truth: Truth, dn: fn.DependencyNetwork) -> Array:
@@ -89,18 +81,23 @@ def truth_to_manifolds(truth: Truth, dn: fn.DependencyNetwork) -> Array:
     The full conditional depends on the Markov blanket alone and theta_i on its inputs, so the marginal of both with the
     variable itself is all that is needed.
     """
-    return np.array([_truth_to_manifold(truth, dn, v) for v in range(len(dn.variables))])
+    found = []
+    for v in range(len(dn.variables)):
+        scope = sorted({v, *truth.blankets[v], *dn.inputs[v]})
+        names, itself = [truth.names[u] for u in scope], truth.names[v]
+        inputs = {itself: [truth.names[u] for u in dn.inputs[v]]}
+        # the others' conditionals are not used; they only have to be there
+        tables = {name: dn.conditionals[v].table() if name == itself else np.full(2, 0.5) for name in names}
+        part = fn.DependencyNetwork.from_tables([truth.model.variables[u] for u in scope], inputs, tables)
+        found.append(fn.compare.kl_to_manifold(fn.infer.marginal(truth.model, names), part, itself))
+    return np.array(found)
 
 
-def _truth_to_manifold(truth: Truth, dn: fn.DependencyNetwork, v: int) -> float:
-    scope = sorted({v, *truth.blankets[v], *dn.inputs[v]})
-    names = [truth.names[u] for u in scope]
-    itself = truth.names[v]
-    inputs = {itself: [truth.names[u] for u in dn.inputs[v]]}
-    # the others are not asked; they only have to be there
-    tables = {name: dn.conditionals[v].table() if name == itself else np.full(2, 0.5) for name in names}
-    part = fn.DependencyNetwork.from_tables([truth.model.variables[u] for u in scope], inputs, tables)
-    return fn.compare.kl_to_manifold(fn.infer.marginal(truth.model, names), part, itself)
+def mean_to_manifolds(p: fn.Table | Array, dn: fn.DependencyNetwork) -> float:
+    """Return the mean of KL(p || E(theta_i)); of an array by projections (Theorem 2), without a list of the states."""
+    if not isinstance(p, np.ndarray):
+        return float(np.mean([fn.compare.kl_to_manifold(p, dn, name) for name in dn.names]))
+    return float(np.mean([(p * np.log(p / fn.compare.m_project(p, dn, name))).sum() for name in dn.names]))
 
 
 def conditional_divergence(p: Array, q: Array) -> float:
@@ -117,10 +114,7 @@ def conditional_divergence(p: Array, q: Array) -> float:
 
 
 def rows_conditional_divergence(rows: fn.Table, q: Array) -> float:
-    """Return FC(p || q) of equal weights for the rows' empirical distribution p, of which q's states are a superset.
-
-    Only the states that occur are listed; q is an array with one axis a variable.
-    """
+    """Return FC(p || q) of equal weights for the rows' empirical distribution p; only states that occur are listed."""
     strides = np.array([stride // q.itemsize for stride in np.ascontiguousarray(q).strides])
     keys = sum((stride * codes.astype(np.int64) for stride, codes in zip(strides, rows.codes, strict=True)), start=0)
     states, times = np.unique(keys, return_counts=True)
@@ -134,13 +128,8 @@ def rows_conditional_divergence(rows: fn.Table, q: Array) -> float:
     return total
 
 
-def entropy(rows: fn.Table, child: str, parents: Sequence[str]) -> float:
-    """Return H(child | parents) of the rows' empirical distribution."""
-    return -fn.local_score(rows, child, parents, score="loglik") / rows.n_rows
-
-
 def candidates_of_climb(names: Sequence[str], steps: Sequence[fn.learn.Step]) -> int:
-    """Return how many graphs P2's Algorithm 7 evaluates on its way: the empty one, then every acyclic neighbour."""
+    """Return how many graphs Algorithm 7 evaluates on its way: the empty one, then every acyclic neighbour."""
     place = {name: v for v, name in enumerate(names)}
     arcs = np.zeros((len(names), len(names)), dtype=bool)
     total = 1 + acyclic_neighbours(arcs)
@@ -152,7 +141,7 @@ def candidates_of_climb(names: Sequence[str], steps: Sequence[fn.learn.Step]) ->
     return total
 
 
-def acyclic_neighbours(arcs: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> int:
+def acyclic_neighbours(arcs: npt.NDArray[np.bool_]) -> int:
     """Return the number of acyclic graphs that one addition, removal or reversal makes of an acyclic one."""
     n = len(arcs)
     reach = np.eye(n, dtype=bool) | arcs  # reach[a, b]: a path from a to b
@@ -162,3 +151,19 @@ def acyclic_neighbours(arcs: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) ->
     # a -> b can be turned unless another way leads from a to b, that is, from another child of a
     reversals = sum(not (reach[[c for c in np.flatnonzero(arcs[a]) if c != b], b]).any() for a, b in np.argwhere(arcs))
     return additions + int(arcs.sum()) + reversals
+
+
+def total_variation(p: Array, q: Array) -> float:
+    return float(np.abs(p - q).sum()) / 2
+
+
+def memory(file: str, field: str) -> int | None:
+    """Return a field of a file below /proc in bytes: "VmHWM" of "self/status", "MemAvailable" of "meminfo".
+
+    `resource.getrusage` would begin with the peak of the process that started this one.
+    """
+    try:
+        lines = Path("/proc", file).read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(field + ":")), None)

@@ -126,7 +126,7 @@ def test_undirected_graphs_are_compared_by_their_edges(undirected: tuple[Path, P
 
 def test_gaussian_bayesian_networks_are_compared_by_their_arcs(tmp_path: Path, pair: tuple[Path, Path]) -> None:
     dag = fn.Dag.from_edges(list("wxyz"), [("w", "x"), ("x", "y"), ("y", "z")])
-    fn.save(fn.GaussianBayesianNetwork(dag, [0] * 4, [[], [1], [1], [1]], [1] * 4), tmp_path / "g.json")
+    fn.save(fn.BayesianNetwork.from_regressions(dag, [0] * 4, [[], [1], [1], [1]], [1] * 4), tmp_path / "g.json")
     assert good("compare-graphs", tmp_path / "g.json", pair[0], "--json").facts["shd"] == 0
 
 

@@ -17,7 +17,7 @@ def others(tmp_path: Path) -> list[Path]:
     models = {
         "graph": fn.UndirectedGraph.from_edges(["a", "b"], [("a", "b")]),
         "markov": fn.GaussianMarkovNetwork(["a", "b"], [0, 0], [[2, 1], [1, 2]]),
-        "bayesian": fn.GaussianBayesianNetwork(dag, [0, 0], [[], [1]], [1, 1]),
+        "bayesian": fn.BayesianNetwork.from_regressions(dag, [0, 0], [[], [1]], [1, 1]),
         "mixture": fn.GaussianMixture([1.0], [0.0], 1.0),
     }
     for name, model in models.items():

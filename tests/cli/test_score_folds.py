@@ -36,7 +36,7 @@ def test_json_says_what_the_library_says(csv: Path) -> None:
         forbidden=[("age", "cough")],
     )
     assert facts["rows"] == 100
-    assert (facts["score"], facts["search"], facts["seed"]) == ("aic", "hill-climb", 3)
+    assert (facts["score"], facts["search"], facts["seed"]) == ("aic", "order", 3)
     assert facts["held_out_log_likelihood_per_row"] == found.mean
     assert facts["standard_error"] == found.standard_error
     assert facts["row_log_likelihoods"] == found.log_prob.tolist()

@@ -195,8 +195,8 @@ def test_a_number_of_folds_that_is_none_is_refused(folds: Any) -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(MissingValueError, match="cross_validate needs a table without missing cells"):
         fn.compare.cross_validate(random_table(0, 50, [2, 2], missing=0.2))
-    with pytest.raises(SchemaError, match="needs a Table, not dict"):
-        fn.compare.cross_validate({"a": [1]})  # type: ignore[arg-type]
+    with pytest.raises(SchemaError, match="needs a Table or a data frame, not list"):
+        fn.compare.cross_validate([[1]])  # type: ignore[arg-type]
     with pytest.raises(FishernetError, match="smoothing must be"):
         fn.compare.cross_validate(TABLE, smoothing=-1)
     with pytest.raises(FishernetError, match="unknown score"):

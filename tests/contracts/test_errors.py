@@ -82,7 +82,7 @@ class Outside(errors.SchemaError):
 WAIT = 120
 FAILING: list[tuple[Callable[[Any], Any], Any, type[Exception]]] = [
     (fn.read_table, "there is no such file.csv", fn.FileFormatError),
-    (fn.Table.from_frame, {"a": ["x", None]}, fn.MissingValueError),
+    (partial(fn.Table.from_frame, missing="error"), {"a": ["x", None]}, fn.MissingValueError),
     (partial(fn.Dag.from_edges, ("a", "b")), [("a", "b"), ("b", "a")], fn.CycleError),
 ]
 

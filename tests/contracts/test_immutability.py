@@ -140,9 +140,9 @@ CASES: dict[str, Case] = {
         lambda of: [of.weights, of.means, of.log_prob([0.3])],
     ),
     "GaussianBayesianNetwork": (
-        lambda *of: fn.GaussianBayesianNetwork(fn.Dag(["a", "b"], [(), (0,)]), *of),
+        lambda *of: fn.BayesianNetwork.from_regressions(fn.Dag(["a", "b"], [(), (0,)]), *of),
         lambda: [array(0.0, 1.0), [array(dtype=float), array(2.0)], array(1.0, 0.5)],
-        lambda of: [of.intercepts, list(of.coefficients), of.sds, of.log_prob([[1.0, 3.0]]), of.covariance],
+        lambda of: [[c.as_regression() for c in of.conditionals], of.log_prob([[1.0, 3.0]]), of.covariance],
     ),
     "GaussianMarkovNetwork": (
         fn.GaussianMarkovNetwork,

@@ -31,16 +31,31 @@ def terms() -> _core.SetTerms:
     return _core.SetTerms(columns(), "likelihood", 0.5)
 
 
-def search(**changed: Any) -> _core.HillClimb:
+def rules(**changed: Any) -> dict[str, Any]:
     no = np.zeros((2, 2), bool)
-    arguments: dict[str, Any] = {"start": [[], []], "max_parents": 2, "forbidden": no, "required": no, **changed}
-    return _core.HillClimb(**arguments)
+    limits = {"max_parents": 2, "states": np.array([2.0, 3.0]), "max_cells": 100.0}
+    return {"start": [[], []], "forbidden": no, "required": no, **limits, **changed}
+
+
+def search(**changed: Any) -> _core.HillClimb:
+    return _core.HillClimb(**rules(**changed))
 
 
 def orders(**changed: Any) -> _core.OrderSearch:
-    no = np.zeros((2, 2), bool)
-    arguments: dict[str, Any] = {"start": [[], []], "max_parents": 2, "forbidden": no, "required": no, **changed}
-    return _core.OrderSearch(**arguments)
+    draws = {"restarts": 1, "moves": [1], "steps": [1], "key": 0}
+    limits = {"graphs": True, "pairs_among": 2, "patience": 3, "tenure": 1}
+    return _core.OrderSearch(**rules(**{**draws, **limits, **changed}))
+
+
+def exact(**changed: Any) -> _core.ExactSearch:
+    given = rules(**changed)
+    del given["start"]
+    return _core.ExactSearch(columns(), "likelihood", 0.5, **given)
+
+
+def three_variables() -> dict[str, Any]:
+    no = np.zeros((3, 3), bool)
+    return {"start": [[], [], []], "forbidden": no, "required": no, "states": np.ones(3)}
 
 
 def model() -> _core.Conditionals:
@@ -211,7 +226,12 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a start out of range", lambda: search(start=[[5], []])),
     ("a start of itself", lambda: search(start=[[0], []])),
     ("a matrix of another size", lambda: search(forbidden=np.zeros((3, 3), bool))),
-    ("too few scores told", lambda: search().tell(np.zeros(1))),
+    ("too few scores", lambda: search().run(lambda *families: np.zeros(1), lambda steps: False)),
+    ("a scorer of other variables", lambda: search(**three_variables()).run(terms(), lambda steps: False)),
+    ("states of other variables", lambda: search(states=np.ones(3))),
+    ("a variable without states", lambda: search(states=np.array([2.0, 0.0]))),
+    ("states that are no number", lambda: search(states=np.array([2.0, np.nan]))),
+    ("no cells at all", lambda: search(max_cells=0.0)),
     ("a start with a cycle", lambda: search(start=[[1], [0]])),
     ("a parent listed twice", lambda: search(start=[[], [0, 0]])),
     ("a start with a forbidden arc", lambda: search(start=[[], [0]], forbidden=np.ones((2, 2), bool))),
@@ -221,8 +241,12 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("an order from a cycle", lambda: orders(start=[[1], [0]])),
     ("an order from a start out of range", lambda: orders(start=[[-1], []])),
     ("an order's matrix of another size", lambda: orders(required=np.zeros((1, 1), bool))),
-    ("a negative perturbation of an order", lambda: orders(perturb=-1)),
-    ("too few scores told to an order", lambda: orders().tell(np.zeros(1))),
+    ("a negative perturbation of an order", lambda: orders(moves=[1, -1])),
+    ("no perturbation of a graph", lambda: orders(steps=[])),
+    ("pairs among fewer than none", lambda: orders(pairs_among=-1)),
+    ("too few scores for an order", lambda: orders().run(lambda *families: np.zeros(1), lambda steps: False)),
+    ("an exact search with other states", lambda: exact(states=np.ones(1))),
+    ("an exact search without cells", lambda: exact(max_cells=0.5)),
     ("states without symbols", lambda: strings(emission=np.zeros((2, 0)))),
     ("emission of other states", lambda: strings(emission=np.ones((3, 2)))),
     ("a state without an end", lambda: strings(end=np.ones(1))),

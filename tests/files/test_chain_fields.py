@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.files.fields import Fields
+from fishernet.base.fields import Fields
 from fishernet.files.sequence_models import markov_chain_fields, read_markov_chain
 from fishernet.models import Alphabet
 from tests.files.hostile import rows, states

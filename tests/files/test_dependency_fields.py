@@ -14,8 +14,8 @@ from hypothesis import given
 
 import fishernet as fn
 from fishernet import DependencyNetwork, FileFormatError, SchemaError, Variable, ZeroProbabilityError
+from fishernet.base.fields import Fields
 from fishernet.files import load, save
-from fishernet.files.fields import Fields
 from fishernet.files.networks import dependency_fields, read_dependency
 from fishernet.models import FullTable, MergedTable, ProductConditional
 from tests.files.hostile import exact, hostile_dependency_networks
@@ -157,7 +157,7 @@ FACTOR = ("conditionals", 2, "factors", 0)
         (lambda d: d.pop("allow_zeros"), r"net\.json: the field 'allow_zeros' is missing"),
         (place("allow_zeros", value=1), r"allow_zeros: expected true or false, got 1"),
         (place("allow_zeros", value=None), r"allow_zeros: expected true or false, got null"),
-        (place("n_rows", value=-1), r"n_rows: expected an integer from 0, got -1"),
+        (place("n_rows", value=-1), r"n_rows: expected a number from 0, got -1"),
         (lambda d: d["conditionals"].pop(), r"conditionals: 2 conditionals for 3 variables"),
         (place("variables", 0, "name", value="b"), r"'b' appears more than once|expected 'b'"),
         (place("conditionals", 0, "parents", value=["a"]), r"conditionals\[0\]\.parents: 'a' is among its own inputs"),

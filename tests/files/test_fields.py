@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fishernet import CycleError, FileFormatError
-from fishernet.files.fields import Fields
+from fishernet.base.fields import Fields
 
 VALUES = {"text": "a", "number": 3, "list": [1, "b"], "objects": [{"x": 1}, {}], "nothing": None, "half": "\ud800"}
 

@@ -12,18 +12,19 @@ import pytest
 from hypothesis import given
 
 import fishernet as fn
+from fishernet.base.fields import Fields
 from fishernet.files import load, save
-from fishernet.files.fields import Fields
-from fishernet.files.gaussians import directed_fields, read_directed, read_undirected, undirected_fields
+from fishernet.files.gaussians import read_directed, read_undirected, undirected_fields
+from fishernet.files.networks import network_fields
 from tests.files.test_dependency_fields import Edit
 from tests.files.test_network_fields import place
-from tests.reference.gaussians import bayesian_networks, markov_networks
+from tests.reference.gaussians import bayesian_networks, markov_networks, regressions
 
 MARKOV = fn.GaussianMarkovNetwork(
     ["a", 'up, "or" dön', "c"], [0.1, -1e-300, 3e200], [[2, 0, -0.1], [0, 5e-300, 0], [-0.1, 0, 1 / 3]]
 )
 DAG = fn.Dag.from_edges(["a", "b", "c"], [("c", "a"), ("b", "a"), ("b", "c")])
-BAYES = fn.GaussianBayesianNetwork(DAG, [0.1, 2, 5e-324], [[1 / 3, -2], [], [0.0]], [1, 1e-300, 0.2])
+BAYES = fn.BayesianNetwork.from_regressions(DAG, [0.1, 2, 5e-324], [[1 / 3, -2], [], [0.0]], [1, 1e-300, 0.2])
 
 # Files of version 1, kept as they were: every later version must read them.
 MARKOV_1 = """{
@@ -63,8 +64,8 @@ def exact(model: Any) -> Any:
     """Return everything a model holds, numbers as their bits."""
     if isinstance(model, fn.GaussianMarkovNetwork):
         return model.names, model.mean.tobytes(), model.precision.tobytes()
-    slopes = [values.tobytes() for values in model.coefficients]
-    return model.dag, model.intercepts.tobytes(), slopes, model.sds.tobytes()
+    intercepts, slopes, sds = regressions(model)
+    return model.dag, intercepts.tobytes(), [values.tobytes() for values in slopes], sds.tobytes()
 
 
 def returned(model: Any) -> Any:
@@ -79,7 +80,7 @@ def test_a_markov_network_comes_back_to_the_last_bit(net: fn.GaussianMarkovNetwo
 
 
 @given(bayesian_networks)
-def test_a_bayesian_network_comes_back_to_the_last_bit(net: fn.GaussianBayesianNetwork) -> None:
+def test_a_bayesian_network_comes_back_to_the_last_bit(net: fn.BayesianNetwork) -> None:
     assert exact(returned(net)) == exact(net)
 
 
@@ -95,12 +96,15 @@ def test_fields_are_plain_values_in_a_known_layout() -> None:
         "precision": [2, 5e-300, 1 / 3],
         "edges": [[0, 2, -0.1]],
     }
-    assert json.loads(json.dumps(directed_fields(BAYES))) == {
-        "variables": [
-            {"name": "a", "parents": [1, 2], "intercept": 0.1, "coefficients": [1 / 3, -2], "sd": 1},
-            {"name": "b", "parents": [], "intercept": 2, "coefficients": [], "sd": 1e-300},
-            {"name": "c", "parents": [1], "intercept": 5e-324, "coefficients": [0], "sd": 0.2},
-        ]
+    kind = "LinearGaussian"
+    assert json.loads(json.dumps(network_fields(BAYES))) == {
+        "n_rows": None,
+        "variables": [{"name": name, "continuous": True} for name in "abc"],
+        "conditionals": [
+            {"kind": kind, "child": "a", "parents": ["b", "c"], "intercept": 0.1, "coefficients": [1 / 3, -2], "sd": 1},
+            {"kind": kind, "child": "b", "parents": [], "intercept": 2, "coefficients": [], "sd": 1e-300},
+            {"kind": kind, "child": "c", "parents": ["b"], "intercept": 5e-324, "coefficients": [0], "sd": 0.2},
+        ],
     }
 
 
@@ -109,12 +113,15 @@ def test_files_of_version_1_are_read(tmp_path: Path) -> None:
     assert load(tmp_path / "a.json") == fn.GaussianMarkovNetwork(["a", "b"], [0, 1], [[2, -0.1], [-0.1, 2]])
     (tmp_path / "b.json").write_text(BAYES_1, encoding="utf-8")
     dag = fn.Dag.from_edges(["a", "b"], [("b", "a")])
-    assert load(tmp_path / "b.json") == fn.GaussianBayesianNetwork(dag, [0, 0.1], [[0.5], []], [1, 2.5])
+    assert load(tmp_path / "b.json") == fn.BayesianNetwork.from_regressions(dag, [0, 0.1], [[0.5], []], [1, 2.5])
 
 
 def test_names_without_characters_are_refused_before_writing(tmp_path: Path) -> None:
     dag = fn.Dag.from_edges(["\ud83d"], [])
-    for net in (fn.GaussianMarkovNetwork(dag.names, [0], [[1]]), fn.GaussianBayesianNetwork(dag, [0], [[]], [1])):
+    for net in (
+        fn.GaussianMarkovNetwork(dag.names, [0], [[1]]),
+        fn.BayesianNetwork.from_regressions(dag, [0], [[]], [1]),
+    ):
         with pytest.raises(fn.SchemaError, match="surrogate"):
             save(net, tmp_path / "a.json")
     assert list(tmp_path.iterdir()) == []
@@ -167,7 +174,13 @@ def test_every_field_of_a_markov_network_is_checked(edit: Edit, message: str) ->
     ],
 )
 def test_every_field_of_a_bayesian_network_is_checked(edit: Edit, message: str) -> None:
-    described: dict[str, Any] = json.loads(json.dumps(directed_fields(BAYES)))
+    described: dict[str, Any] = {
+        "variables": [
+            {"name": "a", "parents": [1, 2], "intercept": 0.1, "coefficients": [1 / 3, -2], "sd": 1},
+            {"name": "b", "parents": [], "intercept": 2, "coefficients": [], "sd": 1e-300},
+            {"name": "c", "parents": [1], "intercept": 5e-324, "coefficients": [0], "sd": 0.2},
+        ]
+    }
     edit(described)
     top = Fields("net.json", "", described)
     with pytest.raises(fn.FileFormatError, match=message), top.checking():

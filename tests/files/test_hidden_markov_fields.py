@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FileFormatError, SchemaError
-from fishernet.files.fields import Fields
+from fishernet.base.fields import Fields
 from fishernet.files.sequence_models import hidden_markov_fields, read_hidden_markov
 from fishernet.models import Alphabet
 from tests.reference.hidden_markov import Parts, parts

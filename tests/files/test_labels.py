@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import SchemaError, Variable
-from fishernet.files.fields import check_storable, is_text
+from fishernet.base.fields import is_text
+from fishernet.files.networks import check_storable
 
 
 @given(st.text())

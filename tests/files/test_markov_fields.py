@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 
 from fishernet import FileFormatError, MarkovNetwork, SchemaError, Variable
+from fishernet.base.fields import Fields
 from fishernet.files import load, save
-from fishernet.files.fields import Fields
 from fishernet.files.networks import markov_fields, read_markov
 from tests.files.hostile import exact_markov, hostile_markov_networks
 from tests.files.test_dependency_fields import Edit

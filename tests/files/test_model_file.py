@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fishernet import BayesianNetwork, CycleError, FileFormatError, SchemaError, Variable
+from fishernet.base.fields import Fields
 from fishernet.files import load, save
-from fishernet.files.fields import Fields
 from fishernet.files.model_file import KINDS, Kind
 from fishernet.models import FullTable
 from tests.files.hostile import exact, hostile_networks

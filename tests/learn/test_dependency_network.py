@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -395,3 +396,15 @@ def test_missing_cells_and_empty_tables_are_refused() -> None:
                 learn(data)
         with pytest.raises(SchemaError, match="no columns"):
             learn(fn.Table([], []))
+
+
+@pytest.mark.parametrize("search", ["greedy", "tabu"])
+@pytest.mark.parametrize("max_cells", [8, 12, 40])
+def test_conditionals_have_no_more_cells_than_may_be(search: str, max_cells: int) -> None:
+    table = random_table(3, 300, [2, 3, 2, 4, 3])
+    found = fn.learn.local_structure(table, score="loglik", search=search, max_cells=max_cells, last_step=True)
+    for child, inputs in enumerate(found.inputs):
+        assert math.prod(table.cardinalities[v] for v in (child, *inputs)) <= max_cells
+    assert any(found.inputs)
+    network = fn.learn.dependency_network(table, score="loglik", search=search, max_cells=max_cells)
+    assert network.inputs == fn.learn.local_structure(table, score="loglik", search=search, max_cells=max_cells).inputs

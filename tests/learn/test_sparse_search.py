@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
+import os
+import signal
+import threading
+import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +18,11 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import StateSpaceError
+from fishernet.base.progress import Watch
 from fishernet.data import as_source
 from fishernet.learn.exact_sparse import ParentSetSearch, SparseRun
-from fishernet.learn.rules import Constraints, make_constraints
-from fishernet.learn.search import Watch
+from fishernet.learn.rules import Rules
 from fishernet.scores import SCORES, Families, LocalScores, named_score
-from tests.interrupts import interrupt_once_begun
 from tests.reference.exact import useful_parent_sets
 from tests.tables import random_table, tables
 
@@ -26,10 +30,14 @@ NAMES = sorted(SCORES)
 PLENTY = 1e9
 
 
-def sparse(table: fn.Table, name: str, rules: Constraints | None = None, memory: float = PLENTY) -> fn.Dag:
-    rules = make_constraints(table.names) if rules is None else rules
+def rules_of(table: fn.Table, **given: Any) -> Rules:
+    return Rules.of(table.names, states=table.cardinalities, **given)
+
+
+def sparse(table: fn.Table, name: str, rules: Rules | None = None, memory: float = PLENTY) -> fn.Dag:
+    rules = rules_of(table) if rules is None else rules
     scores = LocalScores(as_source(table), named_score(name))
-    parents = SparseRun(scores, rules, Watch(None, None), start=rules.start, max_memory=memory).parents()
+    parents = SparseRun(scores, rules, Watch(), start=rules.start, max_memory=memory).parents()
     assert parents is not None
     return fn.Dag(table.names, parents)
 
@@ -49,8 +57,8 @@ def close(a: float, b: float) -> bool:
 @settings(max_examples=60)
 @given(tables(most_variables=6, most_rows=150), st.sampled_from(NAMES))
 def test_no_useful_set_is_ruled_out(table: fn.Table, name: str) -> None:
-    finding = ParentSetSearch(LocalScores(as_source(table), named_score(name)), make_constraints(table.names), PLENTY)
-    assert finding.run(Watch(None, None))
+    finding = ParentSetSearch(LocalScores(as_source(table), named_score(name)), rules_of(table), PLENTY)
+    assert finding.run(Watch())
     for child in range(len(table.variables)):
         masks, scores = finding.sets.sets_of(child)
         expected = useful_parent_sets(len(table.variables), child, library(table, name))
@@ -63,8 +71,8 @@ def test_no_useful_set_is_ruled_out(table: fn.Table, name: str) -> None:
 @pytest.mark.parametrize("name", ["bic", "aic", "hqc", "fnml", "qnml"])
 def test_most_sets_are_ruled_out(name: str) -> None:
     table = random_table(1, 300, [2, 3, 2, 4, 3, 2, 2, 3, 2, 3], dependence=0.5)
-    finding = ParentSetSearch(LocalScores(as_source(table), named_score(name)), make_constraints(table.names), PLENTY)
-    finding.run(Watch(None, None))
+    finding = ParentSetSearch(LocalScores(as_source(table), named_score(name)), rules_of(table), PLENTY)
+    finding.run(Watch())
     assert finding.sets.n_wanted < 10 * 2**9 * {"aic": 0.8, "fnml": 0.98, "qnml": 0.98}.get(name, 0.5)
     for child in range(10):
         masks, _ = finding.sets.sets_of(child)
@@ -74,11 +82,9 @@ def test_most_sets_are_ruled_out(name: str) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_sets_keep_the_rules(seed: int) -> None:
     table = random_table(seed, 300, [2, 3, 2, 3, 2, 3])
-    rules = make_constraints(
-        table.names, max_parents=3, required=[("v1", "v4")], forbidden=[("v0", "v4"), ("v5", "v2")]
-    )
+    rules = rules_of(table, max_parents=3, required=[("v1", "v4")], forbidden=[("v0", "v4"), ("v5", "v2")])
     finding = ParentSetSearch(LocalScores(as_source(table), named_score("aic")), rules, PLENTY)
-    finding.run(Watch(None, None))
+    finding.run(Watch())
     for child in range(6):
         forbidden = sum(1 << v for v in range(6) if rules.forbidden[v, child])
         required = sum(1 << v for v in range(6) if rules.required[v, child])
@@ -118,7 +124,7 @@ def test_with_rules(seed: int) -> None:
     required = [next(pair for pair in pairs if pair[0] < pair[1] and pair not in forbidden)]
     rules = {"max_parents": int(rng.integers(1, 4)), "required": required, "forbidden": forbidden}
     found = fn.learn.structure(table, score="aic", search="exact", **rules)  # type: ignore[arg-type]
-    dag = sparse(table, "aic", make_constraints(table.names, **rules))  # type: ignore[arg-type]
+    dag = sparse(table, "aic", rules_of(table, **rules))  # type: ignore[arg-type]
     assert close(fn.score(dag, table, "aic"), found.score)
     assert set(required) <= set(dag.edges)
     assert not set(forbidden) & set(dag.edges)
@@ -128,7 +134,7 @@ def test_with_rules(seed: int) -> None:
 def test_a_good_start_that_is_best_already_is_kept() -> None:
     table = random_table(2, 500, [2, 3, 2, 4, 2, 3])
     best = fn.learn.structure(table, search="exact")
-    again = sparse(table, "bic", make_constraints(table.names, start=best.dag))
+    again = sparse(table, "bic", rules_of(table, start=best.dag))
     assert close(fn.score(again, table), best.score)
 
 
@@ -136,7 +142,7 @@ def test_all_of_alarm() -> None:
     """37 variables: no table would hold them."""
     table = fn.datasets.load("alarm").sample(1000, seed=1)
     found = fn.learn.structure(table, search="exact", max_parents=3)
-    climb = fn.learn.structure(table, max_parents=3)
+    climb = fn.learn.structure(table, search="hill-climb", max_parents=3)
     assert found.finished
     assert found.score > climb.score + 100
     assert found.score == fn.score(found.dag, table)
@@ -158,23 +164,28 @@ def test_copies_of_a_column_hang_on_the_first() -> None:
 def test_too_many_reached_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fishernet.learn.exact_sparse.BYTES_PER_SET", 0.01)
     table = fn.datasets.load("alarm").sample(1000, seed=1)
-    rules = make_constraints(table.names, max_parents=2)
+    rules = rules_of(table, max_parents=2)
     with pytest.raises(StateSpaceError, match="sets of variables that an exact search over 37 variables") as refused:
         sparse(table, "bic", rules, memory=10_000)
     assert refused.value.cells >= refused.value.limit > 0
 
 
 def test_the_time_may_be_over() -> None:
-    """Long before all of its sets of parents are looked at."""
     table = fn.datasets.load("alarm").sample(5000, seed=1)
-    assert not fn.learn.structure(table, search="exact", max_seconds=0.1).finished
+    short = fn.learn.structure(table, search="exact", max_seconds=0.3)
+    assert not short.finished
 
 
 def test_control_c_says_how_far_it_was() -> None:
     table = fn.datasets.load("alarm").sample(5000, seed=1)
-    with (
-        pytest.raises(KeyboardInterrupt, match=r"looked at [\d,]+ sets of up to \d parents") as stopped,
-        interrupt_once_begun() as progress,
-    ):
-        fn.learn.structure(table, search="exact", progress=progress)
-    assert isinstance(stopped.value.best, fn.Dag)  # type: ignore[attr-defined]
+    delays = []
+    for _ in range(3):  # other programs may have had the processor
+        timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+        began = time.monotonic()
+        timer.start()
+        with pytest.raises(KeyboardInterrupt, match=r"looked at [\d,]+ sets of up to \d parents") as stopped:
+            fn.learn.structure(table, search="exact")
+        delays.append(time.monotonic() - began - 1.0)
+        timer.join()
+        assert isinstance(stopped.value.best, fn.Dag)  # type: ignore[attr-defined]
+    assert min(delays) < 0.2

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
+from fishernet.base.progress import Watch
 from fishernet.data import as_source
-from fishernet.learn.hill_climb import TabuSearch
-from fishernet.learn.rules import make_constraints
-from fishernet.learn.search import run_search
+from fishernet.learn.hill_climb import Tabu
+from fishernet.learn.rules import Rules
 from fishernet.scores import LocalScores, named_score
 from tests.learn.scoring import local_score
 from tests.reference.climbing import tabu
@@ -20,12 +20,14 @@ KINDS = ("add", "remove", "reverse")
 
 
 def compare(table: fn.Table, score: str, tenure: int, patience: int) -> None:
-    search = TabuSearch(make_constraints(table.names), tenure=tenure, patience=patience)
-    found = run_search(search, LocalScores(as_source(table), named_score(score)))
+    scorer, rules = LocalScores(as_source(table), named_score(score)), Rules.of(table.names)
+    done: list[int] = []
+    watch = Watch(lambda what, steps, total: done.append(steps))
+    found = Tabu(tenure=tenure, patience=patience).run(scorer, rules, watch)
     edges, moves, made = tabu(len(table.variables), local_score(table, score), tenure, patience)
     assert [(KINDS.index(s.kind), int(s.parent[1:]), int(s.child[1:])) for s in found.steps] == moves
     assert {(p, child) for child, parents in enumerate(found.dag.parents) for p in parents} == edges
-    assert search.steps == made
+    assert done[-1] == made
 
 
 @settings(max_examples=40)
@@ -48,7 +50,10 @@ def test_it_leaves_local_optima() -> None:
     better = 0
     for seed in range(20):
         table = random_table(seed, 300, [2, 3, 2, 2, 3, 2, 4], dependence=0.4)
-        climb, found = fn.learn.structure(table, score="aic"), fn.learn.structure(table, score="aic", search="tabu")
+        climb, found = (
+            fn.learn.structure(table, score="aic", search="hill-climb"),
+            fn.learn.structure(table, score="aic", search="tabu"),
+        )
         assert found.score >= climb.score - 1e-9
         better += found.score > climb.score + 1e-6
     assert better >= 5
@@ -64,4 +69,6 @@ def test_restarts_keep_the_best_and_the_way_there(search: str) -> None:
 
 def test_seeds_make_other_restarts() -> None:
     table = fn.datasets.load("alarm").sample(500, seed=2)
-    assert len({fn.learn.structure(table, restarts=3, seed=seed).n_scores for seed in range(4)}) > 1
+    assert (
+        len({fn.learn.structure(table, search="hill-climb", restarts=3, seed=seed).n_scores for seed in range(4)}) > 1
+    )

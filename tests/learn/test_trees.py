@@ -326,3 +326,30 @@ def test_missing_cells_are_refused(make: Callable[[fn.Table], CountSource], name
     table = make(random_table(0, 100, [2, 2, 2], missing=0.2))
     with pytest.raises(MissingValueError, match="missing"):
         fn.learn.chow_liu(table) if name == "chow_liu" else getattr(fn.learn, name)(table, "v0")
+
+
+# ----------------------------------------------------------------------------------------------------- limits on cells
+
+
+@pytest.mark.parametrize("max_cells", [24, 48, 60, 200])
+def test_families_of_classifiers_have_no_more_cells_than_may_be(max_cells: int) -> None:
+    """The largest feature has 24 cells with the class."""
+    table = random_table(3, 400, [2, 5, 3, 8, 4, 3], dependence=0.6)
+    sizes = dict(zip(table.names, table.cardinalities, strict=True))
+    for dag in (
+        fn.learn.tan(table, "v2", max_cells=max_cells),
+        fn.learn.kdb(table, "v2", k=3, max_cells=max_cells),
+        fn.learn.naive_bayes(table, "v2", max_cells=max_cells),
+        fn.learn.chow_liu(table, max_cells=max_cells),
+    ):
+        for child, parents in enumerate(dag.parents):
+            assert math.prod(sizes[dag.names[v]] for v in (child, *parents)) <= max_cells
+    wide = fn.learn.tan(table, "v2", max_cells=8 * 5 * 3)  # the largest family that a tree can have
+    assert wide == fn.learn.tan(table, "v2", max_cells=None)
+
+
+def test_a_feature_that_is_too_large_with_the_class_is_named() -> None:
+    table = random_table(3, 100, [2, 5, 3, 8])
+    for learn in (fn.learn.naive_bayes, fn.learn.tan, fn.learn.kdb):
+        with pytest.raises(SchemaError, match="family of 'v3' with the parents 'v2' has 24 cells"):
+            learn(table, "v2", max_cells=23)

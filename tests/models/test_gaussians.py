@@ -109,7 +109,7 @@ def test_what_is_no_number_of_draws_is_refused(n: Any) -> None:
         fn.GaussianMixture([1], [0], 1),
         fn.GaussianMarkovNetwork(["a"], [0], [[1]]),
     ]
-    models.append(fn.GaussianBayesianNetwork(fn.Dag(["a"], [()]), [0], [[]], [1]))
+    models.append(fn.BayesianNetwork.from_regressions(fn.Dag(["a"], [()]), [0], [[]], [1]))
     for model in models:
         assert len(model.sample(0, seed=1)) == 0
         with pytest.raises(fn.FishernetError, match="n must be an integer from 0"):

@@ -173,7 +173,7 @@ def test_bad_factors_are_refused(factor: tuple[object, object], message: str) ->
 
 def test_what_is_no_markov_network_has_no_partition_function() -> None:
     with pytest.raises(fn.SchemaError, match="BayesianNetwork"):
-        fn.infer.log_partition(fn.datasets.load("asia"))  # type: ignore[arg-type]
+        fn.infer.log_partition(fn.datasets.load("asia"))
 
 
 @settings(max_examples=20)

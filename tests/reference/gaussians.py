@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -42,7 +42,7 @@ def random_markov_network(seed: int, d: int, share: float = 0.5) -> fn.GaussianM
     return fn.GaussianMarkovNetwork([f"x{v}" for v in range(d)], random.normal(size=d), K * scales[:, None] * scales)
 
 
-def random_bayesian_network(seed: int, d: int, share: float = 0.5) -> fn.GaussianBayesianNetwork:
+def random_bayesian_network(seed: int, d: int, share: float = 0.5) -> fn.BayesianNetwork:
     """Return a linear-Gaussian network whose variables are in no particular order."""
     random = np.random.default_rng(seed)
     order = random.permutation(d).tolist()
@@ -50,7 +50,28 @@ def random_bayesian_network(seed: int, d: int, share: float = 0.5) -> fn.Gaussia
     pairs = [(names[order[i]], names[order[j]]) for j in range(d) for i in range(j) if random.random() < share]
     dag = fn.Dag.from_edges(names, pairs)
     slopes = [random.normal(size=len(parents)) for parents in dag.parents]
-    return fn.GaussianBayesianNetwork(dag, random.normal(size=d), slopes, random.uniform(0.3, 2, d))
+    return fn.BayesianNetwork.from_regressions(dag, random.normal(size=d), slopes, random.uniform(0.3, 2, d))
+
+
+class Regressions(NamedTuple):
+    """What `fishernet.BayesianNetwork.from_regressions` takes beside the graph."""
+
+    intercepts: Any
+    coefficients: list[Any]
+    sds: Any
+
+
+def regressions(net: fn.BayesianNetwork) -> Regressions:
+    """Return the parameters of a linear-Gaussian network."""
+    parts = [conditional.as_regression() for conditional in net.conditionals]
+    return Regressions(
+        np.array([part[0] for part in parts]), [part[1] for part in parts], np.array([part[2] for part in parts])
+    )
+
+
+def rows_of(drawn: Any) -> Any:
+    """Return a table of numbers, or an array, as rows, (n, d)."""
+    return np.ascontiguousarray(drawn.numbers.T) if isinstance(drawn, fn.Table) else drawn
 
 
 markov_networks = st.builds(

@@ -106,7 +106,7 @@ def test_bad_input_is_said() -> None:
         fit(frame[[]], y)
     with pytest.raises(ValueError, match="column 'town' has only missing cells"):
         fit(frame.assign(town=None), y)
-    with pytest.raises(ValueError, match=r"too many distinct numbers .*'x0' \(300\)"):
+    with pytest.raises(ValueError, match=r"'x0' is continuous: bins=4 cuts it"):
         BayesianNetworkClassifier(bins=None).fit(np.arange(300.0)[:, None], np.arange(300) % 2)
     with pytest.raises(TypeError, match="column 1, row 0: the argument must be a string or a number, not list"):
         fit(np.array([[1, [2]], [1, None]], dtype=object), [0, 1])

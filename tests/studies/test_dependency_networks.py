@@ -1,4 +1,4 @@
-"""The study of dependency networks, on tiny sizes: facts of P2 and of arithmetic."""
+"""The study of dependency networks, on tiny sizes: facts of the paper and of arithmetic."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from studies.dependency_networks import clamping, growth, measures, orbits, sizes, tables, theorem_3, trees
-from studies.dependency_networks.__main__ import main, parser
-from studies.dependency_networks.published import PUBLISHED
-from studies.dependency_networks.truths import DataSet, Truth, bn20_37, data_sets, ising
+from studies.dependency_networks import experiments as study
+from studies.dependency_networks import measures, truths
+from studies.dependency_networks.truths import PRINTED, DataSet, Truth, data_sets, ising
+from studies.study import Run
 from tests.networks import random_network
 
 
@@ -23,11 +23,8 @@ def grid() -> Truth:
 
 
 @pytest.fixture(scope="module")
-def learned(grid: Truth) -> tables.Learned:
-    return tables.learn(DataSet("tiny", grid, grid.model.sample(20_000, seed=1)))
-
-
-# ------------------------------------------------------------------------------------------------ truths and measures
+def learned(grid: Truth) -> study.Learned:
+    return study.learn(DataSet("tiny", grid, grid.model.sample(20_000, seed=1)))
 
 
 def test_ising_gives_each_state_what_its_energy_says() -> None:
@@ -45,24 +42,16 @@ def test_ising_gives_each_state_what_its_energy_says() -> None:
 def test_ising_5x5_at_the_coupling_of_the_study_has_the_printed_conditional_entropy() -> None:
     p = fn.infer.marginal(ising(5, 5).model, ["X0", "X1", "X5"])
     given = -(p * np.log(p / p.sum(axis=0))).sum()
-    assert round(float(given), 2) == PUBLISHED["Ising5x5L"].entropy_given_0
+    assert f"{given:.2f}" == PRINTED["Ising5x5L"][1][2]
 
 
 def test_bn20_37_file_counts_its_rows_with_the_first_parent_fastest(tmp_path: Path) -> None:
     ones = [[0.3], [0.6], [0.1, 0.2, 0.3, 0.4]]
-    (tmp_path / "reference").mkdir()
     held = {"parents": [[], [], [0, 1]], "p_x1_given_parents": ones}
-    (tmp_path / "reference" / "bn20-37.json").write_text(json.dumps(held))
-    truth = bn20_37(tmp_path)
-    assert truth is not None
-    joint = truth.joint()
+    (tmp_path / "bn20-37.json").write_text(json.dumps(held))
+    joint = truths.read_bn20_37(tmp_path / "bn20-37.json").joint()
     assert joint[1, 0, 1] / joint[1, 0].sum() == pytest.approx(0.2, rel=1e-12)
     assert joint[0, 1, 1] / joint[0, 1].sum() == pytest.approx(0.3, rel=1e-12)
-
-
-@pytest.mark.parametrize("folder", [None, Path("no-such-folder")])
-def test_without_its_file_there_is_no_bn20_37(folder: Path | None) -> None:
-    assert bn20_37(folder) is None
 
 
 def test_kl_of_rows_is_the_librarys_where_the_truth_is_a_bayesian_network() -> None:
@@ -112,7 +101,7 @@ def test_conditional_divergence_of_rows_is_the_librarys(n: int) -> None:
 def test_mean_to_manifolds_is_the_librarys_inconsistency() -> None:
     dn = fn.learn.dependency_network(ising(2, 3).model.sample(200, seed=4))
     pi = fn.infer.stationary(dn)
-    assert theorem_3.mean_to_manifolds(pi, dn) == pytest.approx(fn.compare.inconsistency(dn), rel=1e-9)
+    assert measures.mean_to_manifolds(pi, dn) == pytest.approx(fn.compare.inconsistency(dn), rel=1e-9)
 
 
 def test_acyclic_neighbours_are_those_of_enumeration() -> None:
@@ -148,129 +137,79 @@ def test_the_empty_graph_and_one_step_are_counted_as_algorithm_7_evaluates_them(
     assert measures.candidates_of_climb(["a", "b", "c"], [step]) == 1 + 6 + (4 + 1 + 1)
 
 
-# -------------------------------------------------------------------------------------------------------- the tables
-
-
-def test_evaluations_are_n_and_n_less_one_per_iteration(learned: tables.Learned) -> None:
-    """On the whole grid's structure every node adds its neighbours and stops: 24 additions and 9 last looks."""
-    n = 9
-    neighbours = sum(map(len, learned.data.truth.blankets))
-    assert learned.found.inputs == tuple(tuple(sorted(of)) for of in learned.data.truth.blankets)
-    assert learned.found.n_candidates == n + (n - 1) * (neighbours + n)
-
-
-@pytest.mark.parametrize("name", sorted(PUBLISHED))
+@pytest.mark.parametrize("name", sorted(PRINTED))
 def test_printed_evaluations_are_n_and_n_less_one_per_iteration(name: str) -> None:
     n = 20 if name.startswith("BN") else 25
-    assert (PUBLISHED[name].evaluations_dn - n) % (n - 1) == 0
+    assert (PRINTED[name][2][0] - n) % (n - 1) == 0
 
 
 def test_the_large_ising_set_takes_the_printed_evaluations() -> None:
     large = data_sets([ising(5, 5)])[1]
-    assert fn.learn.local_structure(large.rows).n_candidates == PUBLISHED["Ising5x5L"].evaluations_dn == 2545
+    assert fn.learn.local_structure(large.rows).n_candidates == PRINTED["Ising5x5L"][2][0] == 2545
 
 
-def test_more_output_rows_are_nearer_to_the_truth(learned: tables.Learned) -> None:
-    at = tables.accuracy(learned, n_rows=(200, 20_000))
-    assert max(at.dn[1]) < min(at.dn[0])
-    assert max(at.bn[1]) < min(at.bn[0])
-
-
-def test_training_rows_are_farther_from_the_manifolds_than_the_truth(learned: tables.Learned) -> None:
-    """P2's observation under Table 2 that the conditionals are not overfitted."""
-    found = tables.manifolds(learned)
-    assert (found.training > found.truth).all()
-    assert (found.truth >= 0).all()
+def test_training_rows_are_farther_from_the_manifolds_than_the_truth(learned: study.Learned) -> None:
+    """The paper's observation under Table 2 that the conditionals are not overfitted."""
+    training, truth = study.manifolds_of(learned)
+    assert (training > truth).all()
+    assert (truth >= 0).all()
 
 
 def test_a_bayesian_network_is_fitted_by_plain_frequencies_where_they_exist() -> None:
     dag = fn.Dag.from_edges(["v0", "v1"], [("v0", "v1")])
     full = fn.Table.from_codes([[0, 0], [0, 1], [1, 1]])
-    net, how = tables.fit_bn(dag, full)
+    net, how = study.fit_bn(dag, full)
     assert how == "Eq. 25"
     np.testing.assert_array_equal(net.conditionals[1].probabilities, [[0.5, 0.5], [0.0, 1.0]])
     variables = [fn.Variable("v0", [0, 1]), fn.Variable("v1", [0, 1])]
-    _, how = tables.fit_bn(dag, fn.Table.from_codes([[0, 0], [0, 1]], variables))
+    _, how = study.fit_bn(dag, fn.Table.from_codes([[0, 0], [0, 1]], variables))
     assert how == "Algorithm 5"
-
-
-# ------------------------------------------------------------------------------------------------- beyond the tables
-
-
-def test_more_training_rows_come_nearer_to_the_truth() -> None:
-    few, many = (sizes.at_size(ising(2, 3), n, exact=True, output_rows=1_000) for n in (100, 10_000))
-    assert many.exact_dn < few.exact_dn
-    assert many.exact_bn < few.exact_bn
-    assert many.to_manifolds < few.to_manifolds
 
 
 @pytest.mark.parametrize("n", [50, 1_000])
 def test_theorem_3_holds_in_the_reports_numbers(n: int) -> None:
-    at = theorem_3.ending(ising(2, 3), n)
-    assert 0 < at.divergence <= at.bound
-    assert 0 < at.training_divergence <= at.training_bound
-    assert at.inconsistency > 0
-
-
-def test_theorem_3_is_computed_alike_for_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
-    by_library = theorem_3.ending(ising(2, 3), 200)
-    monkeypatch.setattr(theorem_3, "LARGEST_JOINT", 1)
-    by_study = theorem_3.ending(ising(2, 3), 200)
-    found, expected = (
-        np.array([at.divergence, at.training_divergence, at.inconsistency]) for at in (by_study, by_library)
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
-# ---------------------------------------------------------------------------------------------------- learning time
+    _, left, bound, of_training, bound_of_training, inconsistency = study.ending(ising(2, 3), n)
+    assert 0 < left <= bound
+    assert 0 < of_training <= bound_of_training
+    assert inconsistency > 0
 
 
 def test_networks_of_any_size_have_two_near_parents() -> None:
-    parents = growth.random_network(60).dag.parents
+    parents = truths.random_network(60).dag.parents
     assert [len(of) for of in parents] == [0, 1, *[2] * 58]
-    assert all(v - growth.REACH <= p < v for v, of in enumerate(parents) for p in of)
+    assert all(v - 20 <= p < v for v, of in enumerate(parents) for p in of)
 
 
-def test_a_cost_is_measured_in_a_process_of_its_own() -> None:
-    found, left_out = growth.costs((10, 20), n_rows=500)
+def test_a_cost_is_measured_in_a_process_of_its_own_where_there_is_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = study.costs((10, 20), n_rows=500)
     assert [at.n for at in found] == [10, 20]
-    assert not left_out
     for at in found:
-        dn = fn.learn.dependency_network(growth.random_network(at.n).sample(500, seed=growth.ROW_SEED))
+        dn = fn.learn.dependency_network(truths.random_network(at.n).sample(500, seed=701))
         assert at.inputs == np.mean([len(of) for of in dn.inputs])
         assert at.candidates is not None
         assert (at.candidates - at.n) % (at.n - 1) == 0  # n, and n - 1 per iteration
-        assert at.seconds > 0
+    if found[0].peak_bytes:
+        monkeypatch.setattr(measures, "memory", lambda *_: 10**6)
+        assert [at.n for at in study.costs((10, 20), n_rows=500)] == [10]
 
 
-def test_a_size_for_which_there_is_not_the_memory_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = growth.Cost(100, 2.0, None, 1.0, 10**6)
-    monkeypatch.setattr(growth, "available_bytes", lambda: 4 * 10**6 + 1)
-    assert growth.fits(before, 200)
-    assert not growth.fits(before, 201)
-
-
-def grown(e: float) -> list[growth.Cost]:
-    return [growth.Cost(n, 2.0, None, 3e-6 * 2.0 * n**e, None) for n in (10, 200, 400, 1_000)]
+def grown(e: float) -> list[study.Cost]:
+    return [study.Cost(n, 2.0, None, 3e-6 * 2.0 * n**e, None) for n in (10, 200, 400, 1_000)]
 
 
 def test_the_exponent_and_the_unit_of_exact_powers_are_found() -> None:
-    assert growth.exponent(grown(1.7)) == pytest.approx(1.7, rel=1e-9)
-    assert growth.unit(grown(2.0)) == pytest.approx(3e-6, rel=1e-9)
-
-
-def test_what_a_call_costs_by_itself_does_not_count() -> None:
-    slow_start = [growth.Cost(10, 2.0, None, 5.0, None), *grown(2.0)[1:]]
-    assert growth.exponent(slow_start) == pytest.approx(2.0, rel=1e-9)
+    assert study.growth(grown(1.7))[0] == pytest.approx(1.7, rel=1e-9)
+    slow_start = [study.Cost(10, 2.0, None, 5.0, None), *grown(2.0)[1:]]  # what a call costs by itself does not count
+    assert study.growth(slow_start) == pytest.approx((2.0, 3e-6), rel=1e-9)
 
 
 @pytest.fixture(scope="module")
-def moved() -> tuple[orbits.Orbit, orbits.Orbit]:
-    actual, pseudo = orbits.networks(ising(2, 3))
-    return orbits.orbit(actual), orbits.orbit(pseudo)
+def moved() -> tuple[study.Orbit, study.Orbit]:
+    truth = ising(2, 3)
+    return study.orbit(fn.DependencyNetwork.from_joint(truth.model)), study.orbit(study.pseudo_network(truth))
 
 
-def test_actual_gibbs_sampling_never_moves_away_from_its_end(moved: tuple[orbits.Orbit, orbits.Orbit]) -> None:
+def test_actual_gibbs_sampling_never_moves_away_from_its_end(moved: tuple[study.Orbit, study.Orbit]) -> None:
     """Each firing is an m-projection on a manifold through the end (Theorem 2 and the Pythagorean relation)."""
     actual = moved[0]
     assert (np.diff(actual.to_centre) <= 1e-12).all()
@@ -278,14 +217,8 @@ def test_actual_gibbs_sampling_never_moves_away_from_its_end(moved: tuple[orbits
     np.testing.assert_allclose(actual.radius, 0, atol=1e-12)
 
 
-def test_pseudo_gibbs_sampling_ends_in_a_cycle(moved: tuple[orbits.Orbit, orbits.Orbit]) -> None:
-    pseudo = moved[1]
-    assert pseudo.to_cycle[-1] < 1e-4
-    assert (pseudo.radius > 1e-6).all()
-
-
 def test_the_cycle_lies_on_the_manifold_of_the_last_fired_and_averages_to_eq_7(
-    moved: tuple[orbits.Orbit, orbits.Orbit],
+    moved: tuple[study.Orbit, study.Orbit],
 ) -> None:
     pseudo = moved[1]
     np.testing.assert_allclose(pseudo.to_manifold, 0, atol=1e-12)
@@ -295,41 +228,21 @@ def test_the_cycle_lies_on_the_manifold_of_the_last_fired_and_averages_to_eq_7(
 
 def test_conditioning_and_clamping_agree_if_and_only_if_a_joint_distribution_exists() -> None:
     truth = ising(2, 3)
-    consistent = clamping.gaps(truth, fn.DependencyNetwork.from_joint(truth.model), 1)
+    consistent = study.gaps(truth, fn.DependencyNetwork.from_joint(truth.model), 1)
     assert len(consistent) == 2 * 6
-    np.testing.assert_allclose([[at.between, at.of_clamping] for at in consistent], 0, atol=1e-10)
-    odd = clamping.gaps(truth, fn.learn.dependency_network(truth.model.sample(100, seed=5)), 2)
+    np.testing.assert_allclose(consistent[:, [1, 3]], 0, atol=1e-10)
+    odd = study.gaps(truth, fn.learn.dependency_network(truth.model.sample(100, seed=5)), 2)
     assert len(odd) == 4 * 15
-    assert sum(at.probability for at in odd) == pytest.approx(15, rel=1e-12)
-    assert max(at.between for at in odd) > 1e-6
-
-
-# ------------------------------------------------------------------------------------------------ the command line
-
-
-def test_the_report_goes_to_the_documentation_unless_said_otherwise() -> None:
-    assert parser().parse_args([]).output == Path("docs/studies/dependency-networks.md")
-
-
-def test_the_large_state_space_is_not_computed_quickly(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--quick", "--ising-stationary"])
-    assert "leave --quick out" in capsys.readouterr().err
+    assert odd[:, 0].sum() == pytest.approx(15, rel=1e-12)
+    assert odd[:, 1].max() > 1e-6
 
 
 @pytest.mark.slow
-def test_the_quick_report_has_every_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--quick", "--output", str(tmp_path / "new" / "report.md")])
-    text = (tmp_path / "new" / "report.md").read_text()
-    assert "BN20-37 is left out" in text
-    for title in ("Table 1", "Table 2", "Table 3", "Table 4", "Theorem 3", "Figs. 3 and 4", "2.4.1", "Learning time"):
-        assert title in text
-    assert "It holds in 12 of 12 cases." in text
-    assert str(tmp_path) not in text
-    capsys.readouterr()
-
-
-def test_trees_and_direct_inputs_come_near_the_truth() -> None:
-    direct, tree = trees.learn_both(ising(2, 3), 20_000, output_rows=2_000)
-    assert (direct.inputs, tree.inputs) == ("direct", "tree")
-    assert max(direct.to_manifolds, tree.to_manifolds) < 0.01
+def test_the_quick_form_has_every_part_and_theorem_3_holds(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    tables = {table.name: table for table in study.compute(Run("quick"))}
+    assert len(tables) == 14
+    rows = [row[3:7] for row in tables["theorem-3"].rows]
+    assert all(left <= bound and of_rows <= bound_of_rows for left, bound, of_rows, bound_of_rows in rows)
+    study.draw(tables, lambda name: tmp_path / f"{name}.svg")
+    assert {path.stem for path in tmp_path.iterdir()} == {"growth"}

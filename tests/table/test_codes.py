@@ -85,7 +85,7 @@ def test_the_callers_array_stays_the_callers() -> None:
     [
         ([1], r"weights have shape \(1,\), expected \(2,\)"),
         ([1, -2], "must not be negative; row 1 has -2"),
-        ([1, 0.5], "weights must be integers; there are fractions"),
+        ([1, np.inf], "weights must be finite"),
         (["a", "b"], "weights must be integers"),
         ([2**62, 2**62], "sum to"),
         (np.array([2**63, 1], dtype=np.uint64), "sum to"),

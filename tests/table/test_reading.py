@@ -301,7 +301,7 @@ def test_tables_without_a_sense(tmp_path: Path, content: str, message: str) -> N
         ({"bins": {"nothing": 3}}, "'nothing'"),
         ({"bins": {"b": 3}}, "'x'"),
         ({"schema": [Variable("a", [1]), Variable("a", [2])]}, "more than once"),
-        ({"weights": "b"}, "a weight must be a count"),
+        ({"weights": "b"}, "a weight must be a number"),
     ],
 )
 def test_options_that_make_no_sense(tmp_path: Path, options: dict[str, Any], message: str) -> None:

@@ -7,8 +7,11 @@ and reaches the caller. ``total`` is None while nobody can know it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
+
+from fishernet.base.errors import FishernetError
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -44,3 +47,61 @@ class Reporter:
         """Say that the work is complete; always passed on."""
         if self._progress is not None:
             self._progress(self._what, done, done)
+
+
+class Watch:
+    """Progress and a deadline, looked at by whoever works.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        ``progress(what, done, total)``.
+    what : str
+        What is being done, in a few words.
+    max_seconds : float, optional
+        From now on; None means no deadline.
+
+    Raises
+    ------
+    FishernetError
+        When `max_seconds` is negative.
+    """
+
+    def __init__(self, progress: Progress | None = None, what: str = "", max_seconds: float | None = None) -> None:
+        if max_seconds is not None and not max_seconds >= 0:
+            raise FishernetError(f"max_seconds must not be negative, got {max_seconds}")
+        self._progress = progress
+        self._reporter = Reporter(progress, what)
+        self._began = time.monotonic()
+        self._deadline = math.inf if max_seconds is None else self._began + max_seconds
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been watching."""
+        return time.monotonic() - self._began
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long until the deadline; None when there is none."""
+        return None if math.isinf(self._deadline) else max(0.0, self._deadline - time.monotonic())
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() >= self._deadline
+
+    def look(self, done: float, total: float | None = None) -> bool:
+        """Say how far the work is, and return whether its time is over."""
+        if self._progress is not None:
+            self._reporter.step(round(done), None if total is None else round(total))
+        return self.late
+
+    def finish(self, done: float) -> None:
+        """Say that the work is complete."""
+        self._reporter.finish(round(done))
+
+    def about(self, what: str) -> Watch:
+        """Return a watch with the same progress and deadline that calls the work something else."""
+        other = Watch(self._progress, what)
+        other._began, other._deadline = self._began, self._deadline
+        return other

@@ -15,7 +15,6 @@ from fishernet.cli.models import (
     called,
     ending,
     graph_of,
-    has_conditionals,
     is_bayesian,
     is_directed,
     read_model,
@@ -63,7 +62,7 @@ def _convert_model(source: Path, target: Path) -> dict[str, Any]:
         raise wrong_kind(source, called(model), "only a Bayesian network can be turned into .bif")
     write_model(model, target)
     facts = {"in": str(source), "out": str(target), "kind": "model"}
-    if has_conditionals(model):
+    if hasattr(model, "conditionals"):
         arcs = sum(len(conditional.parents) for conditional in model.conditionals)
         return facts | {"variables": len(model.names), "arcs": arcs}
     graph = graph_of(model)

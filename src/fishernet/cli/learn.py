@@ -25,7 +25,7 @@ from fishernet.cli.terminal import Stopwatch, progress_bar
 from fishernet.compare import hold_out
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
-from fishernet.learn.structure import EXACT, SEARCHES
+from fishernet.learn.structure import SEARCHES
 from fishernet.plot import check_output, write_graph
 from fishernet.scores import SCORES
 
@@ -64,8 +64,8 @@ from fishernet.scores import SCORES
 )
 @click.option(
     "--search",
-    metavar="|".join(dict.fromkeys([*SEARCHES, EXACT, *INPUT_SEARCHES, *BLANKET_SEARCHES])),
-    help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: hill-climb; dn: greedy; "
+    metavar="|".join(dict.fromkeys([*SEARCHES, *INPUT_SEARCHES, *BLANKET_SEARCHES])),
+    help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: order; dn: greedy; "
     "markov: iamb]",
 )
 @click.option("--max-parents", type=int, metavar="N", help="bn: at most N parents a variable.")

@@ -138,7 +138,7 @@ class SearchLearner(Learner):
     def __init__(self, *, search: str | None, score: str | None, **options: Any) -> None:
         fitting = {name: options.pop(name, None) for name in ("smoothing", "ess")}
         self._fit: dict[str, Any] = _fitting(**fitting)
-        self._options: Any = {"score": score or "bic", "search": search or "hill-climb", **options}
+        self._options: Any = {"score": score or "bic", "search": search or "order", **options}
         self._found: SearchResult
 
     def find(self, table: Table, progress: Progress) -> None:

@@ -13,13 +13,7 @@ from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.cli.output import check_folder
 from fishernet.files import load, read_bif, save, write_bif
 from fishernet.graphs import Dag, UndirectedGraph
-from fishernet.models import (
-    BayesianNetwork,
-    DependencyNetwork,
-    GaussianBayesianNetwork,
-    GaussianMarkovNetwork,
-    MarkovNetwork,
-)
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
 
 READERS: dict[str, Callable[[Path], Any]] = {".json": load, ".bif": read_bif}
 WRITERS: dict[str, Callable[[Any, Path], None]] = {".json": save, ".bif": write_bif}
@@ -27,7 +21,6 @@ CALLED = {
     BayesianNetwork: "a Bayesian network",
     DependencyNetwork: "a dependency network",
     MarkovNetwork: "a Markov network",
-    GaussianBayesianNetwork: "a Gaussian Bayesian network",
     GaussianMarkovNetwork: "a Gaussian Markov network",
     UndirectedGraph: "an undirected graph",
 }
@@ -35,13 +28,13 @@ CALLED = {
 
 def called(model: object) -> str:
     """Return what kind of model something is, in words."""
-    return CALLED.get(type(model), f"a {type(model).__name__}")
+    name = CALLED.get(type(model), f"a {type(model).__name__}")
+    return "a Gaussian Bayesian network" if is_gaussian(model) and hasattr(model, "dag") else name
 
 
 def has_states(model: Any) -> TypeGuard[BayesianNetwork | DependencyNetwork | MarkovNetwork]:
     """Whether a model is of variables with states."""
-    variables = getattr(model, "variables", None)
-    return variables is not None and not any(variable.is_continuous for variable in variables)
+    return hasattr(model, "variables") and not is_gaussian(model)
 
 
 def has_conditionals(model: Any) -> TypeGuard[BayesianNetwork | DependencyNetwork]:
@@ -59,9 +52,9 @@ def is_dependency(model: Any) -> TypeGuard[DependencyNetwork]:
     return hasattr(model, "pseudo_log_likelihood")
 
 
-def is_gaussian(model: Any) -> TypeGuard[GaussianBayesianNetwork | GaussianMarkovNetwork]:
-    """Whether a model is a normal distribution of variables that have names."""
-    return hasattr(model, "precision") and hasattr(model, "names")
+def is_gaussian(model: Any) -> TypeGuard[BayesianNetwork | GaussianMarkovNetwork]:
+    """Whether a model's variables are numbers."""
+    return bool(getattr(model, "is_continuous", False))
 
 
 def graph_of(model: Any) -> Dag | UndirectedGraph | None:

@@ -21,7 +21,7 @@ from fishernet.compare import Quality
 from fishernet.data import Variable
 from fishernet.data.cells import as_text
 from fishernet.infer import predict_proba
-from fishernet.models import GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, GaussianMarkovNetwork
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
@@ -101,14 +101,12 @@ def _write_numbers(said: dict[str, Any], facts: dict[str, Any], output: Path | N
         click.echo(f"root mean square error {said['root_mean_square_error']:.6g}, on {said['rows']:,} rows", err=True)
 
 
-def predict_numbers(
-    network: GaussianBayesianNetwork | GaussianMarkovNetwork, table: Path, target: str
-) -> dict[str, Any]:
+def predict_numbers(network: BayesianNetwork | GaussianMarkovNetwork, table: Path, target: str) -> dict[str, Any]:
     """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
     positions(network.names, [target])
     if len(network.names) == 1:
         raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
-    joint = network.to_markov_network() if hasattr(network, "to_markov_network") else network
+    joint = network.to_markov_network()
     data = NUMBERS.read_numbers(table, "a Gaussian network", [name for name in network.names if name != target])
     predicted = joint.predict(data, [target])[:, 0]
     truth = _true_numbers(table, target)

@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
-import numpy as np
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.cli.models import is_dependency, is_gaussian, read_model, require_states
 from fishernet.cli.options import known_states
 from fishernet.cli.output import as_json_option, check_folder, output_option, stdout, write_facts
-from fishernet.data import Continuous, State, Table, write_table
+from fishernet.data import Continuous, State, Table, as_table, write_table
 from fishernet.data.writing import FORMATS
 from fishernet.infer import sample as posterior_sample
 from fishernet.models import (
     BayesianNetwork,
     DependencyNetwork,
-    GaussianBayesianNetwork,
     GaussianMarkovNetwork,
     MarkovNetwork,
 )
@@ -98,9 +96,8 @@ def _write_rows(rows: Table, facts: dict[str, Any], output: Path | None, *, as_j
         FORMATS[".csv"](rows, stdout(), "weights")
 
 
-def _draw_numbers(network: GaussianBayesianNetwork | GaussianMarkovNetwork, n: int, seed: int | None) -> Table:
-    columns = np.ascontiguousarray(network.sample(n, seed=seed).T)
-    return Table.adopt([Continuous(name) for name in network.names], list(columns), n_rows=n)
+def _draw_numbers(network: BayesianNetwork | GaussianMarkovNetwork, n: int, seed: int | None) -> Table:
+    return as_table(network.sample(n, seed=seed), [Continuous(name) for name in network.names])
 
 
 def draw(

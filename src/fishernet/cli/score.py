@@ -42,8 +42,8 @@ from fishernet.cli.output import (
 from fishernet.cli.terminal import progress_bar, shown
 from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
-from fishernet.learn.structure import EXACT, SEARCHES
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.learn.structure import SEARCHES
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS
 from fishernet.scores import score as graph_score
 
@@ -96,7 +96,7 @@ def fold_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command ``--folds`` and how to learn with it; it gets them as one keyword ``folds``, None without it."""
 
     @click.option("--folds", type=int, metavar="N", help="Cross-validate in N folds instead; no MODEL then.")
-    @click.option("--search", metavar="|".join([*SEARCHES, EXACT]), help="With --folds: how it is searched for.")
+    @click.option("--search", metavar="|".join(SEARCHES), help="With --folds: how it is searched for.")
     @click.option("--max-parents", type=int, metavar="N", help="With --folds: at most N parents a variable.")
     @tuning_options("With --folds")
     @rule_options
@@ -126,7 +126,7 @@ def fold_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if folds is None:
             _refuse({**learning, "search": search, "smoothing": smoothing, "seed": seed})
             return command(*args, folds=None, **rest)
-        learning["search"] = "hill-climb" if search is None else search
+        learning["search"] = "order" if search is None else search
         learning["smoothing"] = 1.0 if smoothing is None else number_or_word(smoothing)
         return command(*args, folds=Folds(folds, seed or 0, learning), **rest)
 
@@ -270,7 +270,7 @@ def _under_model(
 
 
 def _score_numbers(
-    network: GaussianBayesianNetwork | GaussianMarkovNetwork, table: Path, reading: Reading, score: str | None
+    network: BayesianNetwork | GaussianMarkovNetwork, table: Path, reading: Reading, score: str | None
 ) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
     """Return the facts of a table of numbers under a network, and the log-density of each row."""
     data = reading.read_numbers(table, "a Gaussian network", network.names)

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.base.names import listed, positions
 from fishernet.data import Table, Variable
+from fishernet.infer.pseudo_gibbs import Weights
 from fishernet.models import BayesianNetwork, DependencyNetwork
-from fishernet.models.pseudo_gibbs import Weights
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -71,6 +71,7 @@ class Distribution:
 
     @classmethod
     def _of_table(cls, table: Table) -> Distribution:
+        table.require_categorical("a divergence")
         table.require_complete("a divergence")
         codes = np.stack([column.astype(np.int64) for column in table.codes], axis=1)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)

@@ -209,7 +209,7 @@ def table_of(
     variables: Sequence[Column],
     columns: Sequence[npt.NDArray[Any]],
     n_rows: int,
-    weights: npt.NDArray[Any] | None,
+    weights: npt.NDArray[np.int64] | npt.NDArray[np.float64] | None,
     weights_name: str,
 ) -> pa.Table:
     """Return columns as an Arrow table: codes dictionary-encoded, numbers float64, missing cells null.
@@ -220,7 +220,7 @@ def table_of(
     columns : sequence of (n_rows,) arrays
         Codes, or numbers.
     n_rows : int
-    weights : (n_rows,) array, or None
+    weights : (n_rows,) int64 or float64, or None
         Written as a last column.
     weights_name : str
         Its name.
@@ -383,8 +383,9 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
-        if hasattr(frame, "__arrow_c_stream__"):
-            return columns_of(pa.table(frame), options)
+        streamed = _streamed(frame)
+        if streamed is not None:
+            return columns_of(streamed, options)
         name = type(frame).__name__
         remedy = "collect it first" if "Lazy" in name or "Relation" in name else "codes go through Table.from_codes"
         raise SchemaError(
@@ -395,6 +396,14 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
         raise
     chosen = options.choose(eager.columns)
     return Columns([_series_cells(name, eager[name], options) for name in chosen], eager.shape[0])
+
+
+def _streamed(frame: Any) -> pa.Table | None:
+    """Return what speaks Arrow's interface for streams as a table; None where it does not, or is no frame."""
+    try:
+        return pa.table(frame) if hasattr(frame, "__arrow_c_stream__") else None
+    except pa.ArrowInvalid:  # a series
+        return None
 
 
 def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:

@@ -370,7 +370,10 @@ class NumberCells:
     @property
     def has_values(self) -> bool:
         """Whether a number is known."""
-        return self.declared or not bool(np.isnan(self.values).all())
+        if self.declared or not pa.types.is_floating(self.column.type):
+            return self.declared or self.column.null_count < len(self.column)
+        sample = self._sample()
+        return not bool(np.isnan(sample).all()) or not bool(np.isnan(self.values).all())
 
     @property
     def is_plain_number(self) -> bool:
@@ -381,8 +384,12 @@ class NumberCells:
         """Return whether the column stays one of numbers unless it is asked otherwise."""
         if self.declared:
             return True
-        sample = self.values[:SAMPLE]
+        sample = self._sample()
         return not are_states(sample[~np.isnan(sample)]) or not are_states(self.coded.labels)
+
+    def _sample(self) -> npt.NDArray[np.float64]:
+        """Return the first numbers, which mostly tell what the others are."""
+        return np.asarray(self.column.slice(0, SAMPLE).to_numpy(), dtype=np.float64)
 
     def missing(self) -> npt.NDArray[np.bool_] | None:
         """Return which cells are missing, (n_rows,) bool, or None where none is."""

@@ -21,9 +21,9 @@ DENSE_CELLS_PER_ROW = 8  # a table with more cells than this for every row holds
 MOST_CELLS = 2**31
 
 
-def most_dense_cells(n_rows: int) -> int:
+def most_dense_cells(n_rows: int | float) -> int:
     """Return the number of cells up to which the counts of so many rows hold all cells."""
-    return max(1, DENSE_CELLS_PER_ROW * n_rows)
+    return max(1, math.floor(DENSE_CELLS_PER_ROW * n_rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,22 +36,23 @@ class Counts:
         Positions of the variables, ascending.
     cardinalities : tuple of int
         Their numbers of states.
-    values : ndarray of int64 (float64 for expected counts)
+    values : ndarray of int64 (float64 for expected counts and for weights that are not whole)
         Dense: one axis a variable. Otherwise (n_cells,): the cells that occur.
     states : (n_cells, n_variables) ndarray of uint32, or None
         The states of the cells that occur, in lexicographic order; None when dense.
-    left_out : int
-        Rows with a missing cell among these variables; they are not counted.
+    left_out : int or float
+        The weight of the rows with a missing cell among these variables; they are not counted.
     """
 
     variables: tuple[int, ...]
     cardinalities: tuple[int, ...]
     values: Numbers
     states: npt.NDArray[np.uint32] | None
-    left_out: int = 0
+    left_out: int | float = 0
 
     def __post_init__(self) -> None:
-        self._keep(self.values.copy(), None if self.states is None else np.array(self.states))
+        values: Any = np.array(self.values)
+        self._keep(values, None if self.states is None else np.array(self.states))
 
     def _keep(self, values: Numbers, states: npt.NDArray[np.uint32] | None) -> None:
         for name, array in (("values", values), ("states", states)):
@@ -66,7 +67,7 @@ class Counts:
         cardinalities: tuple[int, ...],
         values: Numbers,
         states: npt.NDArray[np.uint32] | None,
-        left_out: int = 0,
+        left_out: int | float = 0,
     ) -> Self:
         """Make counts that keep the given arrays without a copy; for arrays that nobody else writes to."""
         counts = cls.__new__(cls)
@@ -128,7 +129,8 @@ class Counts:
             )
         left_out = self.left_out + other.left_out
         if self.states is None and other.states is None:
-            return Counts.adopt(self.variables, self.cardinalities, self.values + other.values, None, left_out)
+            total = np.asarray(self.values + other.values)  # of no variables it is a scalar
+            return Counts.adopt(self.variables, self.cardinalities, total, None, left_out)
         parts = [occurring(self), occurring(other)]
         values, states = merge_cells(
             np.concatenate([values for values, _ in parts]), np.concatenate([states for _, states in parts])
@@ -160,7 +162,7 @@ def merge_cells(values: Numbers, states: npt.NDArray[Any]) -> tuple[Numbers, npt
     return np.add.reduceat(values[order], np.flatnonzero(first)), ordered[first].astype(np.uint32)
 
 
-def sized(counts: Counts, n_rows: int) -> Counts:
+def sized(counts: Counts, n_rows: int | float) -> Counts:
     """Return the counts in the form that so many rows have: all cells while these are few."""
     if math.prod(counts.cardinalities) > most_dense_cells(n_rows):
         return counts

@@ -38,7 +38,10 @@ from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fr
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
+Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
 MOST_GUESSED = 2**24  # states that are made up for one column of codes
+SUM_BITS = 52  # of a sum of weights in units, so that doubles hold every count
 
 
 def guessed_variable(name: str, column: npt.NDArray[np.integer[Any]]) -> Variable:
@@ -110,20 +113,22 @@ def checked_column(variable: Column, column: npt.NDArray[Any], n_rows: int) -> n
     return column
 
 
-def own_weights(weights: npt.ArrayLike | None) -> npt.NDArray[np.integer[Any]] | None:
+def own_weights(weights: npt.ArrayLike | None) -> npt.NDArray[Any] | None:
     """Return a copy of a caller's weights that nobody else can write to."""
-    return None if weights is None else np.array(as_integers(weights, "weights"))
+    return None if weights is None else np.array(_numbers(weights))
 
 
-def checked_weights(weights: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
-    """Return weights as read-only int64, without a copy where they are that already.
+def checked_weights(weights: npt.ArrayLike, n_rows: int) -> Weights:
+    """Return weights, read-only: int64 where all are whole numbers, float64 otherwise.
+
+    They are not copied where they are of that type already.
 
     Raises
     ------
     SchemaError
-        When they are no counts, not one a row, or so large that their sum could not be held.
+        When they are no numbers from 0 on, not one a row, or so large that their sum could not be held.
     """
-    array = as_integers(weights, "weights")
+    array = _numbers(weights)
     if array.shape != (n_rows,):
         raise SchemaError(f"weights have shape {array.shape}, expected ({n_rows},)")
     if array.size and array.min() < 0:
@@ -131,9 +136,45 @@ def checked_weights(weights: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64
         raise SchemaError(f"weights must not be negative; row {row} has {array[row]}")
     if array.size and float(array.sum(dtype=np.float64)) >= 2.0**53:
         raise SchemaError("weights sum to 2**53 or more, too many rows to be counted one by one")
-    kept = np.ascontiguousarray(array, dtype=np.int64).view()
+    whole = array.dtype.kind != "f" or np.array_equal(array, np.rint(array))
+    held: npt.NDArray[Any] = np.ascontiguousarray(array).astype(np.int64 if whole else np.float64, copy=False)
+    kept: Weights = held.view()
     kept.flags.writeable = False
     return kept
+
+
+def _numbers(weights: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return weights as an array of integers or finite float64."""
+    try:
+        array = np.asarray(weights)
+    except ValueError:
+        raise SchemaError("weights must be an array of numbers; its rows have different lengths") from None
+    if array.dtype.kind != "f":
+        return as_integers(array, "weights")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise SchemaError("weights must be finite; there are infinities or NaN among them")
+    return array
+
+
+def in_units(weights: Weights) -> tuple[npt.NDArray[np.int64], float]:
+    """Return weights as integers, and what one of them stands for; 1 where the weights are integers.
+
+    Sums of integers are exact, in any order and on any number of threads. The unit is the power of two of which the
+    weights' sum has 2**52 at most, so that sums of counts stay exact as float64, too; a weight is rounded to it.
+    """
+    if weights.dtype.kind != "f":
+        return weights.astype(np.int64, copy=False), 1.0
+    _, exponent = np.frexp(float(weights.sum()))
+    unit = max(float(np.ldexp(1.0, int(exponent) - SUM_BITS)), float(np.nextafter(0, 1)))
+    return np.rint(weights / unit).astype(np.int64), unit
+
+
+def total_weight(weights: Weights) -> int | float:
+    """Return the sum of weights: exactly where they are whole, in their units otherwise."""
+    units, unit = in_units(weights)
+    total = int(units.sum())
+    return total if weights.dtype.kind != "f" else total * unit
 
 
 def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
@@ -267,7 +308,6 @@ def _hint(label: object, want: Variable) -> str:
     return ""
 
 
-Weights = npt.NDArray[np.int64] | None
 Coding = tuple[Variable, npt.NDArray[np.int64]]  # a variable, and the code of each label of a column
 
 UNKNOWN = -1
@@ -279,7 +319,7 @@ class Encoded:
 
     variables: list[Column]
     columns: list[npt.NDArray[Any]]
-    weights: Weights
+    weights: Weights | None
     n_rows: int
 
 
@@ -299,7 +339,7 @@ class Rows:
     """
 
     cells: list[SourceColumn]
-    weights: Weights
+    weights: Weights | None
     n_rows: int
     missing: dict[str, int]
     kept: npt.NDArray[np.bool_] | None = None
@@ -336,7 +376,7 @@ def encode(source: Columns, options: Options) -> Encoded:
 # ------------------------------------------------------------------------------------------------------ weights
 
 
-def _split_weights(source: Columns, options: Options) -> tuple[list[SourceColumn], Weights]:
+def _split_weights(source: Columns, options: Options) -> tuple[list[SourceColumn], Weights | None]:
     """Take the column of weights out of the others."""
     names = [options.weights] if options.weights is not None else [c.name for c in source.cells if c.is_weights][:1]
     cells = [column for column in source.cells if column.name not in names]
@@ -344,32 +384,33 @@ def _split_weights(source: Columns, options: Options) -> tuple[list[SourceColumn
     return cells, found[0] if found else None
 
 
-def _weights(column: Cells) -> npt.NDArray[np.int64]:
-    counts = np.array([_count(label) for label in column.labels.tolist()] + [-1], dtype=np.int64)
-    weights = column.spread(counts)
+def _weights(column: Cells) -> Weights:
+    found = [_weight(label) for label in column.labels.tolist()] + [-1]
+    counts: npt.NDArray[Any] = np.array(found, dtype=np.int64 if all(isinstance(n, int) for n in found) else np.float64)
+    weights: Weights = column.spread(counts)
     if (weights < 0).any():
         row = int(np.argmax(weights < 0))
         position = int(column.positions()[row])
         held = f"is {column.labels.tolist()[position]!r}" if position < len(column.labels) else "is missing"
         raise SchemaError(
-            f"column {column.name!r}, row {row}: a weight must be a count (0, 1, 2, ...); this one {held}",
+            f"column {column.name!r}, row {row}: a weight must be a number, 0 or more; this one {held}",
             parameter="weights",
         )
     return weights
 
 
-def _count(label: Any) -> int:
-    """Return the count that a label is; -1 where it is none."""
+def _weight(label: Any) -> int | float:
+    """Return the weight that a label is, an int where it is whole; -1 where it is none."""
     value = value_of(label) if isinstance(label, str) else label
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**62:
         return -1
-    return int(value) if value == int(value) else -1
+    return int(value) if value == int(value) else float(value)
 
 
 # ------------------------------------------------------------------------------------------------ missing cells
 
 
-def _without_incomplete(cells: list[SourceColumn], weights: Weights, n_rows: int, options: Options) -> Rows:
+def _without_incomplete(cells: list[SourceColumn], weights: Weights | None, n_rows: int, options: Options) -> Rows:
     """Count missing cells, and drop or refuse them where that is asked."""
     masks = {column.name: mask for column in cells if (mask := column.missing()) is not None}
     missing = {name: count for name, mask in masks.items() if (count := int(np.count_nonzero(mask)))}
@@ -462,7 +503,7 @@ def _spread(column: Cells, codes: npt.NDArray[np.int64], fill: int, variable: Va
     return column.spread(np.append(codes, fill).astype(code_dtype(variable.cardinality)))
 
 
-def found_states(column: Cells, weights: Weights, options: Options) -> Coding:
+def found_states(column: Cells, weights: Weights | None, options: Options) -> Coding:
     """Return the variable that a column's labels make, and each label's code."""
     labels = column.typed_labels
     cut = None if column.name in options.categorical else options.cut(column.name)
@@ -481,7 +522,7 @@ def found_states(column: Cells, weights: Weights, options: Options) -> Coding:
 
 
 def discretized(
-    variable: Column, column: npt.NDArray[Any], weights: Weights, options: Options
+    variable: Column, column: npt.NDArray[Any], weights: Weights | None, options: Options
 ) -> tuple[Column, npt.NDArray[Any]]:
     """Return a column of a table cut into bins as the options ask, and what it is then."""
     if variable.is_continuous:
@@ -497,11 +538,11 @@ def discretized(
     return found, _spread(cells, codes, found.cardinality, found)
 
 
-def _cuts(column: Cells, weights: Weights, cut: int | tuple[float, ...], binning: str) -> Sequence[float] | None:
+def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], binning: str) -> Sequence[float] | None:
     """Return where to cut a numeric column, None where it has no more numbers than bins are wanted."""
     if isinstance(cut, tuple):
         return cut
-    counts = column.counts(weights)
+    counts = column.counts(None if weights is None else in_units(weights)[0])
     if not counts.any():  # no weights but zero
         counts = column.counts()
     held = counts > 0

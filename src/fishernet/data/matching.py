@@ -95,11 +95,14 @@ def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
         When cells are missing.
     """
     if isinstance(data, Table) or is_frame(data):
+        plain = None if isinstance(data, Table) else _plain_columns(data, names)
+        if plain is not None and _are_finite(plain):
+            return np.ascontiguousarray(plain.T)
         table = as_table(data, [Continuous(name) for name in names], complete_for=purpose)
         return np.ascontiguousarray(_finite(table).T)
     array = _rows_of_array(data, len(names))
     rows = np.array(array, dtype=np.float64, order="C") if array.dtype.kind in "iuf" else None
-    if rows is None or not (np.abs(rows) <= LARGEST).all():
+    if rows is None or not _are_finite(rows):
         rows = np.ascontiguousarray(_number_table(array, names, purpose).numbers.T)
     return rows
 
@@ -247,10 +250,15 @@ def _stacked(names: Sequence[str], values: Rows) -> Table:
     return Table.adopt([Continuous(name) for name in names], list(values), n_rows=values.shape[1])
 
 
+def _are_finite(numbers: Rows) -> bool:
+    """Whether all numbers can be squared; NaN cannot."""
+    return not numbers.size or bool(numbers.min() >= -LARGEST and numbers.max() <= LARGEST)
+
+
 def _finite(table: Table) -> Rows:
     """Return the numbers of a table; raise SchemaError when one cannot be squared."""
     numbers = table.numbers
-    if not (np.abs(numbers) <= LARGEST).all():
+    if not _are_finite(numbers):
         for variable, column in zip(table.variables, numbers, strict=True):
             require_finite(variable.name, column)
     return numbers
@@ -266,6 +274,9 @@ def _frame_numbers(data: Data, names: list[str] | None) -> Table:
     absent = [name for name in names or () if name not in there]
     if absent:
         raise SchemaError(f"the frame lacks the column {listed(absent)}; it has {listed(there)}")
+    plain = _plain_columns(data, there if names is None else names)
+    if plain is not None and len(set(there)) == len(there):
+        return _stacked(there if names is None else names, plain)
     columns = {column.name: column for column in frame_columns(data, Options.checked(columns=names)).cells}
     wanted = list(columns) if names is None else names
     for name in wanted:
@@ -273,6 +284,24 @@ def _frame_numbers(data: Data, names: list[str] | None) -> Table:
     n_rows = columns[wanted[0]].n_rows if wanted else 0
     values = np.array([columns[name].numbers() for name in wanted], dtype=np.float64).reshape(len(wanted), n_rows)
     return _stacked(wanted, values)
+
+
+def _plain_columns(data: Data, names: Sequence[str]) -> Rows | None:
+    """Return columns of a frame, (len(names), n_rows), by the shortest way; None where one is no plain numbers."""
+    if isinstance(data, pa.Table) or not names or not hasattr(data, "__contains__"):
+        return None
+    found: list[npt.NDArray[Any]] = []
+    for name in names:
+        if name not in data:
+            return None
+        column = data[name]
+        if getattr(getattr(column, "dtype", None), "kind", "f") not in "iuf":  # of pandas; a category is none
+            return None
+        array = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+        if array.ndim != 1 or array.dtype.kind not in "iuf" or (found and len(array) != len(found[0])):
+            return None
+        found.append(array)
+    return np.array(found, dtype=np.float64, order="C")
 
 
 def _require_number(column: SourceColumn) -> None:

@@ -20,25 +20,9 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, check_names, listed
 from fishernet.data.matching import as_numbers
 from fishernet.data.source import check_set
+from fishernet.data.variable import Continuous
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class NumberColumn:
-    """A column of numbers, where sources of counts have a variable.
-
-    Attributes
-    ----------
-    name : str
-    """
-
-    name: str
-
-    @property
-    def cardinality(self) -> int:
-        """1: the score of a family does not depend on which of its columns is the child."""
-        return 1
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -127,19 +111,21 @@ class Scatter:
             When cells are missing.
         """
         table = as_numbers(X, names, purpose="a Gaussian model")
-        values, weights = table.numbers, table.weights
-        if weights is not None:
-            values = np.repeat(values, weights, axis=1)
-        mean = values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
+        if table.has_fractions:
+            raise SchemaError("a Gaussian model takes whole weights; round them, or leave them out")
+        values, n = table.numbers, int(table.total)
+        mean = np.average(values, axis=1, weights=table.weights) if n else np.zeros(len(values))
         centred = values - mean[:, None]
+        if table.weights is not None:
+            centred *= np.sqrt(table.weights)
         made = cls.__new__(cls)
-        made._set(values.shape[1], mean, centred @ centred.T, table.names)
+        made._set(n, mean, centred @ centred.T, table.names)
         return made
 
     @cached_property
-    def variables(self) -> tuple[NumberColumn, ...]:
+    def variables(self) -> tuple[Continuous, ...]:
         """The columns."""
-        return tuple(NumberColumn(name) for name in self.names)
+        return tuple(Continuous(name) for name in self.names)
 
     @property
     def n_rows(self) -> int:

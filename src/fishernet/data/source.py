@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,8 +29,8 @@ class CountSource(Protocol):
     ----------
     variables : tuple of Variable
         The columns; sets of variables are given by positions among them.
-    n_rows : int
-        The number of rows, each as often as its weight says.
+    n_rows : int or float
+        The number of rows, each as often as its weight says: the sum of the weights.
     """
 
     @property
@@ -38,8 +39,8 @@ class CountSource(Protocol):
         ...
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
+    def n_rows(self) -> int | float:
+        """The sum of the rows' weights."""
         ...
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
@@ -70,21 +71,31 @@ class TableCounts:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.variables = table.require_categorical("what is learned from counts")
-        self.n_rows = table.native.total
+        self.n_rows = table.total
+        _, self._unit = table.weights_in_units
+        self.most_dense = most_dense_cells(table.n_rows if table.has_fractions else int(table.total))
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
         """Return the joint counts of sets of ascending positions, in that order."""
         for chosen in sets:
             check_set(chosen, len(self.variables))
         offsets, members = flat_sets(sets)
-        answers = _core.count(self.table.native, offsets, members, most_dense_cells(self.n_rows))
+        answers = _core.count(self.table.native, offsets, members, self.most_dense)
         cardinalities = self.table.cardinalities
         found = []
         for chosen, (values, states, left_out) in zip(sets, answers, strict=True):
             shape = tuple([cardinalities[v] for v in chosen])
-            table = values.reshape(shape) if states is None else values
-            found.append(Counts.adopt(chosen, shape, table, states, left_out))
-        return found
+            cells = values.reshape(shape) if states is None else values
+            found.append(Counts.adopt(chosen, shape, cells, states, left_out))
+        return [self._weighted(counts) for counts in found] if self.table.has_fractions else found
+
+    def _weighted(self, counts: Counts) -> Counts:
+        """Return counts of units as sums of weights: exact, and so are their sums."""
+        return replace(
+            counts,
+            values=np.asarray(counts.values * self._unit, dtype=np.float64),
+            left_out=counts.left_out * self._unit,
+        )
 
 
 def check_set(chosen: tuple[int, ...], n_variables: int) -> None:

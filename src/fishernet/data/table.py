@@ -24,10 +24,12 @@ from fishernet.data.encode import (
     discretized,
     encode,
     guessed_variable,
+    in_units,
     own_column,
     own_weights,
     recode,
     row_positions,
+    total_weight,
 )
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.variable import Column, Continuous, Variable
@@ -52,7 +54,7 @@ class Table:
     columns : sequence of (n_rows,) arrays
         Codes of the variable's own unsigned type, or float64. They are copied.
     weights : (n_rows,) int64 array, optional
-        How many times each row counts (an aggregated table); None means once.
+        How much each row counts: how many times (an aggregated table), or the weights of a survey; None means once.
 
     Examples
     --------
@@ -70,7 +72,7 @@ class Table:
 
     _variables: tuple[Column, ...]
     _columns: tuple[Cells, ...]
-    _weights: Weights
+    _weights: Weights | None
     _n_rows: int
     _has_missing: bool | None
     _native: _core.Columns | None
@@ -138,8 +140,8 @@ class Table:
         variables : sequence of Variable, optional
             What the columns are, all of them categorical; without them the names are v0, v1, ... and the states 0 up to
             the largest code.
-        weights : (n_rows,) array of non-negative integers, optional
-            How many times each row counts.
+        weights : (n_rows,) array of non-negative numbers, optional
+            How much each row counts: how many times, or the weights of a survey.
 
         Raises
         ------
@@ -218,7 +220,7 @@ class Table:
             With a schema, a label that the variable does not have raises, or the cell becomes a missing one (to which
             ``missing="error"`` does not object).
         weights : str, optional
-            The column that says how many times each row counts; it is no variable of the table.
+            The column that says how much each row counts; it is no variable of the table.
         na_values : sequence of str
             Text that means a missing cell, in columns that are not categorical by declaration.
 
@@ -319,14 +321,24 @@ class Table:
         return self._n_rows, len(self._variables)
 
     @property
-    def weights(self) -> npt.NDArray[np.int64] | None:
-        """(n_rows,) int64, read-only: how many times each row counts; None means once."""
+    def weights(self) -> Weights | None:
+        """(n_rows,), read-only: how much each row counts; None means once. int64 where all are whole, else float64."""
         return self._weights
 
     @property
     def total(self) -> int | float:
-        """The sum of the rows' weights."""
-        return self._n_rows if self._weights is None else self._weights.sum().item()
+        """The sum of the weights, N in every formula; a float where they are not whole numbers."""
+        return self._n_rows if self._weights is None else total_weight(self._weights)
+
+    @property
+    def has_fractions(self) -> bool:
+        """Whether the weights are not whole numbers."""
+        return self._weights is not None and self._weights.dtype.kind == "f"
+
+    @property
+    def weights_in_units(self) -> tuple[npt.NDArray[np.int64] | None, float]:
+        """The weights as integers for exact sums, and what 1 stands for; (weights, 1) where they are whole."""
+        return (None, 1.0) if self._weights is None else in_units(self._weights)
 
     @property
     def codes(self) -> tuple[Cells, ...]:
@@ -437,7 +449,7 @@ class Table:
         if self._native is None:
             cardinalities = np.array(self.cardinalities, dtype=np.int64)
             columns = [v.as_codes(c) for v, c in zip(self._variables, self._columns, strict=True)]
-            self._native = _core.Columns(columns, cardinalities, self._n_rows, self._weights)
+            self._native = _core.Columns(columns, cardinalities, self._n_rows, self.weights_in_units[0])
         return self._native
 
     # -------------------------------------------------------------------------------------------------- parts of it

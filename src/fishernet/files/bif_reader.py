@@ -50,12 +50,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, StateSpaceError
+from fishernet.base.fields import is_text
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.data import State, Variable
-from fishernet.files.fields import is_text
 from fishernet.models import BayesianNetwork, FullTable
-from fishernet.models.conditionals.conditional import Probabilities, check_cells
+from fishernet.models.conditionals.base import Probabilities, check_cells
 
 QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 _PLAIN = re.compile(r"[A-Za-z0-9_.+<>=/-]+")
@@ -610,7 +610,7 @@ def _declare(source: Source, block: Block, known: dict[str, Declared]) -> None:
     known[name] = found
 
 
-def _network(source: Source, known: dict[str, Declared], tables: list[Block], n_rows: int | None) -> BayesianNetwork:
+def _network(source: Source, known: dict[str, Declared], tables: list[Block], n_rows: float | None) -> BayesianNetwork:
     conditionals: dict[str, FullTable] = {}
     for block in tables:
         family = family_of(source, block, known)
@@ -634,11 +634,11 @@ def _network(source: Source, known: dict[str, Declared], tables: list[Block], n_
         raise FileFormatError(source.path, str(error)) from error
 
 
-def _n_rows(source: Source, head: Block) -> int | None:
+def _n_rows(source: Source, head: Block) -> int | float | None:
     """Return the number of rows that we noted, if we wrote the file."""
     rows = properties(head).get(ROWS)
     if rows is None:
         return None
-    if not (rows.text.isascii() and rows.text.isdigit() and len(rows.text) < 20):
-        raise source.wrong(f"{ROWS} must be an integer from 0, got {source.shown(rows.at)}", rows.at)
-    return int(rows.text)
+    if not re.fullmatch(r"[0-9]{1,19}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", rows.text):
+        raise source.wrong(f"{ROWS} must be a number from 0, got {source.shown(rows.at)}", rows.at)
+    return int(rows.text) if rows.text.isdigit() else float(rows.text)

@@ -12,8 +12,8 @@ from fishernet.base.io import replacing_text
 from fishernet.base.names import listed
 from fishernet.data import Variable
 from fishernet.files.bif_reader import CUTS, ROWS, STATES, is_plain, state_labels, written_label, written_states
-from fishernet.files.fields import check_storable
-from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork, MarkovNetwork
+from fishernet.files.networks import check_storable
+from fishernet.models import BayesianNetwork, Conditional
 
 Labels = Mapping[str, Sequence[str]]
 
@@ -68,9 +68,12 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
       table 0.8, 0.2;
     }
     """
-    if not isinstance(net, BayesianNetwork):
-        instead = "; fishernet.save stores it as .json" if isinstance(net, DependencyNetwork | MarkovNetwork) else ""
+    if not hasattr(type(net), "dag"):
+        instead = "; fishernet.save stores it as .json" if hasattr(type(net), "variables") else ""
         raise SchemaError(f"a BIF file holds a BayesianNetwork, not a {type(net).__name__}{instead}")
+    numbers = [variable.name for variable in net.variables if variable.is_continuous]
+    if numbers:
+        raise SchemaError(f"a BIF file holds variables with states, and {listed(numbers)} hold numbers; use .json")
     check_storable(net.variables)
     labels = {variable.name: state_labels(variable.states) for variable in net.variables}
     with replacing_text(path) as file:

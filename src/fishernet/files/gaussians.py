@@ -1,4 +1,4 @@
-"""A Gaussian Markov or Bayesian network as fields of the model file, and back.
+"""A Gaussian Markov network as fields of the model file, and back.
 
 ::
 
@@ -6,7 +6,7 @@
     "precision": [2.0, 2.0],                                           its diagonal,
     "edges": [[0, 1, -1.0]]                                            and what is not 0 beside it: i < j, entry
 
-    "variables": [                                                     of a Gaussian Bayesian network
+    "variables": [                                                     of a "GaussianBayesianNetwork" of older files
       {"name": "a", "parents": [], "intercept": 0.0, "coefficients": [], "sd": 1.0},
       {"name": "b", "parents": [0], "intercept": 1.0, "coefficients": [2.0], "sd": 0.5}
     ]
@@ -27,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.files.fields import Fields, is_text, shown
+from fishernet.base.fields import Fields, is_text, shown
 from fishernet.graphs import Dag
-from fishernet.models import Gaussian, GaussianBayesianNetwork, GaussianMarkovNetwork, GaussianMixture
+from fishernet.models import BayesianNetwork, Gaussian, GaussianMarkovNetwork, GaussianMixture
 
 
 def gaussian_fields(model: Gaussian) -> dict[str, object]:
@@ -39,7 +39,7 @@ def gaussian_fields(model: Gaussian) -> dict[str, object]:
 
 def read_gaussian(fields: Fields) -> Gaussian:
     """Return the normal distribution that the fields describe."""
-    return Gaussian(_number(fields, "mean"), _number(fields, "sd"))
+    return Gaussian(fields.number("mean"), fields.number("sd"))
 
 
 def mixture_fields(model: GaussianMixture) -> dict[str, object]:
@@ -51,11 +51,7 @@ def read_mixture(fields: Fields) -> GaussianMixture:
     """Return the mixture that the fields describe."""
     weights = fields.numbers(fields.items("weights"), "weights")
     means = fields.numbers(fields.items("means"), "means")
-    return GaussianMixture(weights, means, _number(fields, "sd"))
-
-
-def _number(fields: Fields, name: str) -> float:
-    return float(fields.numbers([fields.take(name)], name)[0])
+    return GaussianMixture(weights, means, fields.number("sd"))
 
 
 def undirected_fields(net: GaussianMarkovNetwork) -> dict[str, object]:
@@ -93,40 +89,22 @@ def read_undirected(fields: Fields) -> GaussianMarkovNetwork:
         return GaussianMarkovNetwork(names, mean, precision)
 
 
-def directed_fields(net: GaussianBayesianNetwork) -> dict[str, object]:
-    """Return a Gaussian Bayesian network as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a name cannot be stored.
-    """
-    _check_names(net.names)
-    parts = zip(net.names, net.dag.parents, net.intercepts.tolist(), net.coefficients, net.sds.tolist(), strict=True)
-    return {
-        "variables": [
-            {"name": name, "parents": list(parents), "intercept": at, "coefficients": by.tolist(), "sd": sd}
-            for name, parents, at, by, sd in parts
-        ]
-    }
-
-
-def read_directed(fields: Fields) -> GaussianBayesianNetwork:
-    """Return the Gaussian Bayesian network that the fields describe."""
+def read_directed(fields: Fields) -> BayesianNetwork:
+    """Return the network of regressions that the fields of an older file describe."""
     names, parents, intercepts, coefficients, sds = [], [], [], [], []
     for item in fields.objects("variables"):
         names.append(item.text("name"))
         parents.append(item.items("parents"))
-        intercepts.append(_number(item, "intercept"))
+        intercepts.append(item.number("intercept"))
         slopes = item.numbers(item.items("coefficients"), "coefficients")
         order = parents[-1]
         if any(type(v) is not int for v in order) or order != sorted(order):
             raise item.wrong("expected ascending positions of variables", "parents")
         coefficients.append(slopes)
-        sds.append(_number(item, "sd"))
+        sds.append(item.number("sd"))
         item.end()
     with fields.checking():
-        return GaussianBayesianNetwork(Dag(names, parents), intercepts, coefficients, sds)
+        return BayesianNetwork.from_regressions(Dag(names, parents), intercepts, coefficients, sds)
 
 
 def _set_edge(fields: Fields, precision: npt.NDArray[np.float64], edge: Any, place: str) -> None:

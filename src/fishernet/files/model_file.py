@@ -20,11 +20,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.fields import Fields, shown
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import listed
-from fishernet.files.fields import Fields, shown
 from fishernet.files.gaussians import (
-    directed_fields,
     gaussian_fields,
     mixture_fields,
     read_directed,
@@ -56,7 +55,6 @@ from fishernet.models import (
     BayesianNetwork,
     DependencyNetwork,
     Gaussian,
-    GaussianBayesianNetwork,
     GaussianMarkovNetwork,
     GaussianMixture,
     HiddenMarkovModel,
@@ -85,7 +83,6 @@ KINDS = {
     "DependencyNetwork": Kind(DependencyNetwork, dependency_fields, read_dependency),
     "HiddenTree": Kind(HiddenTree, hidden_tree_fields, read_hidden_tree),
     "Gaussian": Kind(Gaussian, gaussian_fields, read_gaussian),
-    "GaussianBayesianNetwork": Kind(GaussianBayesianNetwork, directed_fields, read_directed),
     "GaussianMarkovNetwork": Kind(GaussianMarkovNetwork, undirected_fields, read_undirected),
     "GaussianMixture": Kind(GaussianMixture, mixture_fields, read_mixture),
     "HiddenMarkovModel": Kind(HiddenMarkovModel, hidden_markov_fields, read_hidden_markov),
@@ -93,6 +90,10 @@ KINDS = {
     "MarkovNetwork": Kind(MarkovNetwork, markov_fields, read_markov),
     "UndirectedGraph": Kind(UndirectedGraph, graph_fields, read_graph),
 }
+
+
+READ_ONLY: dict[str, Callable[[Fields], Any]] = {"GaussianBayesianNetwork": read_directed}
+"""Kinds that older versions wrote."""
 
 
 def save(model: object, path: str | os.PathLike[str]) -> None:
@@ -159,9 +160,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         place. A directed cycle of a Bayesian network is one too; its ``__cause__`` is the `CycleError`.
     """
     fields = Fields(path, "", _decoded(path, read_text(path)))
-    kind = _kind(fields)
+    read = _reader(fields)
     with fields.checking():
-        model = kind.read(fields)
+        model = read(fields)
     fields.end()
     return model
 
@@ -215,7 +216,7 @@ def _hint(text: str) -> str:
     return "; the file is damaged, ends early or is no model file"
 
 
-def _kind(fields: Fields) -> Kind:
+def _reader(fields: Fields) -> Callable[[Fields], Any]:
     if not fields.has("format") or fields.take("format") != FORMAT:
         raise fields.wrong(f'this is no model file: it lacks "format": "{FORMAT}"')
     version = fields.whole("version")
@@ -227,6 +228,8 @@ def _kind(fields: Fields) -> Kind:
     if version < 1:
         raise fields.wrong(f"there is no version {version} of the format; this fishernet reads version {VERSION}")
     name = fields.text("kind")
+    if name in READ_ONLY:
+        return READ_ONLY[name]
     if name not in KINDS:
         raise fields.wrong(f"unknown kind of model {shown(name)}; known are {listed(sorted(KINDS))}")
-    return KINDS[name]
+    return KINDS[name].read

@@ -46,7 +46,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.files.fields import Fields, is_text, shown
+from fishernet.base.fields import Fields, is_text, shown
 from fishernet.models import Alphabet, HiddenMarkovModel, HiddenTree, MarkovChain
 from fishernet.models.sequences.alphabet import Numbers
 from fishernet.models.sequences.markov_chain import table_shape

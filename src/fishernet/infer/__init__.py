@@ -11,11 +11,11 @@ What is known comes as ``given``, a mapping from names to states, and as ``likel
 number a state (soft evidence: how well each state explains what was seen).
 """
 
+from fishernet.infer.factors import group_probabilities
 from fishernet.infer.gibbs import Diagnosis, Estimate, diagnose, estimate
 from fishernet.infer.junction_tree import JunctionTree
 from fishernet.infer.queries import (
     family_marginals,
-    group_probabilities,
     intervene,
     log_evidence,
     log_partition,

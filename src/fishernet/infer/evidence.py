@@ -9,20 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
-from fishernet.base.names import positions
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.names import position
 from fishernet.data import Variable
 from fishernet.data.variable import State, code_of
-from fishernet.models import BayesianNetwork, MarkovNetwork
 
 Given = Mapping[str, State] | None
-MOST_CELLS = 2**31 - 1  # what the core can number
-
 Likelihood = Mapping[str, npt.ArrayLike] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class Evidence:
     """What is known, as the core takes it."""
 
     observed: list[int]
@@ -35,7 +32,7 @@ class Findings:
     """The likelihoods, one number a state."""
 
     @classmethod
-    def of(cls, variables: Sequence[Variable], given: Given, likelihood: Likelihood) -> Findings:
+    def of(cls, variables: Sequence[Variable], given: Given, likelihood: Likelihood) -> Evidence:
         """Check what a user knows against a model's variables.
 
         Raises
@@ -45,17 +42,20 @@ class Findings:
         UnknownStateError
             When a state is not one of the variable's.
         """
-        names = [variable.name for variable in variables]
+        states = np.zeros(len(variables), dtype=np.int32)
+        if given is None and likelihood is None:
+            return cls([], states, [], [])
+        where = {variable.name: at for at, variable in enumerate(variables)}
         given = _as_mapping(given, "given")
         likelihood = _as_mapping(likelihood, "likelihood")
-        observed = list(positions(names, given))
-        states = np.zeros(len(names), dtype=np.int32)
-        for position, state in zip(observed, given.values(), strict=True):
-            states[position] = code_of(variables[position], state)
-        soft = list(positions(names, likelihood))
+        observed = [position(where, name) for name in given]
+        for at, state in zip(observed, given.values(), strict=True):
+            if variables[at].is_continuous:
+                raise SchemaError(f"{variables[at].name!r} is continuous; evidence is of variables with states")
+            states[at] = code_of(variables[at], state)
+        soft = [position(where, name) for name in likelihood]
         arrays = [
-            _checked_likelihood(variables[position], values)
-            for position, values in zip(soft, likelihood.values(), strict=True)
+            _checked_likelihood(variables[at], values) for at, values in zip(soft, likelihood.values(), strict=True)
         ]
         return cls(observed, states, soft, arrays)
 
@@ -65,47 +65,8 @@ class Findings:
         return not self.observed and not self.soft
 
 
-Model = BayesianNetwork | MarkovNetwork
-
-
-def model_of(model: object) -> Model:
-    """Return a model that is a product of factors.
-
-    Raises
-    ------
-    SchemaError
-        When it is none.
-    """
-    if not isinstance(model, BayesianNetwork | MarkovNetwork):
-        raise SchemaError(
-            f"exact inference needs a BayesianNetwork or a MarkovNetwork, not {type(model).__name__}; "
-            "a DependencyNetwork has fn.infer.stationary, or samples"
-        )
-    return model
-
-
-def families_of(model: Model) -> list[tuple[int, ...]]:
-    """Return the positions of every conditional's parents and child, or of every factor."""
-    if isinstance(model, MarkovNetwork):
-        return [axes for axes, _ in model.scopes]
-    return [(*c.parents, c.child) for c in model.conditionals]
-
-
-def network_of(model: object) -> BayesianNetwork:
-    """Return a model as a Bayesian network.
-
-    Raises
-    ------
-    SchemaError
-        When it is none.
-    """
-    if not isinstance(model, BayesianNetwork):
-        raise SchemaError(f"a BayesianNetwork is needed, not {type(model).__name__}")
-    return model
-
-
 def impossible(given: Given) -> ZeroProbabilityError:
-    """Return the error for findings of probability zero."""
+    """Return the error for evidence of probability zero."""
     what = ", ".join(f"{name} = {state!r}" for name, state in (given or {}).items())
     return ZeroProbabilityError(
         f"what is given has probability 0 in this network{f' ({what})' if what else ''}; "
@@ -114,20 +75,6 @@ def impossible(given: Given) -> ZeroProbabilityError:
         configuration=dict(given or {}),
         parameter="smoothing",
     )
-
-
-def checked_limit(max_table: object) -> int:
-    """Return a limit of cells.
-
-    Raises
-    ------
-    FishernetError
-        When it is not a positive integer.
-    """
-    if isinstance(max_table, bool) or not isinstance(max_table, int | np.integer) or max_table < 1:
-        message = f"max_table must be a positive integer (a number of cells), got {max_table!r}"
-        raise FishernetError(message, parameter="max_table")
-    return min(int(max_table), MOST_CELLS)
 
 
 def _as_mapping(value: Any, what: str) -> Mapping[str, Any]:

@@ -23,16 +23,13 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.special import fdtri
 
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, draw_count, fixed_seed
 from fishernet.data import Table
 from fishernet.data.variable import State
-from fishernet.models import DependencyNetwork
-from fishernet.models.factors import check_held
-from fishernet.models.pseudo_gibbs import Scan, Weights, clamped_codes
-
-Array = npt.NDArray[np.float64]
+from fishernet.infer.factors import Array, check_held
+from fishernet.infer.pseudo_gibbs import Sampled, Scan, Weights, clamped_codes, sampled_of
 
 MIXED = 1.01  # the largest R-hat without a warning
 
@@ -76,7 +73,7 @@ class Diagnosis:
 
 
 def diagnose(
-    dn: DependencyNetwork,
+    dn: Sampled,
     *,
     chains: int = 4,
     n: int = 4000,
@@ -106,7 +103,7 @@ def diagnose(
     Warns
     -----
     FishernetWarning
-        When an R-hat is above 1.01: the chains have not mixed. More firings between rows, or a longer burn-in, help.
+        When an R-hat is above 1.01: the chains have not mixed. More updates between rows, or a longer burn-in, help.
 
     Examples
     --------
@@ -116,8 +113,7 @@ def diagnose(
     >>> found.mixed
     True
     """
-    if not isinstance(dn, DependencyNetwork):
-        raise SchemaError(f"chains are those of a DependencyNetwork, not of {type(dn).__name__}")
+    dn = sampled_of(dn, "chains are those")
     n_chains = draw_count(chains, "chains", least=2, most=2**20)
     per_chain = draw_count(n, least=1) // n_chains
     if per_chain < 8:
@@ -230,7 +226,7 @@ class Estimate:
 
 
 def estimate(
-    dn: DependencyNetwork,
+    dn: Sampled,
     names: Iterable[str],
     *,
     given: Mapping[str, State] | None = None,
@@ -277,8 +273,7 @@ def estimate(
     >>> found.probabilities.round(1)
     array([1., 0., 0., 0., 0.])
     """
-    if not isinstance(dn, DependencyNetwork):
-        raise SchemaError(f"estimates are of a DependencyNetwork, not of {type(dn).__name__}; use fn.infer.marginal")
+    dn = sampled_of(dn, "estimates are", instead="; use fn.infer.marginal")
     asked = list(names)
     check_names(asked)
     where = positions(dn.names, asked)
@@ -344,7 +339,7 @@ def _standard_errors(groups: Array) -> tuple[Array, int]:
     return np.sqrt(np.maximum(within, between)), freedom[0]
 
 
-def _warn_of_rare(dn: DependencyNetwork, given: Mapping[str, State], free_rows: Table) -> None:
+def _warn_of_rare(dn: Sampled, given: Mapping[str, State], free_rows: Table) -> None:
     agrees = np.ones(free_rows.n_rows, dtype=bool)
     for v, code in clamped_codes(dn.variables, given).items():
         agrees &= free_rows.codes[v] == code

@@ -2,7 +2,7 @@
 
 The graph is moralized (parents of a child are joined), triangulated, and its maximal cliques are joined into a tree
 with the running intersection property [1]_. Two passes of messages make every clique's table the joint distribution of
-its variables and what is known. The tree without findings is calibrated once. Findings shrink the graph, so each
+its variables and what is known. The tree without evidence is calibrated once. Evidence shrink the graph, so each
 set of them gets a tree of its own; the last one is kept.
 
 References
@@ -16,25 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.names import check_names, positions
-from fishernet.infer.evidence import (
-    Findings,
-    Given,
-    Likelihood,
-    Model,
-    checked_limit,
-    families_of,
-    impossible,
-    model_of,
-)
+from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
+from fishernet.infer.factors import MAX_TABLE, Array, Model, check_held, checked_limit, model_of
 from fishernet.infer.queries import check_answer, joint_of_query, log_partition, with_observed_axes
-from fishernet.models import MarkovNetwork
-from fishernet.models.factors import MAX_TABLE, check_held
-
-Array = npt.NDArray[np.float64]
 
 
 class JunctionTree:
@@ -66,9 +53,9 @@ class JunctionTree:
 
     def __init__(self, net: Model, *, max_table: int = MAX_TABLE) -> None:
         self._net = model_of(net)
-        self._scopes = families_of(net)
+        self._scopes = self._net.scopes
         self._limit = checked_limit(max_table)
-        self._tree = self._plan(Findings.of(net.variables, None, None))
+        self._tree = self._plan(Evidence.of(net.variables, None, None))
         self._calibrated: tuple[tuple[object, ...], list[Array], float] | None = None
 
     @property
@@ -123,14 +110,14 @@ class JunctionTree:
         check_names(asked)
         where = positions(self._net.names, asked)
         check_answer(self._net, where, self._limit)
-        findings = Findings.of(self._net.variables, given, likelihood)
-        free = [v for v in where if v not in findings.observed]
+        evidence = Evidence.of(self._net.variables, given, likelihood)
+        free = [v for v in where if v not in evidence.observed]
         for position, scope in enumerate(self._scopes):
-            family = [v for v in scope if v not in findings.observed]
+            family = [v for v in scope if v not in evidence.observed]
             if set(free) <= set(family):
-                table = self._families(findings, given)[position]
-                return with_observed_axes(self._net, where, findings, _onto(table, family, free))
-        return joint_of_query(self._net, where, findings, given, self._limit)
+                table = self._families(evidence, given)[position]
+                return with_observed_axes(self._net, where, evidence, _onto(table, family, free))
+        return joint_of_query(self._net, where, evidence, given, self._limit)
 
     def family_marginals(self, *, given: Given = None, likelihood: Likelihood = None) -> list[Array]:
         """Return the joint probabilities of every variable and its parents, by one calibration.
@@ -141,10 +128,10 @@ class JunctionTree:
             One axis a parent, in the order of its conditional, and the variable's own axis last. Of a Markov network:
             one a factor, with its axes.
         """
-        findings = Findings.of(self._net.variables, given, likelihood)
-        tables = self._families(findings, given)
+        evidence = Evidence.of(self._net.variables, given, likelihood)
+        tables = self._families(evidence, given)
         return [
-            with_observed_axes(self._net, scope, findings, table)
+            with_observed_axes(self._net, scope, evidence, table)
             for scope, table in zip(self._scopes, tables, strict=True)
         ]
 
@@ -153,37 +140,37 @@ class JunctionTree:
 
         With soft evidence: the logarithm of the expected product of the likelihoods where the rest is as given.
         """
-        total = self._calibrate(Findings.of(self._net.variables, given, likelihood))[1]
-        if isinstance(self._net, MarkovNetwork):
+        total = self._calibrate(Evidence.of(self._net.variables, given, likelihood))[1]
+        if not self._net.is_normalized:
             total -= log_partition(self._net, max_table=self._limit)
         return total
 
-    def _plan(self, findings: Findings) -> _core.Inference:
-        free = [[v for v in scope if v not in findings.observed] for scope in self._scopes]
-        plan = _core.Inference(self._net.factors, findings.observed, findings.soft, free, False, self._limit)
+    def _plan(self, evidence: Evidence) -> _core.Inference:
+        free = [[v for v in scope if v not in evidence.observed] for scope in self._scopes]
+        plan = _core.Inference(self._net.factors, evidence.observed, evidence.soft, free, False, self._limit)
         check_held(plan.cells_held, self._limit, "the junction tree's tables")
         return plan
 
-    def _calibrate(self, findings: Findings) -> tuple[list[Array], float]:
+    def _calibrate(self, evidence: Evidence) -> tuple[list[Array], float]:
         key = (
-            *zip(findings.observed, findings.states[findings.observed].tolist(), strict=True),
-            *((v, tuple(numbers.tolist())) for v, numbers in zip(findings.soft, findings.likelihoods, strict=True)),
+            *zip(evidence.observed, evidence.states[evidence.observed].tolist(), strict=True),
+            *((v, tuple(numbers.tolist())) for v, numbers in zip(evidence.soft, evidence.likelihoods, strict=True)),
         )
         calibrated = self._calibrated
         if calibrated is None or calibrated[0] != key:
-            plan = self._tree if findings.empty else self._plan(findings)
-            calibrated = (key, *plan.run(findings.states, findings.likelihoods))
+            plan = self._tree if evidence.empty else self._plan(evidence)
+            calibrated = (key, *plan.run(evidence.states, evidence.likelihoods))
             self._calibrated = calibrated  # another thread's may take its place; what is returned is this call's
         return calibrated[1:]
 
-    def _families(self, findings: Findings, given: Given) -> list[Array]:
+    def _families(self, evidence: Evidence, given: Given) -> list[Array]:
         """Return the tables of all families over their unobserved variables."""
-        tables, log_evidence = self._calibrate(findings)
+        tables, log_evidence = self._calibrate(evidence)
         if np.isneginf(log_evidence):
             raise impossible(given)
         shaped = []
         for scope, table in zip(self._scopes, tables, strict=True):
-            free = [v for v in scope if v not in findings.observed]
+            free = [v for v in scope if v not in evidence.observed]
             shaped.append(table.reshape([self._net.variables[v].cardinality for v in free]))
         return shaped
 

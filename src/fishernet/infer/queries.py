@@ -1,38 +1,38 @@
-"""Marginals by the cheapest exact plan for one question.
-
-The most probable explanation: the states of all variables that are most probable together.
-
-P1's P(pi_i = j): how probable each group of configurations of a variable's parents is.
-
-Setting variables from outside, as an experiment does.
-
-Rows drawn exactly from what is known.
-
-Predicting a variable from rows in which cells are missing.
-"""
+"""Exact answers to one question each, by the cheapest plan: marginals, explanations, draws, predictions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.names import check_names, positions
-from fishernet.base.random import Seed, draw_count, generator, stream_key
-from fishernet.data import Table
+from fishernet.base.random import Seed, draw_count, stream_key
+from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import State
-from fishernet.infer.evidence import Findings, Given, Likelihood, Model, checked_limit, impossible, model_of, network_of
+from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
+from fishernet.infer.factors import (
+    MAX_TABLE,
+    Array,
+    Model,
+    Network,
+    check_held,
+    checked_limit,
+    model_of,
+    network_of,
+    parent_marginals,
+)
 from fishernet.infer.gibbs import estimate
-from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
-from fishernet.models.conditionals.conditional import Conditional
-from fishernet.models.conditionals.full_table import FullTable
-from fishernet.models.factors import MAX_TABLE, check_held, parent_marginals, sum_by_group
-from fishernet.models.network import without_target
+from fishernet.infer.pseudo_gibbs import Sampled, is_sampled
+
+MOST_AXES = 32  # of an array of NumPy 1
+
+Intervened = TypeVar("Intervened", bound=Network)
 
 
 def most_probable(
@@ -71,106 +71,16 @@ def most_probable(
     """
     net = model_of(net)
     limit = checked_limit(max_table)
-    findings = Findings.of(net.variables, given, likelihood)
-    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], True, limit)
+    evidence = Evidence.of(net.variables, given, likelihood)
+    plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [], True, limit)
     check_held(plan.cells_held, limit, "the junction tree's tables")
-    codes = plan.maximize(findings.states, findings.likelihoods)
+    codes = plan.maximize(evidence.states, evidence.likelihoods)
     if len(codes) < len(net.variables):
         raise impossible(given)
     return {variable.name: variable.states[code] for variable, code in zip(net.variables, codes, strict=True)}
 
 
-Array = npt.NDArray[np.float64]
-
-CELLS_AT_ONCE = 2**22  # of sampled rows: what a cache holds
-FEWEST_ROWS = 2**13  # sampled at once: two blocks, for two threads
-METHODS = ("auto", "tree", "elimination", "sample")
-
-
-def group_probabilities(
-    net: BayesianNetwork,
-    *,
-    method: str = "auto",
-    n_samples: int = 1_000_000,
-    seed: Seed = None,
-    max_table: int = MAX_TABLE,
-) -> list[Array]:
-    """Return the probability of every group of every conditional.
-
-    Parameters
-    ----------
-    net : BayesianNetwork
-    method : {"auto", "tree", "elimination", "sample"}
-        One junction tree, one elimination a family in its ancestral graph, or sampled rows. "auto" takes the cheapest
-        exact plan (also a mixture of trees and eliminations) while its tables fit, and samples otherwise.
-    n_samples : int
-        Rows to sample, where that is done.
-    seed : None, int or numpy.random.Generator
-        For the sampling.
-    max_table : int
-        How many cells (8 bytes each) the tables of an exact plan held at once may have.
-
-    Returns
-    -------
-    list of (groups,) arrays, one a variable
-        Exact ones sum to 1. Sampled ones are ``(count + 1) / (n_samples + configurations)``, so that none is 0 [1]_.
-
-    Raises
-    ------
-    StateSpaceError
-        When "tree" or "elimination" was asked for and its tables do not fit.
-    SchemaError
-        When the method is none of these, or the number of samples is not positive.
-
-    References
-    ----------
-    .. [1] P1, section 7.1.
-
-    Examples
-    --------
-    >>> import fishernet as fn
-    >>> asia = fn.datasets.load("asia")
-    >>> fn.infer.group_probabilities(asia)[asia.names.index("dysp")].round(4)
-    array([0.0359, 0.4141, 0.029 , 0.521 ])
-    """
-    net = network_of(net)
-    limit = checked_limit(max_table)
-    if method not in METHODS:
-        raise SchemaError(f"unknown method {method!r}; known are {', '.join(map(repr, METHODS))}")
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
-        raise SchemaError(f"n_samples must be a positive integer, got {n_samples!r}")
-    if method != "sample":
-        cardinalities = [variable.cardinality for variable in net.variables]
-        try:
-            of_parents = parent_marginals(net.factors, cardinalities, method=method, max_table=limit)
-            return [sum_by_group(c, p) for c, p in zip(net.conditionals, of_parents, strict=True)]
-        except StateSpaceError:
-            if method != "auto":
-                raise
-    return _sampled(net, int(n_samples), seed)
-
-
-def _sampled(net: BayesianNetwork, n_samples: int, seed: Seed) -> list[Array]:
-    """Return the groups' shares of sampled rows with a count of one added to every configuration."""
-    random = generator(seed)
-    counts = np.zeros(sum(c.probabilities.size for c in net.conditionals))
-    at_once = max(FEWEST_ROWS, CELLS_AT_ONCE // max(1, len(net.variables)))
-    for first in range(0, n_samples, at_once):
-        rows = net.sample(min(at_once, n_samples - first), seed=random)
-        counts += net.flat.cells(rows.native).counts(None)
-    shares = []
-    first = 0
-    for conditional in net.conditionals:
-        shape = conditional.probabilities.shape
-        of_groups = counts[first : first + math.prod(shape)].reshape(shape).sum(axis=1)
-        group_of = conditional.flat()[1]
-        sizes = np.ones(shape[0]) if group_of is None else np.bincount(group_of, minlength=shape[0])
-        shares.append((of_groups + sizes) / (n_samples + sizes.sum()))
-        first += math.prod(shape)
-    return shares
-
-
-def intervene(net: BayesianNetwork, states: Mapping[str, State]) -> BayesianNetwork:
+def intervene(net: Intervened, states: Mapping[str, State]) -> Intervened:
     """Return the network in which some variables are set from outside (Pearl's do).
 
     They lose their parents and have their states with probability 1; all other conditionals stay. What is learned
@@ -195,24 +105,15 @@ def intervene(net: BayesianNetwork, states: Mapping[str, State]) -> BayesianNetw
     >>> seen.round(2), done.round(2)
     (array([0.67, 0.33]), array([0.5, 0.5]))
     """
-    net = network_of(net)
+    found = network_of(net)
     if states is None:
         raise SchemaError("intervene needs a mapping from names to states")
-    findings = Findings.of(net.variables, states, None)
-    conditionals: list[Conditional] = list(net.conditionals)
-    for position in findings.observed:
-        variable = net.variables[position]
-        certain = np.zeros((1, variable.cardinality))
-        certain[0, findings.states[position]] = 1
-        conditionals[position] = FullTable(position, (), (variable,), certain)
-    return BayesianNetwork(net.variables, conditionals)
-
-
-MOST_AXES = 32  # of an array of NumPy 1
+    evidence = Evidence.of(found.variables, states, None)
+    return found.intervened({v: int(evidence.states[v]) for v in evidence.observed})  # type: ignore[no-any-return]
 
 
 def marginal(
-    model: Model | DependencyNetwork,
+    model: Model | Sampled,
     names: Iterable[str],
     *,
     given: Given = None,
@@ -263,7 +164,7 @@ def marginal(
     (2, 2)
     """
     asked = [names] if isinstance(names, str) else list(names)
-    if isinstance(model, DependencyNetwork):
+    if is_sampled(model):
         if likelihood is not None:
             raise SchemaError("a dependency network takes no soft evidence")
         return estimate(model, asked, given=given, **chains).probabilities
@@ -272,14 +173,14 @@ def marginal(
     net = model_of(model)
     limit = checked_limit(max_table)
     check_names(asked)
-    findings = Findings.of(net.variables, given, likelihood)
+    evidence = Evidence.of(net.variables, given, likelihood)
     where = positions(net.names, asked)
     check_answer(net, where, limit)
-    return joint_of_query(net, where, findings, given, limit)
+    return joint_of_query(net, where, evidence, given, limit)
 
 
 def family_marginals(
-    net: BayesianNetwork, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+    net: Network, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
 ) -> list[Array]:
     """Return the joint probabilities of every variable and its parents, by the cheapest exact plan.
 
@@ -314,27 +215,26 @@ def family_marginals(
     """
     net = network_of(net)
     limit = checked_limit(max_table)
-    findings = Findings.of(net.variables, given, likelihood)
+    evidence = Evidence.of(net.variables, given, likelihood)
     cardinalities = [variable.cardinality for variable in net.variables]
-    families = [(*c.parents, c.child) for c in net.conditionals]
-    if findings.empty:
+    families = net.scopes
+    if evidence.empty:
         largest = max((math.prod(cardinalities[v] for v in family) for family in families), default=0)
         check_held(largest, limit, "the marginal of a family")
-        tables = parent_marginals(net.factors, cardinalities, max_table=limit)
+        tables = parent_marginals(net, max_table=limit)
         return [
             p.reshape([*(cardinalities[v] for v in c.parents), 1]) * c.table()
             for c, p in zip(net.conditionals, tables, strict=True)
         ]
-    plan = _core.FamilyPlan(net.factors, findings.observed, findings.soft, "auto", limit)
+    plan = _core.FamilyPlan(net.factors, evidence.observed, evidence.soft, "auto", limit)
     check_held(plan.cells_held, limit, "the tables for the marginals of the families")
-    tables = plan.run(findings.states, findings.likelihoods)
+    tables = plan.run(evidence.states, evidence.likelihoods)
     if not tables:
         raise impossible(given)
-    families = [(*c.parents, c.child) for c in net.conditionals]
-    return [with_observed_axes(net, family, findings, table) for family, table in zip(families, tables, strict=True)]
+    return [with_observed_axes(net, family, evidence, table) for family, table in zip(families, tables, strict=True)]
 
 
-def log_partition(network: MarkovNetwork, *, max_table: int = MAX_TABLE) -> float:
+def log_partition(network: Model, *, max_table: int = MAX_TABLE) -> float:
     """Return the logarithm of a Markov network's partition function, the sum of its potentials over all states.
 
     Parameters
@@ -361,9 +261,9 @@ def log_partition(network: MarkovNetwork, *, max_table: int = MAX_TABLE) -> floa
     >>> round(fn.infer.log_partition(pair), 6)  # log 6
     1.791759
     """
-    if not isinstance(network, MarkovNetwork):
+    if getattr(network, "is_normalized", True):
         raise SchemaError(f"a partition function is of a MarkovNetwork, not of {type(network).__name__}")
-    return _log_sum(network, Findings.of(network.variables, None, None), checked_limit(max_table))
+    return _log_sum(network, Evidence.of(network.variables, None, None), checked_limit(max_table))
 
 
 def log_evidence(
@@ -394,15 +294,15 @@ def log_evidence(
     """
     net = model_of(net)
     limit = checked_limit(max_table)
-    total = _log_sum(net, Findings.of(net.variables, given, likelihood), limit)
-    return total - log_partition(net, max_table=limit) if isinstance(net, MarkovNetwork) else total
+    total = _log_sum(net, Evidence.of(net.variables, given, likelihood), limit)
+    return total if net.is_normalized else total - log_partition(net, max_table=limit)
 
 
-def _log_sum(net: Model, findings: Findings, limit: int) -> float:
-    """Return the logarithm of the sum of a model's products over all states that agree with the findings."""
-    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], False, limit)
+def _log_sum(net: Model, evidence: Evidence, limit: int) -> float:
+    """Return the logarithm of the sum of a model's products over all states that agree with the evidence."""
+    plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [], False, limit)
     check_held(plan.cells_held, limit, "a table of the elimination")
-    return plan.run(findings.states, findings.likelihoods)[1]
+    return plan.run(evidence.states, evidence.likelihoods)[1]
 
 
 def check_answer(net: Model, where: Sequence[int], limit: int) -> None:
@@ -412,23 +312,23 @@ def check_answer(net: Model, where: Sequence[int], limit: int) -> None:
     check_held(math.prod(net.variables[v].cardinality for v in where), limit, "the joint table")
 
 
-def joint_of_query(net: Model, where: Sequence[int], findings: Findings, given: Given, limit: int) -> Array:
+def joint_of_query(net: Model, where: Sequence[int], evidence: Evidence, given: Given, limit: int) -> Array:
     """Return the joint of some variables, given what is known, by one elimination."""
-    free = [v for v in where if v not in findings.observed]
-    plan = _core.Inference(net.factors, findings.observed, findings.soft, [free], False, limit)
+    free = [v for v in where if v not in evidence.observed]
+    plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [free], False, limit)
     check_held(plan.cells_held, limit, "a table of the elimination")
-    tables, log_probability = plan.run(findings.states, findings.likelihoods)
+    tables, log_probability = plan.run(evidence.states, evidence.likelihoods)
     if np.isneginf(log_probability):
         raise impossible(given)
-    return with_observed_axes(net, where, findings, tables[0])
+    return with_observed_axes(net, where, evidence, tables[0])
 
 
-def with_observed_axes(net: Model, where: Sequence[int], findings: Findings, table: Array) -> Array:
+def with_observed_axes(net: Model, where: Sequence[int], evidence: Evidence, table: Array) -> Array:
     """Give the observed among some variables their axes in a table of the others, all mass at the state observed."""
     cardinalities = [net.variables[v].cardinality for v in where]
     whole = np.zeros(cardinalities)
-    index = tuple(int(findings.states[v]) if v in findings.observed else slice(None) for v in where)
-    whole[index] = table.reshape([r for r, v in zip(cardinalities, where, strict=True) if v not in findings.observed])
+    index = tuple(int(evidence.states[v]) if v in evidence.observed else slice(None) for v in where)
+    whole[index] = table.reshape([r for r, v in zip(cardinalities, where, strict=True) if v not in evidence.observed])
     return whole
 
 
@@ -475,18 +375,16 @@ def sample(
     net = model_of(net)
     limit = checked_limit(max_table)
     rows = draw_count(n)
-    findings = Findings.of(net.variables, given, likelihood)
-    plan = _core.Inference(net.factors, findings.observed, findings.soft, [], True, limit)
+    evidence = Evidence.of(net.variables, given, likelihood)
+    plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [], True, limit)
     check_held(plan.cells_held, limit, "the junction tree's tables")
-    columns = plan.sample(findings.states, findings.likelihoods, rows, stream_key(seed))
+    columns = plan.sample(evidence.states, evidence.likelihoods, rows, stream_key(seed))
     if len(columns) < len(net.variables):
         raise impossible(given)
     return Table.adopt(net.variables, columns, n_rows=rows)
 
 
-def predict_proba(
-    net: BayesianNetwork, table: Table | npt.ArrayLike, target: str, *, max_table: int = MAX_TABLE
-) -> Array:
+def predict_proba(net: Network, table: Any, target: str, *, max_table: int = MAX_TABLE) -> Array:
     """Return the probability of each state of one variable, given the cells of each row that are not missing.
 
     Missing cells are summed out exactly. Rows with the same cells missing share a plan, and equal rows are computed
@@ -527,15 +425,18 @@ def predict_proba(
     net = network_of(net)
     limit = checked_limit(max_table)
     position = positions(net.names, [target])[0]
+    if net.variables[position].is_continuous:
+        raise SchemaError(f"{target!r} is continuous and has no states; predict gives its mean")
     rows = without_target(table, net.variables, position)
-    cardinalities = np.array([variable.cardinality for variable in net.variables])
+    if not rows.has_missing:
+        return net.probabilities_given_rest(rows, position)
     codes = np.stack([column.astype(np.int32) for column in rows.codes], axis=1)
-    out = np.empty((rows.n_rows, int(cardinalities[position])))
-    missing = codes == cardinalities
+    missing = codes == np.array([variable.cardinality for variable in net.variables], dtype=np.int32)
     missing[:, position] = True
+    out = np.empty((rows.n_rows, net.variables[position].cardinality))
     complete = missing.sum(axis=1) == 1
     if complete.any():
-        out[complete] = net.predict_proba(rows[complete], target)
+        out[complete] = net.probabilities_given_rest(rows[complete], position)
     patterns, pattern_of = np.unique(missing[~complete], axis=0, return_inverse=True)
     incomplete = np.flatnonzero(~complete)
     for number, pattern in enumerate(patterns):
@@ -545,7 +446,7 @@ def predict_proba(
 
 
 def _by_pattern(
-    net: BayesianNetwork,
+    net: Network,
     codes: npt.NDArray[np.int32],
     missing: npt.NDArray[np.bool_],
     target: int,
@@ -570,3 +471,14 @@ def _by_pattern(
             parameter="smoothing",
         )
     return result
+
+
+def without_target(data: Any, variables: Sequence[Variable], target: int) -> Table:
+    """Return data as a table of a model's variables in which the target's column means nothing.
+
+    Other cells may be missing.
+    """
+    rows = as_table(data, variables, without=(variables[target].name,))
+    columns = list(rows.codes)
+    columns.insert(target, np.zeros(rows.n_rows, dtype=variables[target].dtype))
+    return Table.adopt(variables, columns, n_rows=rows.n_rows)

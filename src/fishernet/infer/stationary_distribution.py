@@ -12,16 +12,13 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import ConvergenceError, FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import ConvergenceError, FishernetError, StateSpaceError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.data.variable import State
-from fishernet.models import DependencyNetwork
-from fishernet.models.pseudo_gibbs import Scan, Weights
-
-Array = npt.NDArray[np.float64]
+from fishernet.infer.factors import Array
+from fishernet.infer.pseudo_gibbs import Sampled, Scan, Weights, sampled_of
 
 MOST_STATES = 2**27  # of the joint distribution: eight vectors of them take 8 GiB
 DIRECT = 512  # states up to which the linear equations are solved at once
@@ -36,7 +33,7 @@ REACHED = 2e-15  # a change that rounding lets every processor reach; nothing be
 
 
 def stationary(
-    dn: DependencyNetwork,
+    dn: Sampled,
     *,
     scan: str = "random",
     given: Mapping[str, State] | None = None,
@@ -55,7 +52,7 @@ def stationary(
     given : mapping from name to state, optional
         Clamped variables; they get no axis.
     weights : (n_variables,) array or mapping from name to number, optional
-        How probable each variable is to be fired in a random scan; they sum to 1. Equally, when not said.
+        How probable each variable is to be updated in a random scan; they sum to 1. Default: equally.
     tolerance : float
         The distance in total variation, estimated as the change in one step divided by the spectral gap. As the gap is
         an estimate, steps go on until the estimated distance is a tenth of it, or rounding hides the rest.
@@ -88,8 +85,7 @@ def stationary(
     array([[0.45, 0.05],
            [0.05, 0.45]])
     """
-    if not isinstance(dn, DependencyNetwork):
-        raise SchemaError(f"a stationary distribution is of a DependencyNetwork, not of {type(dn).__name__}")
+    dn = sampled_of(dn, "a stationary distribution is")
     plan = Scan.of(dn.variables, scan, given, weights)
     if not isinstance(tolerance, float | int) or not 0 < tolerance < 1:
         raise FishernetError(f"tolerance must be a number between 0 and 1, got {tolerance!r}")
@@ -118,7 +114,7 @@ def stationary(
     return np.asarray(np.maximum(found, 0) / found.sum()).reshape(sizes)
 
 
-def _solver(dn: DependencyNetwork, plan: Scan) -> _core.Stationary:
+def _solver(dn: Sampled, plan: Scan) -> _core.Stationary:
     """Return the operator with the clamped states put in."""
     place = {int(v): i for i, v in enumerate(plan.free)}
     inputs, strides, theta = [], [], []

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.random import Seed, generator
-from fishernet.data import Table, as_table
-from fishernet.data.matching import as_rows
+from fishernet.data import Table
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.kernel import (
     Algebra,
@@ -57,9 +56,8 @@ from fishernet.kernels.kernel import (
     total_weight,
     weighted_mean,
 )
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
-from fishernet.models.bayesian_network import zero_probability
-from fishernet.models.conditionals.conditional import describe_group
+from fishernet.models import BayesianNetwork
+from fishernet.models.conditionals.base import shown_states
 
 PARTS = ("emission", "transition", "initial", "final")
 
@@ -148,7 +146,7 @@ class Practical:
 
     def __init__(self, model: BayesianNetwork) -> None:
         self._model = model
-        self._widths = [c.probabilities.shape[0] * (c.probabilities.shape[1] - 1) for c in model.conditionals]
+        self._widths = [conditional.n_parameters for conditional in model.conditionals]
 
     @property
     def dimension(self) -> int:
@@ -177,17 +175,9 @@ class Practical:
         values, columns = [], []
         first = 0
         for conditional, width in zip(self._model.conditionals, self._widths, strict=True):
-            theta = conditional.probabilities
-            group = conditional.groups(X)
-            state = X.codes[conditional.child].astype(np.int64)
-            of_row = theta[group, state]
-            if (of_row == 0).any():
-                row = int(np.argmax(of_row == 0))
-                raise zero_probability(conditional, int(group[row]), int(state[row]), f"row {row} has")
-            free = np.arange(theta.shape[1] - 1)
-            last = state == theta.shape[1] - 1
-            values.append(((free == state[:, None]).astype(float) - last[:, None]) / of_row[:, None])
-            columns.append(first + group[:, None] * len(free) + free)
+            entries, places = conditional.score_entries(X)
+            values.append(entries)
+            columns.append(first + places)
             first += width
         matrix = sparse(values, columns, X.n_rows, self.dimension)
         matrix.eliminate_zeros()
@@ -203,7 +193,6 @@ N_SAMPLES = 10_000
 CUTOFF = 1e-10
 
 
-@runtime_checkable
 class ScoredModel(Protocol):
     """A model of rows, strings or numbers with a likelihood and its derivatives."""
 
@@ -363,7 +352,7 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
     random = generator(seed)  # a bad seed is refused, whether it is used or not
     if hasattr(model, "fisher_information"):
         try:
-            return np.asarray(model.fisher_information(**how, **options))
+            return _whole(model.fisher_information(**how, **options))
         except StateSpaceError:
             pass  # too large, or without end: what it draws tells as much as it can
     if not hasattr(model, "sample"):
@@ -372,6 +361,21 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
             "'empirical' with reference rows"
         )
     return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))
+
+
+def _whole(information: Any) -> Matrix:
+    """Return the information as one matrix; a network gives a block a variable."""
+    if isinstance(information, np.ndarray):
+        return information
+    size = sum(len(block) for block in information)
+    if size**2 > MOST_INFORMATION:
+        raise StateSpaceError("the Fisher information", cells=size**2, limit=MOST_INFORMATION, remedy="")
+    matrix, first = np.zeros((size, size)), 0
+    for block in information:
+        last = first + len(block)
+        matrix[first:last, first:last] = block
+        first = last
+    return matrix
 
 
 def _checked_cutoff(cutoff: float) -> float:
@@ -428,33 +432,37 @@ class Invariant:
     def __init__(self, model: BayesianNetwork, groups: Sequence[Matrix]) -> None:
         self._model = model
         self._theta = [c.probabilities for c in model.conditionals]
-        self._inverse_theta = [_inverse(theta) for theta in self._theta]
-        self._inverse_group = [
-            np.repeat(_inverse(p)[:, None], t.shape[1], axis=1) for p, t in zip(groups, self._theta, strict=True)
-        ]
-        self._same = [
-            (1 - t) * by_theta * by_group
-            for t, by_theta, by_group in zip(self._theta, self._inverse_theta, self._inverse_group, strict=True)
-        ]
-        self._other = [-p for p in self._inverse_group]
-        self._impossible = [
-            ((t == 0) | (p == 0)).astype(np.float64) for t, p in zip(self._theta, self._inverse_group, strict=True)
-        ]
+        theta = _flat(self._theta)
+        states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
+        by_theta = self._by_theta = _inverse(theta)
+        by_group = self._by_group = np.repeat(_inverse(_flat(groups)), states)
+        self._same, self._other = (1 - theta) * by_theta * by_group, -by_group
+        self._inverse_theta, self._inverse_group = self._parts(by_theta), self._parts(by_group)
+        impossible = (theta == 0) | (by_group == 0)
+        self._impossible = self._parts(impossible.astype(np.float64)) if impossible.any() else None
+
+    def _parts(self, cells: Matrix) -> list[Matrix]:
+        """Return one number a cell as one (groups, states) array a variable."""
+        parts, first = [], 0
+        for theta in self._theta:
+            parts.append(cells[first : first + theta.size].reshape(theta.shape))
+            first += theta.size
+        return parts
 
     @property
     def dimension(self) -> int:
         """The number of features."""
-        return sum(theta.size for theta in self._theta)
+        return len(self._by_theta)
 
     @property
     def inverse_theta(self) -> Matrix:
         """1 / theta of every cell, 0 where theta is 0; variable by variable, (dimension,)."""
-        return _flat(self._inverse_theta)
+        return self._by_theta
 
     @property
     def inverse_group(self) -> Matrix:
         """1 / P(group) of every cell, (dimension,)."""
-        return _flat(self._inverse_group)
+        return self._by_group
 
     def cells(self, X: Table) -> _core.Cells:
         """Return where each row falls in the conditionals.
@@ -471,18 +479,18 @@ class Invariant:
         """Return the kernel of all pairs, (n, m)."""
         check_cells(X.n_rows * Y.n_rows, "the kernel matrix")
         x = self.cells(X)
-        return _core.gram(x, x if Y is X else self.cells(Y), _flat(self._other), _flat(self._same))
+        return _core.gram(x, x if Y is X else self.cells(Y), self._other, self._same)
 
     def terms(self, X: Table, Y: Table) -> Matrix:
         """Return what each variable adds, (n_variables, n, m)."""
         check_cells(len(self._theta) * X.n_rows * Y.n_rows, "the terms of the kernel matrix")
         x = self.cells(X)
-        return _core.gram_terms(x, x if Y is X else self.cells(Y), _flat(self._other), _flat(self._same))
+        return _core.gram_terms(x, x if Y is X else self.cells(Y), self._other, self._same)
 
     def diag(self, X: Table) -> Matrix:
         """Return the kernel of each row with itself, (n,)."""
         self._require_possible(X)
-        return self._model.flat.look_up(X.native, self._same, True)
+        return self._model.flat.look_up(X.native, self._parts(self._same), True)
 
     def features(self, X: Table) -> Features:
         """Return phi_ijk of each row, (n, dimension); a state of probability 0 that the row does not have gives 0."""
@@ -503,7 +511,8 @@ class Invariant:
 
     def mean_features(self, X: Table) -> Matrix:
         """Return the mean of phi_ijk, from counts: ``(N_ijk - N_ij theta_ijk) / (N sqrt(P(j) theta_ijk))``."""
-        counts = self.cells(X).counts(X.weights)
+        weights, unit = X.weights_in_units
+        counts = self.cells(X).counts(weights) * unit
         total = total_weight(X)
         means = []
         first = 0
@@ -515,7 +524,7 @@ class Invariant:
         return np.concatenate(means)
 
     def _require_possible(self, X: Table) -> None:
-        if not any(marks.any() for marks in self._impossible):
+        if self._impossible is None:
             return
         hits = self._model.flat.look_up(X.native, self._impossible, False)
         if hits.any():
@@ -527,13 +536,12 @@ class Invariant:
         group = int(conditional.groups(X[row : row + 1])[0])
         state = int(X.codes[position][row])
         if self._theta[position][group, state] == 0:
-            return zero_probability(conditional, group, state, f"row {row} has")
-        configuration = describe_group(conditional, group)
-        given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
+            return conditional.zero_probability(group, state, f"row {row} has")
+        configuration, name = conditional.describe_group(group), self._model.names[position]
         return ZeroProbabilityError(
-            f"row {row} has {given}, a configuration of the parents of {self._model.names[position]!r} that has "
+            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {name!r} that has "
             "probability 0; fit the network with smoothing above 0",
-            variable=self._model.names[position],
+            variable=name,
             configuration=configuration,
             parameter="smoothing",
         )
@@ -654,7 +662,8 @@ class FisherKernel(Algebra):
         self._groups: tuple[Matrix, ...] | None = None
         self._method, self._seed = "auto", seed
         options = {"parameters": parameters, "length": length, "n_samples": n_samples, "cutoff": cutoff}
-        if not isinstance(model, BayesianNetwork):
+        self._of_groups = getattr(model, "runs_in_core", False)  # a network of tables: Theorem 1's closed form
+        if not self._of_groups:
             if not isinstance(group_probabilities, str) or group_probabilities != "auto":
                 raise SchemaError(f"group probabilities are a Bayesian network's; a {type(model).__name__} has none")
             rows = None if reference is None else self._rows(reference)
@@ -688,7 +697,7 @@ class FisherKernel(Algebra):
     @property
     def group_probabilities(self) -> tuple[Matrix, ...]:
         """P(group of the parents' configurations), one (groups,) array a variable; found when first needed."""
-        if not isinstance(self._model, BayesianNetwork):
+        if not self._of_groups:
             raise SchemaError(f"group probabilities are a Bayesian network's; a {type(self._model).__name__} has none")
         if self._groups is None:
             self._groups = tuple(infer_group_probabilities(self._model, method=self._method, seed=self._seed))
@@ -762,25 +771,23 @@ class FisherKernel(Algebra):
         return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
 
     def _rows(self, X: Rows) -> Any:
-        if isinstance(self._model, BayesianNetwork):
-            return as_table(X, self._model.variables, complete_for="a Fisher kernel")
-        if isinstance(self._model, GaussianBayesianNetwork | GaussianMarkovNetwork):
-            return as_rows(X, self._model.names, "a Fisher kernel")
+        if hasattr(self._model, "rows"):
+            return self._model.rows(X, complete_for="a Fisher kernel")
         return X if hasattr(X, "__len__") else list(X)
 
 
 def _check_model(model: Any) -> None:
-    if isinstance(model, DependencyNetwork):
+    if hasattr(model, "pseudo_log_likelihood"):
         raise SchemaError(
             "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
             "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
         )
-    if not isinstance(model, ScoredModel):
+    if not (hasattr(model, "log_prob") and hasattr(model, "fisher_scores")):
         raise SchemaError(
             f"a Fisher kernel needs a model with a likelihood and scores (log_prob, fisher_scores), such as a "
             f"BayesianNetwork or a HiddenMarkovModel; got {type(model).__name__}"
         )
-    if isinstance(model, BayesianNetwork) and not model.variables:
+    if not getattr(model, "names", True):
         raise SchemaError("a Fisher kernel needs a network with variables; this one has none")
 
 

@@ -1,21 +1,25 @@
 """Learning: what turns counts into structures and parameters.
 
-A structure is found by a `Search` that one driver runs; parameters are fitted to counts. To add a search, write a
-class that follows `fishernet.learn.search.Search`, name it in `fishernet.learn.structure.SEARCHES` and join
-``tests/contracts/test_searches.py``; its keyword arguments are the options that it takes. A dependency network
-chooses the inputs of every variable by itself (`local_structure`), an undirected graph its Markov blankets
-(`fishernet.learn.markov`).
+A structure is found by a `Search`, which is given somebody to score families, rules and a watch; parameters are fitted
+to counts. To add a search, write a frozen dataclass that follows `fishernet.learn.search.Search`, name it in
+`fishernet.learn.structure.SEARCHES` and join ``tests/contracts/test_searches.py``; its fields are its options. A
+dependency network chooses the inputs of every variable by itself (`local_structure`), an undirected graph its Markov
+blankets (`fishernet.learn.markov`).
 """
 
 from fishernet.learn.bootstrap import EdgeStrengths, edge_strengths
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
 from fishernet.learn.em import EmResult
+from fishernet.learn.exact import Exact
 from fishernet.learn.fit import bayesian_network, gaussian_network, parameters
 from fishernet.learn.hidden_tree import hidden_tree, hidden_tree_fit
+from fishernet.learn.hill_climb import HillClimb, Tabu
 from fishernet.learn.markov_graph import BlanketsFound, markov_blankets, markov_graph
+from fishernet.learn.order import Order
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
-from fishernet.learn.search import Search, SearchResult, Step
+from fishernet.learn.rules import Rules
+from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_chain
 from fishernet.learn.structure import dag, structure
 
@@ -23,10 +27,16 @@ __all__ = [
     "BlanketsFound",
     "EdgeStrengths",
     "EmResult",
+    "Exact",
+    "HillClimb",
     "InputsFound",
+    "Order",
+    "Rules",
+    "Scorer",
     "Search",
     "SearchResult",
     "Step",
+    "Tabu",
     "baum_welch",
     "bayesian_network",
     "chow_liu",

@@ -29,9 +29,10 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
+from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
-from fishernet.learn.rules import Matrix, make_constraints
+from fishernet.learn.rules import Matrix, Rules
 from fishernet.learn.structure import dag
 from fishernet.scores import Score
 
@@ -263,8 +264,7 @@ def edge_strengths(
     >>> found.to_frame().column_names
     ['from', 'to', 'strength', 'direction']
     """
-    if not isinstance(table, Table):
-        raise SchemaError(f"edge_strengths draws rows, so it needs a Table, not {type(table).__name__}")
+    table = as_data(table, "edge_strengths, which draws rows,")
     check.integer(n, "n", least=1)
     table.require_complete("edge_strengths")
     sampler = _Sampler(table)
@@ -295,7 +295,11 @@ def edge_strengths(
 
 
 class _Sampler:
-    """Draws as many rows as a table has, with replacement."""
+    """Draws as many rows as a table has, with replacement.
+
+    Whole weights are numbers of rows. Others are those of a survey: its units are the rows, which are drawn as they
+    are and keep their weights.
+    """
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -308,6 +312,8 @@ class _Sampler:
     def draw(self, stream: np.random.Generator) -> Table:
         """Return one sample; only where rows stand for many others does it come as rows with weights."""
         table, total = self._table, int(self._ends[-1])
+        if table.has_fractions:
+            return table[self._rows[stream.integers(0, len(self._rows), len(self._rows))]]
         if table.weights is None:
             return table[stream.integers(0, total, total)]
         if total <= MOST_DRAWN * len(self._rows):
@@ -322,7 +328,7 @@ class _Sampler:
 def _only_way(names: tuple[str, ...], options: dict[str, Any]) -> Matrix:
     """Return which arcs [tail, head] the rules do not let turn."""
     given = {rule: options[rule] for rule in ("required", "forbidden", "tiers") if rule in options}
-    rules = make_constraints(names, **given)
+    rules = options.get("rules") or Rules.of(names, **given)
     return rules.required | (rules.forbidden.T & ~rules.forbidden)
 
 

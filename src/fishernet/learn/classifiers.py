@@ -10,6 +10,7 @@ are added. Ties go to the first pair in the order of the variables.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,13 +21,14 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
 from fishernet.data import CountSource, Table, as_source
 from fishernet.graphs import Dag
+from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
 from fishernet.scores import Families, LogLikelihood, local_scores
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 
-def chow_liu(table: Table | CountSource, *, root: str | None = None) -> Dag:
+def chow_liu(table: Table | CountSource, *, root: str | None = None, max_cells: float | None = MAX_CELLS) -> Dag:
     """Return the tree over all variables that has the largest likelihood [1]_.
 
     It is a maximum-weight spanning tree for the mutual information of pairs. Variables that depend on nothing are
@@ -38,6 +40,8 @@ def chow_liu(table: Table | CountSource, *, root: str | None = None) -> Dag:
         The data, without missing cells.
     root : str, optional
         The variable without a parent, by default the first. The trees of all roots are equivalent.
+    max_cells : float, optional
+        At most this many cells per family (`fishernet.learn.structure`); pairs with more are not joined.
 
     Returns
     -------
@@ -71,12 +75,13 @@ def chow_liu(table: Table | CountSource, *, root: str | None = None) -> Dag:
     if not names:
         raise SchemaError("the table has no columns to learn from")
     start = 0 if root is None else positions(names, [root])[0]
-    pairs = mutual_information(source, np.arange(len(names)), None)
-    above = spanning_tree(pairs.ranks(), start)
-    return Dag(names, [() if v == start else (int(above[v]),) for v in range(len(names))])
+    every = np.arange(len(names))
+    fits = _fitting_pairs(source, every, None, checked_cells(max_cells))
+    above = spanning_tree(mutual_information(source, every, None).ranks(fits), start)
+    return Dag(names, [(int(above[v]),) if v != start and fits[v, above[v]] else () for v in every])
 
 
-def naive_bayes(table: Table | CountSource, target: str) -> Dag:
+def naive_bayes(table: Table | CountSource, target: str, *, max_cells: float | None = MAX_CELLS) -> Dag:
     """Return the graph in which the class is the only parent of every other variable.
 
     Parameters
@@ -85,6 +90,9 @@ def naive_bayes(table: Table | CountSource, target: str) -> Dag:
         Its columns are looked at, its rows are not.
     target : str
         The class.
+    max_cells : float, optional
+        At most this many cells per family (`fishernet.learn.structure`); a feature that has more with
+        the class is an error.
 
     Returns
     -------
@@ -94,7 +102,8 @@ def naive_bayes(table: Table | CountSource, target: str) -> Dag:
     Raises
     ------
     SchemaError
-        When there is no such column, it has a single state, or there are no other columns.
+        When there is no such column, it has a single state, there are no other columns, or a feature
+        has too many cells with it.
 
     Examples
     --------
@@ -105,10 +114,13 @@ def naive_bayes(table: Table | CountSource, target: str) -> Dag:
     """
     source = as_source(table)
     c, features = _class_and_features(source, target)
+    _refuse_large_features(source, c, checked_cells(max_cells))
     return _augmented(source, c, {int(v): [] for v in features})
 
 
-def tan(table: Table | CountSource, target: str, *, root: str | None = None) -> Dag:
+def tan(
+    table: Table | CountSource, target: str, *, root: str | None = None, max_cells: float | None = MAX_CELLS
+) -> Dag:
     """Return a tree-augmented naive Bayes classifier [1]_: the likeliest in which features form a tree below the class.
 
     The class is a parent of every feature, and the features form a maximum-weight spanning tree for their mutual
@@ -122,6 +134,9 @@ def tan(table: Table | CountSource, target: str, *, root: str | None = None) -> 
         The class.
     root : str, optional
         The feature whose only parent is the class, by default the first. All roots give equivalent graphs.
+    max_cells : float, optional
+        At most this many cells per family (`fishernet.learn.structure`); features that have more together with
+        the class are not joined.
 
     Returns
     -------
@@ -150,12 +165,16 @@ def tan(table: Table | CountSource, target: str, *, root: str | None = None) -> 
     c, features = _class_and_features(source, target)
     names = _names(source)
     start = 0 if root is None else positions([names[v] for v in features], [root], "feature")[0]
-    above = spanning_tree(mutual_information(source, features, c).ranks(), start)
-    chosen = {int(v): [] if i == start else [int(features[above[i]])] for i, v in enumerate(features)}
+    limit = checked_cells(max_cells)
+    _refuse_large_features(source, c, limit)
+    fits = _fitting_pairs(source, features, c, limit)
+    above = spanning_tree(mutual_information(source, features, c).ranks(fits), start)
+    joined = [i != start and fits[i, above[i]] for i in range(len(features))]
+    chosen = {int(v): [int(features[above[i]])] if joined[i] else [] for i, v in enumerate(features)}
     return _augmented(source, c, chosen)
 
 
-def kdb(table: Table | CountSource, target: str, k: int = 3) -> Dag:
+def kdb(table: Table | CountSource, target: str, k: int = 3, *, max_cells: float | None = MAX_CELLS) -> Dag:
     """Return a k-dependence Bayesian classifier [1]_.
 
     Features come in the order of their mutual information with the class, largest first. Each has as parents the class
@@ -170,6 +189,9 @@ def kdb(table: Table | CountSource, target: str, k: int = 3) -> Dag:
     k : int
         How many features may be parents of one feature; all before it where these are fewer. With 0 it is
         `naive_bayes`; with the number of features or more, every two of them are joined.
+    max_cells : float, optional
+        At most this many cells per family (`fishernet.learn.structure`); a feature that would take one beyond is
+        left out of the parents.
 
     Returns
     -------
@@ -199,14 +221,16 @@ def kdb(table: Table | CountSource, target: str, k: int = 3) -> Dag:
     check.integer(k, "k", least=0)
     source = as_source(table)
     c, features = _class_and_features(source, target)
+    limit = checked_cells(max_cells)
+    _refuse_large_features(source, c, limit)
     pairs = mutual_information(source, features, c)
     order = descending(pairs.with_given, pairs.tie)
     ranks = pairs.ranks()
     chosen: dict[int, list[int]] = {}
     for place, i in enumerate(order.tolist()):
         before = order[:place]
-        nearest = before[np.argsort(ranks[i, before])][: int(k)]
-        chosen[int(features[i])] = features[nearest].tolist()
+        nearest = features[before[np.argsort(ranks[i, before])]].tolist()
+        chosen[int(features[i])] = _within(source, [c, int(features[i])], nearest, int(k), limit)
     return _augmented(source, c, chosen)
 
 
@@ -227,6 +251,30 @@ def _class_and_features(source: CountSource, target: str) -> tuple[int, Position
     if len(source.variables) < 2:
         raise SchemaError(f"there are no columns but the class {target!r}; a classifier needs features")
     return c, np.delete(np.arange(len(source.variables)), c)
+
+
+def _refuse_large_features(source: CountSource, c: int, limit: float) -> None:
+    states = np.array([variable.cardinality for variable in source.variables], dtype=np.float64)
+    arcs = np.zeros((len(states), len(states)), dtype=bool)
+    arcs[c, np.arange(len(states)) != c] = True
+    refuse_large_families(_names(source), arcs, states, limit)
+
+
+def _fitting_pairs(source: CountSource, features: Positions, given: int | None, limit: float) -> npt.NDArray[np.bool_]:
+    """Return which pairs of features have no more cells than may be, together with what is given; (n, n)."""
+    states = np.array([source.variables[v].cardinality for v in features], dtype=np.float64)
+    return np.outer(states, states) * (1 if given is None else source.variables[given].cardinality) <= limit
+
+
+def _within(source: CountSource, family: list[int], others: list[int], most: int, limit: float) -> list[int]:
+    """Return the first of the others, at most so many, with which a family has no more cells than may be."""
+    cells = math.prod(source.variables[v].cardinality for v in family)
+    chosen: list[int] = []
+    for v in others:
+        if len(chosen) < most and cells * source.variables[v].cardinality <= limit:
+            cells *= source.variables[v].cardinality
+            chosen.append(v)
+    return chosen
 
 
 def _augmented(source: CountSource, c: int, chosen: dict[int, list[int]]) -> Dag:
@@ -277,10 +325,17 @@ class Pairs:
     with_given: Array
     tie: float
 
-    def ranks(self) -> npt.NDArray[np.int32]:
-        """Return the place of each pair when they are sorted, largest first; (n, n), symmetric."""
-        places = np.empty(len(self.values), dtype=np.int32)
-        places[descending(self.values, self.tie)] = np.arange(len(places), dtype=np.int32)
+    def ranks(self, fits: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int32]:
+        """Return the place of each pair when they are sorted, largest first; (n, n), symmetric.
+
+        Pairs that do not fit, [first, second], come after all others.
+        """
+        values = self.values
+        if fits is not None:
+            last = values.min(initial=0.0) - 2 * self.tie
+            values = np.where(fits[np.triu_indices(self.n, 1)], values, last)
+        places = np.empty(len(values), dtype=np.int32)
+        places[descending(values, self.tie)] = np.arange(len(places), dtype=np.int32)
         square = np.zeros((self.n, self.n), dtype=np.int32)
         square[np.triu_indices(self.n, 1)] = places
         return square + square.T

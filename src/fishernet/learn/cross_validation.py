@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.data import Table
+from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.learn.bootstrap import repeat_runs, reusable
 from fishernet.learn.fit import check_smoothing, parameters
@@ -98,7 +99,7 @@ def cross_validate(
     *,
     folds: int = 10,
     score: str | Score = "bic",
-    search: str = "hill-climb",
+    search: str = "order",
     smoothing: float | str = 1.0,
     ess: float | None = None,
     seed: Seed = None,
@@ -154,8 +155,7 @@ def cross_validate(
     >>> bool(-3 < found.mean < -2)
     True
     """
-    if not isinstance(table, Table):
-        raise SchemaError(f"cross_validate holds rows out, so it needs a Table, not {type(table).__name__}")
+    table = as_data(table, "cross_validate, which holds rows out,")
     check_smoothing(smoothing, ess)
     table.require_complete("cross_validate")
     number = fixed_seed(seed)
@@ -235,7 +235,8 @@ def hold_out(table: Table, holdout: float, seed: Seed = None) -> tuple[Table, Ta
     Parameters
     ----------
     table : Table
-        With weights, a row that counts n times is n rows, of which some may be held out.
+        With whole weights, a row that counts n times is n rows, of which some may be held out; rows of other weights
+        are held out or not.
     holdout : float
         The share of the rows held out, from 0 to below 1, rounded to whole rows.
     seed : None, int or numpy.random.Generator
@@ -259,7 +260,8 @@ def hold_out(table: Table, holdout: float, seed: Seed = None) -> tuple[Table, Ta
     """
     if not check.is_number(holdout) or not 0 <= holdout < 1:
         raise FishernetError(f"holdout must be from 0 to below 1, got {holdout!r}", parameter="holdout")
-    held_out, training = table.split(holdout, seed) if table.weights is None else _drawn_counts(table, holdout, seed)
+    whole = table.weights is not None and not table.has_fractions
+    held_out, training = _drawn_counts(table, holdout, seed) if whole else table.split(holdout, seed)
     if not training.total:
         message = f"there are no rows to learn from: {table.total:,} in all, of which a share of {holdout} is held out"
         raise FishernetError(message, parameter="holdout")
@@ -268,7 +270,7 @@ def hold_out(table: Table, holdout: float, seed: Seed = None) -> tuple[Table, Ta
 
 def _drawn_counts(table: Table, holdout: float, seed: Seed) -> tuple[Table, Table]:
     """Return the rows held out, and the others, where each row counts as often as its weight says."""
-    weights: Any = table.weights
+    weights = np.asarray(table.weights).astype(np.int64)
     total = int(weights.sum())
     size = math.floor(holdout * total + 0.5)
     if not size:
@@ -306,9 +308,9 @@ class Likelihood:
 
     total: float
     """In nats; -inf when a row is impossible."""
-    n_rows: int
+    n_rows: int | float
     """How many rows there are, each as often as its weight says."""
-    impossible: int
+    impossible: int | float
     """How many of them the model gives probability 0."""
 
     @property
@@ -322,12 +324,12 @@ class Likelihood:
         return cls.of_rows(np.asarray(model.log_prob(table)), table.weights)
 
     @classmethod
-    def of_rows(cls, logs: Floats, weights: Integers | None = None) -> Self:
+    def of_rows(cls, logs: Floats, weights: npt.NDArray[Any] | None = None) -> Self:
         """Return the log-likelihood of rows whose log-probabilities are known, (n_rows,)."""
         if weights is None:
             return cls(float(logs.sum()), len(logs), int(np.isneginf(logs).sum()))
         logs, weights = logs[weights > 0], weights[weights > 0]
-        return cls(float((logs * weights).sum()), int(weights.sum()), int(weights[np.isneginf(logs)].sum()))
+        return cls(float((logs * weights).sum()), weights.sum().item(), weights[np.isneginf(logs)].sum().item())
 
 
 @dataclass(frozen=True)
@@ -342,7 +344,7 @@ class Quality:
     1.0
     """
 
-    known_rows: int
+    known_rows: int | float
     """How many rows have a known state, each as often as its weight says."""
     accuracy: float
     """The share of them whose most probable state is theirs."""
@@ -350,9 +352,7 @@ class Quality:
     """The mean of -log P(their state), in nats."""
 
     @classmethod
-    def of(
-        cls, probabilities: Floats, truth: npt.NDArray[np.integer[Any]], weights: Integers | None = None
-    ) -> Self | None:
+    def of(cls, probabilities: Floats, truth: npt.NDArray[Any], weights: npt.NDArray[Any] | None = None) -> Self | None:
         """Return the quality of predictions; None where no state is known.
 
         Parameters
@@ -371,5 +371,5 @@ class Quality:
         right = probabilities[known].argmax(axis=1) == truth[known]
         with np.errstate(divide="ignore"):  # -log 0 = inf is what is meant
             losses = -np.log(probabilities[known, truth[known]])
-        total = int(counts.sum())
+        total = counts.sum().item()
         return cls(total, float(counts[known] @ right) / total, float(counts[known] @ losses) / total)

@@ -16,9 +16,8 @@ split raises it, the best one is tried all the same and kept if splits below it 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,16 @@ import pyarrow as pa
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed
-from fishernet.base.progress import Progress, Reporter
+from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
 from fishernet.data import CountSource, Table, as_source
-from fishernet.learn.fit import cell_weights, check_smoothing, fit_conditionals, normalized
-from fishernet.learn.search import score_families
+from fishernet.data.matching import as_data
+from fishernet.learn.fit import check_smoothing, fit_conditionals
+from fishernet.learn.rules import MAX_CELLS, Rules
+from fishernet.learn.search import Scorer, score_in_parts
 from fishernet.models import DependencyNetwork, TreeConditional
-from fishernet.models.conditionals.tree_conditional import Split
+from fishernet.models.conditionals.full_table import cell_weights, normalized
+from fishernet.models.conditionals.tree import Split
 from fishernet.scores import Families, LocalScores, PenalizedLikelihood, Score, named_score
 
 Array = npt.NDArray[np.float64]
@@ -58,101 +60,98 @@ class Node:
     finished: bool = False
 
 
-class InputSearch:
-    """The searches of all variables, which never touch data.
+@dataclass(frozen=True, eq=False)
+class InputsFound:
+    """The inputs that a search chose for every variable.
 
-    Parameters
+    Attributes
     ----------
-    n_variables : int
-    max_inputs : int, optional
-        At most this many inputs a variable.
+    names : tuple of str
+        The variables.
+    inputs : tuple of tuples of int
+        Ascending positions of each one's inputs.
+    scores : (n_variables,) float64
+        Their local scores in nats; P2's costs are these divided by minus the number of rows.
+    n_candidates : int
+        How many families were looked at, as P2's Table 4 counts: each variable alone, then every addition and removal
+        of every iteration.
+    n_scores : int
+        How many distinct families were scored.
+    steps : int
+        How many iterations the longest search took.
+    seconds : float
+        How long it took.
+    """
+
+    names: tuple[str, ...]
+    inputs: tuple[tuple[int, ...], ...]
+    scores: npt.NDArray[np.float64]
+    n_candidates: int
+    n_scores: int
+    steps: int
+    seconds: float
+
+    def to_frame(self) -> pa.Table:
+        """Return one row a variable, with its inputs' names and its score, as a pyarrow Table."""
+        of = [[self.names[v] for v in inputs] for inputs in self.inputs]
+        return pa.table({"variable": list(self.names), "inputs": of, "score": self.scores})
+
+
+@dataclass(frozen=True)
+class InputSearch:
+    """The search for the inputs of all variables.
+
+    Attributes
+    ----------
     patience : int
         How many steps in a row may fail to better the best inputs: 0 is Algorithm 6, more is tabu search.
     tenure : int
         For how many steps a variable that was added or removed stays as it is.
     last_step : bool
-        End with the whole rest as inputs where that scores higher (P2, 4.3).
+        End with the whole rest as inputs where that scores higher (P2, 4.3), if the limits allow it.
     """
 
-    def __init__(
-        self, n_variables: int, *, max_inputs: int | None, patience: int = 0, tenure: int = 0, last_step: bool = False
-    ) -> None:
-        self._n = n_variables
-        self._most = n_variables - 1 if max_inputs is None else min(max_inputs, n_variables - 1)
-        self._patience, self._tenure = patience, tenure
-        self._nodes = [Node(v) for v in range(n_variables)]
-        self._begun = False
-        self._last_step = last_step and self._most == n_variables - 1
-        self.steps = 0
-        self.n_candidates = 0
+    patience: int = 0
+    tenure: int = 0
+    last_step: bool = False
 
-    @property
-    def inputs(self) -> tuple[tuple[int, ...], ...]:
-        """The best inputs of every variable so far, ascending."""
-        return tuple(node.best_inputs for node in self._nodes)
+    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> InputsFound:
+        """Choose inputs within the limits of the rules."""
+        n = len(rules.names)
+        nodes = [Node(v) for v in range(n)]
+        steps, n_candidates = 0, n
 
-    @property
-    def scores(self) -> Array:
-        """Their local scores."""
-        return np.array([node.best_score for node in self._nodes])
+        def ask(families: Families) -> Array:
+            return score_in_parts(scorer, families, lambda: _look(watch, steps))
 
-    def wanted(self) -> Families:
-        """Return the families whose scores are needed before the next step; empty when the search is finished."""
-        if not self._begun:
-            families = Families.from_pairs((v, ()) for v in range(self._n))
-        elif any(not node.finished for node in self._nodes):
-            families = _joined([self._candidates(node) for node in self._nodes if not node.finished])
-        elif self._last_step:
-            families = Families.from_pairs((v, [u for u in range(self._n) if u != v]) for v in range(self._n))
-        else:
-            return Families.from_pairs(())
-        self.n_candidates += len(families)
-        return families
-
-    def tell(self, scores: Array) -> None:
-        """Take the scores of the wanted families, (n_families,), and move every variable."""
-        if not self._begun:
-            self._begun = True
-            for node, score in zip(self._nodes, scores.tolist(), strict=True):
-                node.score = node.best_score = score
-                node.finished = self._most <= 0
-            return
-        self.steps += 1
-        open_nodes = [node for node in self._nodes if not node.finished]
-        if not open_nodes:
-            self._last_step = False
-            for node, score in zip(self._nodes, scores.tolist(), strict=True):
+        for node, score in zip(nodes, ask(Families.from_pairs((v, ()) for v in range(n))).tolist(), strict=True):
+            node.score = node.best_score = score
+            node.finished = min(rules.max_parents, n - 1) <= 0
+        while walking := [node for node in nodes if not node.finished]:
+            families = _joined([_candidates(node, rules) for node in walking])
+            scores = ask(families)
+            n_candidates += len(families)
+            steps += 1
+            for node, own in zip(walking, _cut(scores, [len(node.candidates) for node in walking]), strict=True):
+                self._move(node, own, steps)
+        whole = nodes if self.last_step and _may_have_all(rules) else []
+        if whole:
+            n_candidates += len(whole)
+            steps += 1
+            rests = [(node, tuple(u for u in range(n) if u != node.variable)) for node in whole]
+            scores = ask(Families.from_pairs((node.variable, rest) for node, rest in rests))
+            for (node, rest), score in zip(rests, scores.tolist(), strict=True):
                 if score > node.best_score + _tie(score, node.best_score):
-                    node.best_score = score
-                    node.best_inputs = tuple(u for u in range(self._n) if u != node.variable)
-            return
-        first = 0
-        for node in open_nodes:
-            last = first + len(node.candidates)
-            self._move(node, scores[first:last])
-            first = last
+                    node.best_inputs, node.best_score = rest, score
+        watch.finish(steps)
+        inputs = tuple(node.best_inputs for node in nodes)
+        best = np.array([node.best_score for node in nodes])
+        return InputsFound(rules.names, inputs, best, n_candidates, scorer.n_distinct, steps, watch.seconds)
 
-    def _candidates(self, node: Node) -> Families:
-        """Return the families that toggling one variable makes: additions, then removals."""
-        inputs = np.array(node.inputs, dtype=np.int32)
-        taken = np.zeros(self._n, dtype=bool)
-        taken[inputs] = True
-        taken[node.variable] = True
-        added = np.flatnonzero(~taken).astype(np.int32) if len(inputs) < self._most else np.zeros(0, np.int32)
-        node.candidates = np.concatenate([added, inputs])
-        longer = np.sort(np.column_stack([np.tile(inputs, (len(added), 1)), added]), axis=1)
-        shorter = [np.delete(inputs, i) for i in range(len(inputs))]
-        sizes = np.concatenate([np.full(len(added), len(inputs) + 1), np.full(len(inputs), len(inputs) - 1)])
-        return Families(
-            np.full(len(node.candidates), node.variable, dtype=np.int32),
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            np.concatenate([longer.ravel(), *shorter]).astype(np.int32),
-        )
-
-    def _move(self, node: Node, scores: Array) -> None:
+    def _move(self, node: Node, scores: Array, step: int) -> None:
         allowed = scores
         if node.forbidden_until:
-            barred = np.array([node.forbidden_until.get(int(c), 0) > self.steps for c in node.candidates])
+            barred = np.array([node.forbidden_until.get(int(c), 0) > step for c in node.candidates])
             barred &= scores <= node.best_score + _tie(0.0, node.best_score)  # what is better than ever is free
             allowed = np.where(barred, -np.inf, scores)
         if not len(allowed) or np.isneginf(top := float(allowed.max())):
@@ -161,18 +160,49 @@ class InputSearch:
         best = int(np.argmax(allowed >= top - _tie(top, node.score)))  # the first of those that tie
         score = float(scores[best])
         improves = score > node.score + _tie(score, node.score)
-        if not improves and not self._patience:
+        if not improves and not self.patience:
             node.finished = True
             return
         toggled = int(node.candidates[best])
         node.inputs = tuple(sorted(set(node.inputs) ^ {toggled}))
         node.score = score
-        node.forbidden_until[toggled] = self.steps + 1 + self._tenure
+        node.forbidden_until[toggled] = step + 1 + self.tenure
         if score > node.best_score + _tie(score, node.best_score):
             node.best_inputs, node.best_score, node.idle = node.inputs, score, 0
         else:
             node.idle += 1
-        node.finished = self._patience > 0 and node.idle >= self._patience
+        node.finished = self.patience > 0 and node.idle >= self.patience
+
+
+def _look(watch: Watch, steps: int) -> None:
+    """Tell the progress; these searches have no deadline."""
+    watch.look(steps)
+
+
+def _cut(scores: Array, lengths: list[int]) -> list[Array]:
+    return np.split(scores, np.cumsum(lengths)[:-1])
+
+
+def _may_have_all(rules: Rules) -> bool:
+    return rules.max_parents >= len(rules.names) - 1 and float(np.prod(rules.states)) <= rules.max_cells
+
+
+def _candidates(node: Node, rules: Rules) -> Families:
+    """Return the families that toggling one variable makes: additions, then removals."""
+    inputs = np.array(node.inputs, dtype=np.int32)
+    room = rules.max_cells / rules.states[[node.variable, *node.inputs]].prod()
+    may = rules.states <= room
+    may[[node.variable, *node.inputs]] = False
+    added = np.flatnonzero(may).astype(np.int32) if len(inputs) < rules.max_parents else np.zeros(0, np.int32)
+    node.candidates = np.concatenate([added, inputs])
+    longer = np.sort(np.column_stack([np.tile(inputs, (len(added), 1)), added]), axis=1)
+    shorter = [np.delete(inputs, i) for i in range(len(inputs))]
+    sizes = np.concatenate([np.full(len(added), len(inputs) + 1), np.full(len(inputs), len(inputs) - 1)])
+    return Families(
+        np.full(len(node.candidates), node.variable, dtype=np.int32),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([longer.ravel(), *shorter]).astype(np.int32),
+    )
 
 
 def _tie(a: float, b: float) -> float:
@@ -347,44 +377,7 @@ def _tie_of_leaves(score: float) -> float:
     return max(1e-9, 1e-12 * abs(score))
 
 
-SEARCHES: dict[str, dict[str, int]] = {"greedy": {}, "tabu": {"patience": 10, "tenure": 5}}
-
-
-@dataclass(frozen=True, eq=False)
-class InputsFound:
-    """The inputs that a search chose for every variable.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The variables.
-    inputs : tuple of tuples of int
-        Ascending positions of each one's inputs.
-    scores : (n_variables,) float64
-        Their local scores in nats; P2's costs are these divided by minus the number of rows.
-    n_candidates : int
-        How many families were looked at, as P2's Table 4 counts: each variable alone, then every addition and removal
-        of every iteration.
-    n_scores : int
-        How many distinct families were scored.
-    steps : int
-        How many iterations the longest search took.
-    seconds : float
-        How long it took.
-    """
-
-    names: tuple[str, ...]
-    inputs: tuple[tuple[int, ...], ...]
-    scores: npt.NDArray[np.float64]
-    n_candidates: int
-    n_scores: int
-    steps: int
-    seconds: float
-
-    def to_frame(self) -> pa.Table:
-        """Return one row a variable, with its inputs' names and its score, as a pyarrow Table."""
-        of = [[self.names[v] for v in inputs] for inputs in self.inputs]
-        return pa.table({"variable": list(self.names), "inputs": of, "score": self.scores})
+SEARCHES = {"greedy": InputSearch(), "tabu": InputSearch(patience=10, tenure=5)}
 
 
 def local_structure(
@@ -393,6 +386,7 @@ def local_structure(
     score: str | Score = "mdl",
     search: str = "greedy",
     max_inputs: int | None = None,
+    max_cells: float | None = MAX_CELLS,
     last_step: bool = False,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -410,9 +404,12 @@ def local_structure(
         "greedy": single additions and removals while they better the score (P2, Algorithm 6). "tabu": goes on with the
         best change that is not the undoing of one of the last five, until ten in a row have not bettered the best.
     max_inputs : int, optional
-        At most this many inputs a variable.
+        At most this many inputs per variable.
+    max_cells : float, optional
+        At most this many cells per conditional: states of the variable times configurations of its inputs; default
+        2**24. None means no limit.
     last_step : bool
-        Take all other variables as inputs where that scores higher still (and max_inputs allows it), which guarantees
+        Take all other variables as inputs where that scores higher still (and the limits allow it), which guarantees
         convergence to the true distribution (P2, 4.3) and hardly ever happens.
     seed : None, int or numpy.random.Generator
         For searches that draw; these do not.
@@ -440,30 +437,21 @@ def local_structure(
     ('smoke', ['lung', 'bronc'])
     """
     generator(seed)  # a bad seed is refused, whether the search draws or not
-    began = time.monotonic()
     source = as_source(table)
     if not source.variables:
         raise SchemaError("the table has no columns to learn from")
     if search not in SEARCHES:
         raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}", parameter="search")
     most = checked_most(max_inputs)
-    walk = InputSearch(len(source.variables), max_inputs=most, last_step=bool(last_step), **SEARCHES[search])
-    scores = LocalScores(source, named_score(score, **options))
-    reporter = Reporter(progress, "choosing inputs")
-    families = walk.wanted()
-    while len(families):
-        walk.tell(score_families(families, scores, lambda: reporter.step(walk.steps)))
-        families = walk.wanted()
-    reporter.finish(walk.steps)
-    return InputsFound(
-        names=tuple(variable.name for variable in source.variables),
-        inputs=walk.inputs,
-        scores=walk.scores,
-        n_candidates=walk.n_candidates,
-        n_scores=scores.n_distinct,
-        steps=walk.steps,
-        seconds=time.monotonic() - began,
+    rules = Rules.of(
+        [variable.name for variable in source.variables],
+        states=[variable.cardinality for variable in source.variables],
+        max_parents=most,
+        max_cells=max_cells,
     )
+    scorer = LocalScores(source, named_score(score, **options))
+    chosen = replace(SEARCHES[search], last_step=bool(last_step))
+    return chosen.run(scorer, rules, Watch(progress, "choosing inputs"))
 
 
 def dependency_network(
@@ -473,6 +461,7 @@ def dependency_network(
     inputs: str = "direct",
     search: str = "greedy",
     max_inputs: int | None = None,
+    max_cells: float | None = MAX_CELLS,
     smoothing: float | str = "zeros",
     splits: str = "binary",
     last_step: bool = False,
@@ -486,7 +475,7 @@ def dependency_network(
     ----------
     table : Table or CountSource
         The data, without missing cells.
-    score, search, max_inputs, last_step, seed, progress, **options
+    score, search, max_inputs, max_cells, last_step, seed, progress, **options
         As for `local_structure`.
     inputs : {"direct", "tree"}
         What a conditional looks at: the input variables themselves, or a decision tree over them (P2, section 6), grown
@@ -520,6 +509,7 @@ def dependency_network(
     plain = not isinstance(smoothing, str) and smoothing == 0
     if inputs == "tree":
         generator(seed)
+        table = as_data(table, "growing trees")
         trees = _grow_trees(table, named_score(score, **options), checked_most(max_inputs), splits, smoothing, progress)
         return DependencyNetwork(as_source(table).variables, trees, n_rows=as_source(table).n_rows, allow_zeros=plain)
     source = as_source(table)
@@ -528,6 +518,7 @@ def dependency_network(
         score=score,
         search=search,
         max_inputs=max_inputs,
+        max_cells=max_cells,
         last_step=last_step,
         seed=seed,
         progress=progress,
@@ -555,15 +546,13 @@ def checked_most(max_inputs: object) -> int | None:
 
 
 def _grow_trees(
-    table: Table | CountSource,
+    table: Table,
     score: Score,
     max_inputs: int | None,
     splits: str,
     smoothing: float | str,
     progress: Progress | None,
 ) -> list[TreeConditional]:
-    if not isinstance(table, Table):
-        raise SchemaError(f"trees are grown on the rows of a Table, not on {type(table).__name__}")
     if not isinstance(score, PenalizedLikelihood):
         raise FishernetError("trees are grown by a penalized likelihood: 'mdl' ('bic'), 'aic' or 'loglik'")
     table.require_complete("growing trees")

@@ -1,10 +1,10 @@
-"""The search itself: which way it takes, and what it gives when it is cut short.
+"""Exact search: the network with the highest score of all.
 
-Exact search by tables over all subsets of the variables.
-
-Every set is counted once, every child's best parents within every set are found, and the best network over a set has a
-sink, whose parents are the best among the others, above the best network over these [1]_. Time and memory double with
-every variable, and a little more.
+Two ways lead there. While memory allows it, dynamic programming over all subsets of the variables [1]_: every set is
+counted once, every child's best parents within every set are found, and the best network over a set has a sink, whose
+parents are the best among the others, above the best network over these. Time and memory double with every variable,
+and a little more. Beyond, the parent sets that may be best are found first, and with few of them a shortest-path search
+needs to see few subsets (`fishernet.learn.exact_sparse`).
 
 References
 ----------
@@ -15,37 +15,127 @@ References
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
-from dataclasses import replace
-from typing import NoReturn
+from dataclasses import dataclass, replace
+from typing import NoReturn, Protocol
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, StateSpaceError
-from fishernet.base.progress import Progress
+from fishernet.base.progress import Watch
 from fishernet.data import CountSource, TableCounts
 from fishernet.graphs import Dag
 from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun
 from fishernet.learn.hill_climb import HillClimb
-from fishernet.learn.rules import Constraints
-from fishernet.learn.search import Run, SearchResult, Watch, run_search
-from fishernet.scores import BuiltIn, LocalScores, Score
+from fishernet.learn.order import Order
+from fishernet.learn.rules import Rules
+from fishernet.learn.search import Scorer, SearchResult
+from fishernet.scores import BuiltIn, Score
 from fishernet.scores.local import n_sets, subset_terms, total_score
 
+MAX_MEMORY = 2.0**33  # bytes
 NUMBER = 8  # bytes
 KIND = 2500  # bytes of a table of terms, for scores whose terms depend on the number of cells
 MARGINALS_AT_ONCE = 3  # the core counts for so many numbers of states of the child at a time
 UNITS_PER_SET = 256.0  # of the progress, where Python counts
+SHARE = 0.5  # of the time goes to another search at the most, whose graph is the answer if this one does not end
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Exact search: the network with the highest score of all that keep the rules.
+
+    Ties (below max(1e-9, 1e-12 |score|) nats) go to few parents, and to those that come first in the order of the
+    variables. The result has no steps. With a deadline a search over orders goes before (`fishernet.learn.order`): what
+    it found is the answer when there is not enough time, with ``finished`` False.
+
+    Attributes
+    ----------
+    max_memory : float
+        Bytes that its tables, or else its parent sets and what it reached, may take; default 2**33.
+
+    Notes
+    -----
+    For n variables the tables take ``8 (n / 2 + 1) 2**n`` bytes, for fNML and K2 (whose g depends on the child) up to
+    ``8 (n / 2 + 4) 2**n``: 25 variables go into 2**33 bytes. More variables need a score with which few parent sets are
+    worth a look (BIC, AIC, HQC), or few parents.
+    """
+
+    max_memory: float = MAX_MEMORY
+
+    def __post_init__(self) -> None:
+        if not self.max_memory > 0:
+            raise FishernetError(f"max_memory must be a positive number of bytes, got {self.max_memory!r}")
+
+    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
+        """Find the best graph of all that keep the rules.
+
+        Raises
+        ------
+        StateSpaceError
+            When it would take more than `max_memory`.
+        KeyboardInterrupt
+            On Ctrl-C; its message says how far the search was.
+        """
+        source, score = scorer.source, scorer.score
+        fits = bytes_needed(source, score) <= self.max_memory
+        if not fits and len(source.variables) > MOST_VARIABLES:
+            refuse_tables(source, score, self.max_memory)
+        known = _search_before(scorer, rules, watch, tables=fits)
+        watch = watch.about("exact search")
+        run: Run = (
+            TableRun(source, score, rules, watch)
+            if fits
+            else SparseRun(scorer, rules, watch, start=known.dag, max_memory=self.max_memory)
+        )
+        try:
+            found = run.parents()
+        except KeyboardInterrupt as interrupt:
+            interrupt.args = (f"interrupted when {run.how_far}",)
+            interrupt.best = known.dag  # type: ignore[attr-defined]
+            raise
+        if found is None:
+            return replace(known, finished=False, seconds=watch.seconds, seed=None)
+        dag = Dag(rules.names, found)
+        return SearchResult(dag, total_score(source, dag, score), (), run.n_scores, True, watch.seconds)
+
+
+def _search_before(scorer: Scorer, rules: Rules, watch: Watch, *, tables: bool) -> SearchResult:
+    """Return what is found in a part of the time.
+
+    Where there is no deadline, it is for Ctrl-C alone, and for the bound that the way with few parent sets goes by.
+    """
+    left = watch.seconds_left
+    if left is not None:
+        return Order().run(scorer, rules, Watch(max_seconds=SHARE * left))
+    return (HillClimb() if tables else Order(restarts=0)).run(scorer, rules, Watch())
+
+
+class Run(Protocol):
+    """One of the two ways."""
+
+    @property
+    def n_scores(self) -> int:
+        """How many families there were to choose from, as far as they were looked at."""
+        ...
+
+    @property
+    def how_far(self) -> str:
+        """How far it is: "43% of the exact search was done"."""
+        ...
+
+    def parents(self) -> list[list[int]] | None:
+        """Return the best network's parents; None when the time was over first."""
+        ...
 
 
 class TableRun:
-    """One run.
+    """One run over tables of all subsets.
 
     Parameters
     ----------
     source : CountSource
     score : Score
-    constraints : Constraints
+    rules : Rules
     watch : Watch
 
     Attributes
@@ -56,10 +146,10 @@ class TableRun:
         How many families there were to choose from.
     """
 
-    def __init__(self, source: CountSource, score: Score, constraints: Constraints, watch: Watch) -> None:
+    def __init__(self, source: CountSource, score: Score, rules: Rules, watch: Watch) -> None:
         self._source = source
         self._score = score
-        self._constraints = constraints
+        self._rules = rules
         self._watch = watch
         self.done = 0.0
         self.total = math.inf
@@ -77,36 +167,33 @@ class TableRun:
             return None
         counted = self.done
         while not search.finished:
-            if self._watch.late:
+            if self._tell(counted + search.done, counted + search.total):
                 return None
             search.advance()
-            self._tell(counted + search.done, counted + search.total)
         self.n_scores = round(search.n_scores)
         self._watch.finish(self.total)
         return search.parents
 
     def _search(self) -> _core.ExactSearch | None:
         """Return the core's search; where the core cannot count by itself, after counting. None: too late."""
-        source, score, constraints = self._source, self._score, self._constraints
-        rules = constraints.max_parents, constraints.forbidden, constraints.required
+        source, score = self._source, self._score
         if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
             measure, parameter = score.rule(source.n_rows)
-            return _core.ExactSearch(source.table.native, measure, parameter, *rules)
-        n, most = len(source.variables), constraints.max_parents + 1
+            return _core.ExactSearch(source.table.native, measure, parameter, *self._rules.limits)
+        n, most = len(source.variables), self._rules.max_parents + 1
         after = UNITS_PER_SET * n_sets(n, most) + n * 2.0 ** (n - 1)
 
         def after_part(n_counted: int) -> bool:
-            self._tell(self.done + UNITS_PER_SET * n_counted, after)
-            return not self._watch.late
+            return not self._tell(self.done + UNITS_PER_SET * n_counted, after)
 
         terms = subset_terms(source, score, most=most, after_part=after_part)
         if terms is None:
             return None
-        return _core.ExactSearch(terms.joint, terms.marginals, terms.kind_of_child, *rules)
+        return _core.ExactSearch(terms.joint, terms.marginals, terms.kind_of_child, *self._rules.limits)
 
-    def _tell(self, done: float, total: float) -> None:
+    def _tell(self, done: float, total: float) -> bool:
         self.done, self.total = done, total
-        self._watch.tell(done, total)
+        return self._watch.look(done, total)
 
 
 def bytes_needed(source: CountSource, score: Score) -> int:
@@ -130,86 +217,6 @@ def refuse_tables(source: CountSource, score: Score, max_memory: float) -> NoRet
         f"the tables of an exact search over {len(source.variables)} variables",
         cells=need // NUMBER,
         limit=int(min(max_memory, 2.0**62)) // NUMBER,
-        remedy=f"that is {size}, and {max_memory / 1e9:.3g} GB are allowed: learn from fewer variables, or take "
+        remedy=f"that is {size}, and max_memory allows {max_memory / 1e9:.3g} GB: learn from fewer variables, or take "
         "another search",
-        parameter="max_memory",
     )
-
-
-MOST_MEMORY = 2**33  # bytes, when the caller says nothing
-
-
-def exact_search(
-    source: CountSource,
-    score: Score,
-    constraints: Constraints,
-    *,
-    max_memory: float | None = None,
-    max_seconds: float | None = None,
-    progress: Progress | None = None,
-) -> SearchResult:
-    """Find the network with the highest score of all that keep the rules.
-
-    Ties (below max(1e-9, 1e-12 |score|) nats) go to few parents, and to those that come first in the order of the
-    variables. A hill climb goes before: what it found is the answer when there is not enough time.
-
-    Parameters
-    ----------
-    source : CountSource
-    score : Score
-    constraints : Constraints
-        The rules. The start matters to the climb alone.
-    max_memory : float, optional
-        Bytes that its tables, or else its parent sets and what it reached, may take; 2**33 when not said.
-    max_seconds : float, optional
-        After this time the graph of the hill climb is the result, with ``finished`` False.
-    progress : callable, optional
-        ``progress("exact search", done, total)``; the total is None where parent sets have to be found first.
-
-    Returns
-    -------
-    SearchResult
-        Without steps.
-
-    Raises
-    ------
-    StateSpaceError
-        When it would take more than `max_memory`.
-    MissingValueError
-        When a cell is missing.
-    KeyboardInterrupt
-        On Ctrl-C; its message says how far the search was, its attribute ``best`` is the graph of the hill climb.
-
-    Notes
-    -----
-    For n variables the tables take ``8 (n / 2 + 1) 2**n`` bytes, for fNML and K2 (whose g depends on the child) up to
-    ``8 (n / 2 + 4) 2**n``: 25 variables go into 2**33 bytes. More variables need a score with which few parent sets are
-    worth a look (BIC, AIC, HQC), or few parents.
-    """
-    began = time.monotonic()
-    most = MOST_MEMORY if max_memory is None else max_memory
-    if not most > 0:
-        message = f"max_memory must be a positive number of bytes, got {max_memory!r}"
-        raise FishernetError(message, parameter="max_memory")
-    fits = bytes_needed(source, score) <= most
-    if not fits and len(source.variables) > MOST_VARIABLES:
-        refuse_tables(source, score, most)
-    scores = LocalScores(source, score)
-    climb = run_search(HillClimb(constraints), scores, max_seconds=max_seconds)
-    watch = Watch(progress, None if max_seconds is None else began + max_seconds)
-    run: Run = (
-        TableRun(source, score, constraints, watch)
-        if fits
-        else SparseRun(scores, constraints, watch, start=climb.dag, max_memory=most)
-    )
-    try:
-        found = run.parents()
-    except KeyboardInterrupt as interrupt:
-        interrupt.args = (f"interrupted when {run.how_far}",)
-        interrupt.best = climb.dag  # type: ignore[attr-defined]
-        raise
-    seconds = time.monotonic() - began
-    if found is None:
-        return replace(climb, finished=False, seconds=seconds)
-    dag = Dag(constraints.start.names, found)
-    return SearchResult(dag, total_score(source, dag, score), (), run.n_scores, True, seconds)

@@ -1,23 +1,19 @@
-"""Exact search with few parent sets: the shortest way through the subsets of the variables [1]_.
+"""Exact search with few parent sets: the parent sets that may be best, and the shortest way through the subsets.
+
+The parent sets that may be part of a best network are found without looking at all of them. A set is of no use when one
+of its subsets is as good. It and its supersets need not even be looked at when a bound says so [1]_: no set fits better
+than all variables together do, and a penalty only rises with more parents. Where the penalty is a price for every
+parameter, a parent adds at most its own entropy given the others, for a known price.
 
 A way from the empty set to all variables adds one variable after the other, each with its best parents among those
-before it. With few parent sets most subsets are on no way that could be short enough.
-
-References
-----------
-.. [1] C. Yuan and B. Malone, "Learning optimal Bayesian networks: a shortest path perspective", JAIR 48, 2013.
-
-The parent sets that may be part of a best network, found without looking at all of them.
-
-A set is of no use when one of its subsets is as good. It and its supersets need not even be looked at when a bound
-says so [1]_: no set fits better than all variables together do, and a penalty only rises with more parents. Where the
-penalty is a price for every parameter, a parent adds at most its own entropy given the others, for a known price.
+before it [2]_. With few parent sets most subsets are on no way that could be short enough.
 
 References
 ----------
 .. [1] C. P. de Campos, M. Scanagatta, G. Corani and M. Zaffalon, "Entropy-based pruning for learning Bayesian networks
    using BIC", Artificial Intelligence 260, 2018; C. P. de Campos and Q. Ji, "Efficient structure learning of Bayesian
    networks using constraints", JMLR 12, 2011.
+.. [2] C. Yuan and B. Malone, "Learning optimal Bayesian networks: a shortest path perspective", JAIR 48, 2013.
 """
 
 from __future__ import annotations
@@ -32,13 +28,15 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import StateSpaceError
+from fishernet.base.progress import Watch
 from fishernet.graphs import Dag
-from fishernet.learn.rules import Constraints
-from fishernet.learn.search import Watch, score_families
+from fishernet.learn.rules import Rules
+from fishernet.learn.search import Scorer, score_in_parts
 from fishernet.scores import BuiltIn, Families, LocalScores, LogLikelihood
 
 Float64 = npt.NDArray[np.float64]
 BYTES_PER_SET = 60  # what is remembered of a set that was looked at
+MOST_VARIABLES = 63  # a set is a bit mask
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Bounds:
     fits: LocalScores | None
 
 
-def has_bounds(scores: LocalScores) -> bool:
+def has_bounds(scores: Scorer) -> bool:
     """Whether there is a penalty that rules sets out; without one nearly all of them are looked at."""
     score = scores.score
     if not isinstance(score, BuiltIn):
@@ -72,19 +70,19 @@ def has_bounds(scores: LocalScores) -> bool:
     return measure in ("fnml", "qnml") or (measure == "likelihood" and parameter > 0)
 
 
-def n_parent_sets(constraints: Constraints) -> int:
+def n_parent_sets(rules: Rules) -> int:
     """Return how many sets of parents the rules allow, of all children together."""
-    n, total = len(constraints.start.names), 0
+    n, total = len(rules.names), 0
     for child in range(n):
-        required = int(constraints.required[:, child].sum())
-        free = n - 1 - required - int(constraints.forbidden[:, child].sum())
-        room = min(free, constraints.max_parents - required)
+        required = int(rules.required[:, child].sum())
+        free = n - 1 - required - int(rules.forbidden[:, child].sum())
+        room = min(free, rules.max_parents - required)
         total += sum(math.comb(free, size) for size in range(room + 1))
     return total
 
 
-def bounds_of(scores: LocalScores) -> Bounds:
-    """Return the bounds of a score on some data."""
+def bounds_of(scores: Scorer, watch: Watch) -> Bounds | None:
+    """Return the bounds of a score on some data; None when the time was over first."""
     source, score = scores.source, scores.score
     n = len(source.variables)
     nothing = np.zeros(0)
@@ -94,13 +92,17 @@ def bounds_of(scores: LocalScores) -> Bounds:
     fits = LocalScores(source, LogLikelihood())
     best_fit = fits(Families.from_pairs((child, [v for v in range(n) if v != child]) for child in range(n)))
     if measure == "likelihood":
-        return Bounds(best_fit, parameter, entropies(fits) if parameter > 0 else nothing, None)
+        known = entropies(fits, watch) if parameter > 0 else nothing
+        return None if known is None else Bounds(best_fit, parameter, known, None)
     # a marginal likelihood is never above the fit; the regrets of fNML and qNML only rise with more parents
     return Bounds(best_fit, -1.0, nothing, fits if measure in ("fnml", "qnml") else None)
 
 
-def entropies(fits: LocalScores) -> Float64:
-    """Return n_rows times the entropies of every variable given up to three others, as `Bounds` has them."""
+def entropies(fits: LocalScores, watch: Watch) -> Float64 | None:
+    """Return n_rows times the entropies of every variable given up to three others, as `Bounds` has them.
+
+    None when the time was over first.
+    """
     n = len(fits.source.variables)
     table = np.full((n, n, n, n), np.inf)
     for size in range(4):
@@ -110,10 +112,13 @@ def entropies(fits: LocalScores) -> Float64:
             given = chosen + (chosen >= y)
             children = np.full(len(given), y, np.int32)
             offsets = np.arange(len(given) + 1, dtype=np.int64) * size
-            known = -fits(Families(children, offsets, given.ravel().astype(np.int32)))
+            families = Families(children, offsets, given.ravel().astype(np.int32))
+            known = score_in_parts(fits, families, lambda: watch.look(0))
+            if known is None:
+                return None
             last = given[:, -1:] if size else np.full((1, 1), y)
             where = np.concatenate([given, np.repeat(last, 3 - size, axis=1)], axis=1)
-            table[y, where[:, 0], where[:, 1], where[:, 2]] = known
+            table[y, where[:, 0], where[:, 1], where[:, 2]] = -known
     return table.ravel()
 
 
@@ -122,30 +127,21 @@ class ParentSetSearch:
 
     Parameters
     ----------
-    scores : LocalScores
-    constraints : Constraints
+    scorer : Scorer
+    rules : Rules
     max_memory : float
         Bytes for what is remembered of the sets that were looked at.
     """
 
-    def __init__(self, scores: LocalScores, constraints: Constraints, max_memory: float) -> None:
-        self._scores = scores
-        self._n = len(scores.source.variables)
+    def __init__(self, scorer: Scorer, rules: Rules, max_memory: float) -> None:
+        self._scorer = scorer
+        self._n = len(scorer.source.variables)
         self._most = int(min(max_memory / BYTES_PER_SET, 2.0**40))
-        n_sets = n_parent_sets(constraints)
-        if n_sets > self._most and not has_bounds(scores):
+        n_sets = n_parent_sets(rules)
+        if n_sets > self._most and not has_bounds(scorer):
             self._refuse(n_sets)
-        self._bounds = bounds_of(scores)
-        self.sets = _core.ParentSets(
-            np.array([variable.cardinality for variable in scores.source.variables], dtype=np.float64),
-            constraints.max_parents,
-            constraints.forbidden,
-            constraints.required,
-            self._bounds.best_fit,
-            self._bounds.entropies,
-            self._bounds.price,
-            self._most,
-        )
+        self._rules = rules
+        self.sets: _core.ParentSets | None = None
 
     def run(self, watch: Watch) -> bool:
         """Find them; False when the time was over first.
@@ -155,18 +151,23 @@ class ParentSetSearch:
         StateSpaceError
             When there are too many to look at.
         """
-        while len(families := Families(*self.sets.wanted())):
-            if self.sets.gave_up:
-                self._refuse(self.sets.n_wanted)
-            answers = [
-                score_families(families, of, lambda: watch.tell(self.sets.n_wanted, None), watch.deadline)
-                for of in (self._scores, self._bounds.fits)
-                if of is not None
-            ]
-            if any(answer is None for answer in answers):
+        bounds = bounds_of(self._scorer, watch)
+        if bounds is None:
+            return False
+        known = bounds.best_fit, bounds.entropies, bounds.price
+        sets = self.sets = _core.ParentSets(*self._rules.limits, *known, self._most)
+
+        def look() -> bool:
+            return watch.look(sets.n_wanted)
+
+        while len(families := Families(*sets.wanted())):
+            if sets.gave_up:
+                self._refuse(sets.n_wanted)
+            scores = score_in_parts(self._scorer, families, look)
+            fits = np.zeros(0) if bounds.fits is None or scores is None else score_in_parts(bounds.fits, families, look)
+            if scores is None or fits is None:
                 return False
-            known = [answer for answer in answers if answer is not None]
-            self.sets.tell(known[0], known[1] if len(known) > 1 else np.zeros(0))
+            sets.tell(scores, fits)
         return True
 
     def _refuse(self, n_sets: int) -> NoReturn:
@@ -180,16 +181,13 @@ class ParentSetSearch:
         )
 
 
-MOST_VARIABLES = 63  # a set is a bit mask
-
-
 class SparseRun:
     """One run.
 
     Parameters
     ----------
-    scores : LocalScores
-    constraints : Constraints
+    scorer : Scorer
+    rules : Rules
     watch : Watch
     start : Dag
         A good graph; ways that are no better are not taken.
@@ -202,43 +200,37 @@ class SparseRun:
         How many families were looked at.
     """
 
-    def __init__(
-        self, scores: LocalScores, constraints: Constraints, watch: Watch, *, start: Dag, max_memory: float
-    ) -> None:
-        self._scores = scores
-        self._constraints = constraints
+    def __init__(self, scorer: Scorer, rules: Rules, watch: Watch, *, start: Dag, max_memory: float) -> None:
         self._watch = watch
         self._start = start
         self._max_memory = max_memory
-        self._sets: _core.ParentSets | None = None
+        self._finding = ParentSetSearch(scorer, rules, max_memory)
         self._search: _core.SparseSearch | None = None
 
     @property
     def n_scores(self) -> int:
         """How many families were looked at."""
-        return 0 if self._sets is None else self._sets.n_wanted
+        return 0 if self._finding.sets is None else self._finding.sets.n_wanted
 
     @property
     def how_far(self) -> str:
         """How many sets of parents, or of variables, were seen."""
         if self._search is not None:
             return f"exact search had reached {self._search.n_nodes:,} sets of variables"
-        most = 0 if self._sets is None else self._sets.n_parents
+        most = 0 if self._finding.sets is None else self._finding.sets.n_parents
         return f"exact search had looked at {self.n_scores:,} sets of up to {most} parents"
 
     def parents(self) -> list[list[int]] | None:
         """Return the best network's parents; None when the time was over first."""
-        finding = ParentSetSearch(self._scores, self._constraints, self._max_memory)
-        self._sets = finding.sets
-        if not finding.run(self._watch):
+        if not self._finding.run(self._watch) or self._finding.sets is None:
             return None
         masks = [sum(1 << p for p in parents) for parents in self._start.parents]
-        search = self._search = _core.SparseSearch(finding.sets, np.array(masks, dtype=np.uint64), self._max_memory)
+        start = np.array(masks, dtype=np.uint64)
+        search = self._search = _core.SparseSearch(self._finding.sets, start, self._max_memory)
         while not search.finished:
-            if self._watch.late:
+            if self._watch.look(self.n_scores + search.n_nodes):
                 return None
             search.advance()
-            self._watch.tell(self.n_scores + search.n_nodes, None)
             if search.gave_up:
                 self._refuse(search)
         self._watch.finish(self.n_scores + search.n_nodes)

@@ -1,57 +1,23 @@
-"""Fitting the parameters of a network to counts.
-
-The parameters of a linear-Gaussian Bayesian network by maximum likelihood: a regression for each variable.
-
-Gaussian Markov networks by maximum likelihood.
-"""
+"""Fitting the parameters of a network: tables to counts, regressions and precisions to scatters."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions
-from fishernet.data import Counts, CountSource, Scatter, Table, Variable, as_scatter, as_source
+from fishernet.data import Continuous, CountSource, Scatter, Table, as_scatter, as_source
 from fishernet.data.matching import is_frame
 from fishernet.data.moments import require_varying
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.structure import structure
-from fishernet.models import BayesianNetwork, FullTable, GaussianBayesianNetwork, GaussianMarkovNetwork
-from fishernet.models.conditionals.conditional import check_cells
-from fishernet.models.conditionals.linear_gaussian import COLLINEAR, regression
+from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
+from fishernet.models.conditionals.base import check_cells
 from fishernet.models.zero_pattern import completed_precision
-
-
-def linear_gaussian(dag: Dag, scatter: Scatter) -> GaussianBayesianNetwork:
-    """Return the most likely linear-Gaussian network with a structure.
-
-    Raises
-    ------
-    SchemaError
-        When a variable is absent or constant, parents are collinear, or a variable is a linear combination of its
-        parents, as it is with too few rows; it is named.
-    """
-    where = positions(scatter.names, dag.names, "column")
-    data = scatter.marginal(where)
-    require_spread(data)
-    sizes = np.sqrt(np.diagonal(data.S))
-    R = data.S / sizes[:, None] / sizes
-    intercepts, sds = np.empty(len(dag.names)), np.empty(len(dag.names))
-    coefficients = []
-    for child, parents in enumerate(dag.parents):
-        _require_freedom(R, [*parents, child], dag.names, data.n)
-        slopes, rest = regression(R, child, parents)
-        slopes = slopes * sizes[child] / sizes[list(parents)]
-        coefficients.append(slopes)
-        intercepts[child] = data.mean[child] - slopes @ data.mean[list(parents)]
-        sds[child] = sizes[child] * math.sqrt(rest / data.n)
-    return GaussianBayesianNetwork(dag, intercepts, coefficients, sds)
 
 
 def require_spread(scatter: Scatter) -> None:
@@ -59,24 +25,6 @@ def require_spread(scatter: Scatter) -> None:
     if scatter.n < 2:
         raise SchemaError(f"variances need two rows at least; there {'is' if scatter.n == 1 else 'are'} {scatter.n}")
     require_varying(scatter)
-
-
-def _require_freedom(R: npt.NDArray[np.float64], family: Sequence[int], names: Sequence[str], n: int) -> None:
-    """Raise SchemaError when one of a child's parents, or the child, is a linear combination of those before it."""
-    for k, variable in enumerate(family):
-        _, rest = regression(R, variable, family[:k])
-        if rest >= COLLINEAR:
-            continue
-        before = [names[v] for v in family[:k]]
-        if k < len(family) - 1:
-            raise SchemaError(
-                f"the parents of {names[family[-1]]!r} are collinear in {n} rows: {names[variable]!r} is a linear "
-                f"combination of {listed(before)}; leave one of them out, or take more rows"
-            )
-        raise SchemaError(
-            f"the standard deviation of {names[variable]!r} would be 0: in {n} rows it is a linear combination of its "
-            f"parents, {listed(before)}; leave one of them out, or take more rows"
-        )
 
 
 def gaussian_network(X: Any, graph: UndirectedGraph) -> GaussianMarkovNetwork:
@@ -154,24 +102,7 @@ def _require_same(columns: tuple[str, ...], names: tuple[str, ...]) -> None:
         raise SchemaError(f"the data and the graph must have the same variables, in any order: {text}")
 
 
-Cells = npt.NDArray[np.float64]
-
-
-@overload
-def parameters(dag: Dag, table: Scatter | npt.NDArray[Any]) -> GaussianBayesianNetwork: ...
-
-
-@overload
-def parameters(
-    dag: Dag, table: CountSource, *, smoothing: float | str = 1.0, ess: float | None = None
-) -> BayesianNetwork: ...
-
-
-@overload
-def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> Any: ...
-
-
-def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> Any:
+def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> BayesianNetwork:
     """Fit the parameters of a Bayesian network.
 
     Parameters
@@ -192,7 +123,7 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
 
     Returns
     -------
-    BayesianNetwork, or GaussianBayesianNetwork for numbers
+    BayesianNetwork
         Its variables come in the graph's order; `n_rows` is the number of rows fitted on.
 
     Raises
@@ -216,59 +147,58 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     >>> fn.learn.parameters(dag, table, smoothing=0).conditional("v1").probabilities.round(3)
     array([[0.667, 0.333],
            [0.   , 1.   ]])
-    >>> fn.learn.parameters(dag, {"v0": [0.5, 1.5, 2.5], "v1": [1.5, 2.5, 6.5]}).coefficients[1]
+    >>> fn.learn.parameters(dag, {"v0": [0.5, 1.5, 2.5], "v1": [1.5, 2.5, 6.5]}).conditional("v1").coefficients
     array([2.5])
     """
     check_smoothing(smoothing, ess)
-    table = _learned_from(table, dag.names)
-    if isinstance(table, Scatter):
+    found = _learned_from(table, dag.names)
+    if isinstance(found, Scatter):
         if ess is not None or smoothing != 1.0:
             raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
-        return linear_gaussian(dag, table.marginal(positions(table.names, dag.names, "column")))
-    source = as_source(table)
+        return _regressions(dag, found)
+    source = as_source(found)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
-    conditionals = fit_conditionals(source, families, smoothing, ess)
-    placed = [
-        FullTable(child, dag.parents[child], c.variables, c.probabilities) for child, c in enumerate(conditionals)
-    ]
-    return BayesianNetwork([source.variables[v] for v in where], placed, n_rows=source.n_rows)
+    places = [(*parents, child) for child, parents in enumerate(dag.parents)]
+    conditionals = fit_conditionals(source, families, smoothing, ess, places)
+    return BayesianNetwork([source.variables[v] for v in where], conditionals, n_rows=source.n_rows)
+
+
+def _regressions(dag: Dag, scatter: Scatter) -> BayesianNetwork:
+    """Return the most likely linear-Gaussian network with a structure."""
+    data = scatter.marginal(positions(scatter.names, dag.names, "column"))
+    require_spread(data)
+    conditionals = [LinearGaussian.fit(data, (*parents, child)) for child, parents in enumerate(dag.parents)]
+    variables: list[Any] = [Continuous(name) for name in dag.names]
+    return BayesianNetwork(variables, conditionals, n_rows=data.n)
 
 
 def fit_conditionals(
-    source: CountSource, families: Sequence[tuple[int, ...]], smoothing: float | str, ess: float | None
+    source: CountSource,
+    families: Sequence[tuple[int, ...]],
+    smoothing: float | str,
+    ess: float | None,
+    places: Sequence[tuple[int, ...]] | None = None,
 ) -> list[FullTable]:
-    """Fit the conditional of the last of each family's positions, given the others in their order."""
+    """Fit the conditional of the last of each family's positions, given the others in their order.
+
+    `places` are the families' positions in the network, where they are others.
+    """
     for family in families:
         variables = [source.variables[v] for v in family]
         check_cells(variables, f"the conditional of {variables[-1].name!r}")
     counted = source.counts([tuple(sorted(family)) for family in families])
-    conditionals = []
-    for family, counts in zip(families, counted, strict=True):
-        variables = [source.variables[v] for v in family]
-        _require_all_rows(counts, variables[-1])
-        axes = [counts.variables.index(v) for v in family]
-        cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
-        probabilities = normalized(cell_weights(cells, smoothing, ess), variables)
-        conditionals.append(FullTable(family[-1], family[:-1], variables, probabilities))
-    return conditionals
+    return [
+        FullTable.fit(
+            counts, family, [source.variables[v] for v in family], smoothing=smoothing, ess=ess, positions=place
+        )
+        for family, place, counts in zip(families, families if places is None else places, counted, strict=True)
+    ]
 
 
-@overload
-def bayesian_network(table: Scatter | npt.NDArray[Any], **options: Any) -> GaussianBayesianNetwork: ...
-
-
-@overload
 def bayesian_network(
-    table: CountSource, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
-) -> BayesianNetwork: ...
-
-
-@overload
-def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any) -> Any: ...
-
-
-def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any) -> Any:
+    table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
+) -> BayesianNetwork:
     """Learn a Bayesian network: its structure, then its parameters.
 
     Parameters
@@ -282,7 +212,7 @@ def bayesian_network(table: Any, *, smoothing: float | str = 1.0, ess: float | N
 
     Returns
     -------
-    BayesianNetwork, or GaussianBayesianNetwork for numbers
+    BayesianNetwork
 
     Examples
     --------
@@ -321,52 +251,3 @@ def check_smoothing(smoothing: float | str, ess: float | None) -> None:
             raise FishernetError(f"ess and smoothing {smoothing!r} exclude each other", parameter="ess")
     elif not (isinstance(smoothing, int | float) and np.isfinite(smoothing) and smoothing >= 0):
         raise FishernetError(wrong, parameter="smoothing")
-
-
-def _require_all_rows(counts: Counts, child: Variable) -> None:
-    if counts.left_out:
-        raise MissingValueError(
-            f"the conditional of {child.name!r} needs complete rows; {counts.left_out} rows have a missing cell among "
-            "it and its parents; read the table with missing 'drop' or 'state'",
-            counts={},
-            parameter="missing",
-        )
-
-
-def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
-    """Return what each cell weighs, (q, r)."""
-    if ess is not None:
-        return cells + ess / cells.size
-    if smoothing == "zeros":
-        return np.where(cells > 0, cells, 1.0)
-    if smoothing == "snml":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            e = np.exp(cells * np.log1p(1 / cells))  # ((n + 1) / n)^n
-        return np.where(cells > 0, e, 1.0) * (cells + 1)
-    return cells + float(smoothing)
-
-
-def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
-    """Return each row divided by its sum.
-
-    Raises
-    ------
-    ZeroProbabilityError
-        When a row is all zeros, naming the first such configuration.
-    """
-    sums = weights.sum(axis=1, keepdims=True)
-    empty = np.flatnonzero(sums == 0)
-    if len(empty):
-        *parents, child = variables
-        states = np.unravel_index(empty[0], [v.cardinality for v in parents]) if parents else ()
-        configuration: dict[str, object] = {v.name: v.states[int(k)] for v, k in zip(parents, states, strict=True)}
-        shown = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
-        where = f"; {len(empty)} configurations of its parents never occur, the first is {shown}" if parents else ""
-        raise ZeroProbabilityError(
-            f"the conditional of {child.name!r} cannot be fitted without smoothing{where}; use smoothing above 0",
-            variable=child.name,
-            configuration=configuration,
-            parameter="smoothing",
-        )
-    weights /= sums
-    return weights

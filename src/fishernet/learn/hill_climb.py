@@ -1,27 +1,15 @@
-"""Greedy hill climbing: P2, Algorithm 7, and restarts.
+"""Searches over graphs that change by one arc a step: hill climbing and tabu search; and the choice of candidates.
 
-From the start, the best of all single additions, removals and reversals of an arc is made until none raises the score.
-A restart makes some random steps from the best graph and climbs on; the best graph of all climbs is kept.
-
-What hill climbing and tabu search share: a graph that changes by one arc a step.
+Hill climbing (P2, Algorithm 7): from the start, the best of all single additions, removals and reversals of an arc is
+made until none raises the score. Tabu search [1]_ goes on over the top: the best of all steps is made even when it
+lowers the score. An arc that was changed in one of the last ``tenure`` steps stays as it is, in both directions, unless
+its change makes the best graph so far. The search ends when ``patience`` steps in a row have not bettered the best
+score. Until its first local optimum it is the climb, so it never ends lower. A restart makes some random steps from the
+best graph and searches on; the best graph of all is kept.
 
 The state (what every toggle of an arc would change, and who reaches whom) lives in the core. A tie is a difference
 below max(1e-9, 1e-12 |score|) nats; ties go to additions before removals before reversals, then to the first parent,
 then to the first child, in the order of the variables.
-
-A search among the most dependent pairs of variables only.
-
-With thousands of variables most arcs are never worth a look. For every variable the m others are kept with which it
-depends most, that is, an arc between which scores highest; two variables are candidates of each other when either kept
-the other. The search then runs with all other arcs forbidden, but for those required and those of the start. Every pair
-is scored once, in the order of the variables, and forgotten.
-
-Tabu search: hill climbing that goes on over the top [1]_.
-
-The best of all steps is made even when it lowers the score. An arc that was changed in one of the last ``tenure`` steps
-stays as it is, in both directions, unless its change makes the best graph so far. The search ends when ``patience``
-steps in a row have not bettered the best score. Until its first local optimum it is the climb, so it never ends
-lower. A restart makes some random steps from the best graph and searches on.
 
 References
 ----------
@@ -30,173 +18,179 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError
-from fishernet.graphs import Dag
-from fishernet.learn.rules import Constraints
-from fishernet.learn.search import Search, Step
+from fishernet.base import check
+from fishernet.base.progress import Watch
+from fishernet.base.random import stream_key
+from fishernet.learn.rules import Rules
+from fishernet.learn.search import (
+    CoreSearch,
+    RunsInCore,
+    Scorer,
+    SearchResult,
+    check_options,
+    run_in_core,
+    score_in_parts,
+)
 from fishernet.scores import Families
-
-KINDS = ("add", "remove", "reverse")
-
-
-class ArcSearch:
-    """A search that adds, removes or reverses one arc a step.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        Where it starts, and what it may do.
-    **escape
-        How it leaves a local optimum: the core's ``patience``, ``tenure``, ``restarts``, ``perturb`` and ``key``.
-    """
-
-    def __init__(self, constraints: Constraints, **escape: int) -> None:
-        self._names = constraints.start.names
-        self._climb = _core.HillClimb(
-            [list(parents) for parents in constraints.start.parents],
-            constraints.max_parents,
-            constraints.forbidden,
-            constraints.required,
-            **escape,
-        )
-
-    @property
-    def best(self) -> Dag:
-        """The best graph so far."""
-        return Dag(self._names, self._climb.parents)
-
-    @property
-    def score(self) -> float:
-        """Its score; NaN before the first scores."""
-        return self._climb.score
-
-    @property
-    def steps(self) -> int:
-        """How many steps were made, those in vain too."""
-        return self._climb.n_steps
-
-    def wanted(self) -> Families:
-        """Return the families of what changed in the last step."""
-        return Families(*self._climb.wanted())
-
-    def tell(self, scores: npt.NDArray[np.float64]) -> None:
-        """Take the scores of the wanted families and make a step."""
-        self._climb.tell(scores)
-
-    def trace(self) -> tuple[Step, ...]:
-        """Return the steps from the start to the best graph so far."""
-        names = self._names
-        return tuple(Step(KINDS[kind], names[p], names[c], gain) for kind, p, c, gain in self._climb.steps)
-
-
-def check_number(name: str, value: int, least: int) -> int:
-    """Return a search's whole number, or raise FishernetError when it is none or too small."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**62:
-        raise FishernetError(f"{name} must be a whole number, at least {least}, got {value!r}", parameter=name)
-    return int(value)
-
-
-def check_restarts(restarts: int, perturb: int | None, default: int) -> dict[str, int]:
-    """Return both numbers by name; refuse a perturbation that would never happen."""
-    if perturb is not None and check_number("perturb", perturb, 1) and restarts == 0:
-        message = "perturb is how much a restart changes, and there are none; say restarts as well"
-        raise FishernetError(message, parameter="perturb")
-    return {"restarts": check_number("restarts", restarts, 0), "perturb": default if perturb is None else int(perturb)}
-
 
 Array = npt.NDArray[np.float64]
 
+CLIMB_PERTURB = 20  # arcs; with fewer most restarts end where they began
+TABU_PERTURB = 4
+TENURE = 15  # steps; on fewer variables as many as there are, or no arc would be left
+PATIENCE = 100
 PAIRS_AT_ONCE = 1 << 18
 
 
-class CandidateSearch:
-    """Scores all pairs, then makes a search among the candidates and leaves the rest to it.
+@dataclass(frozen=True)
+class HillClimb:
+    """Greedy hill climbing.
 
-    Parameters
+    Attributes
     ----------
-    constraints : Constraints
-        Pairs between which both arcs are forbidden take nobody's place.
-    most : int
-        How many others a variable keeps.
-    make : callable
-        Makes the search from the tighter constraints.
+    restarts : int
+        How often it goes on from the best graph with some arcs changed.
+    perturb : int, optional
+        How many random steps a restart makes first; default 20.
+    candidates : int, optional
+        Only arcs among the most dependent pairs of variables (`among_candidates`).
+    seed : int
+        All randomness comes from it.
     """
 
-    def __init__(self, constraints: Constraints, most: int, make: Callable[[Constraints], Search]) -> None:
-        self._constraints, self._most, self._make = constraints, most, make
-        n = len(constraints.start.names)
-        self._alone = np.zeros(n)
-        self._gains = np.full((n, n), -np.inf)
-        self._begin, self._end = 0, 0  # the children whose pairs are wanted; none: the families without parents
-        self._search: Search | None = None
+    restarts: int = 0
+    perturb: int | None = None
+    candidates: int | None = None
+    seed: int = 0
 
-    @property
-    def best(self) -> Dag:
-        """The best graph so far; the start, while pairs are scored."""
-        return self._constraints.start if self._search is None else self._search.best
+    def __post_init__(self) -> None:
+        check_options(self.restarts, self.perturb, self.candidates)
 
-    @property
-    def score(self) -> float:
-        """Its score; NaN while pairs are scored."""
-        return float("nan") if self._search is None else self._search.score
+    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
+        """Find a graph that keeps the rules."""
+        return run_among_candidates(self, scorer, rules, watch)
 
-    @property
-    def steps(self) -> int:
-        """How many steps were made."""
-        return 0 if self._search is None else self._search.steps
+    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:  # noqa: ARG002
+        """Return the core's search."""
+        perturb = CLIMB_PERTURB if self.perturb is None else self.perturb
+        return _core.HillClimb(
+            rules.parents, *rules.limits, restarts=self.restarts, perturb=perturb, key=stream_key(self.seed)
+        )
 
-    def trace(self) -> tuple[Step, ...]:
-        """Return the steps of the search among the candidates."""
-        return () if self._search is None else self._search.trace()
 
-    def wanted(self) -> Families:
-        """Return some pairs, then what the search wants."""
-        if self._search is not None:
-            return self._search.wanted()
-        n = len(self._alone)
-        if self._end == 0:
-            return Families(np.arange(n, dtype=np.int32), np.zeros(n + 1, np.int64), np.zeros(0, np.int32), once=True)
-        children = np.arange(self._begin, self._end, dtype=np.int32)
-        parents = np.concatenate([np.arange(child, dtype=np.int32) for child in children])
-        return Families(np.repeat(children, children), np.arange(len(parents) + 1, dtype=np.int64), parents, once=True)
+@dataclass(frozen=True)
+class Tabu:
+    """Tabu search.
 
-    def tell(self, scores: Array) -> None:
-        """Take the scores of some pairs; after the last ones, make the search."""
-        if self._search is not None:
-            self._search.tell(scores)
-            return
-        if self._end == 0:
-            self._alone, self._end = scores, 1
-        else:
-            first = 0
-            for child in range(self._begin, self._end):
-                gains = scores[first : first + child] - self._alone[child]
-                self._gains[child, :child] = self._gains[:child, child] = gains
-                first += child
-        self._begin = self._end
-        pairs = self._begin
-        while self._end < len(self._alone) and pairs <= PAIRS_AT_ONCE:
-            self._end += 1
-            pairs += self._end
-        if self._begin == self._end:
-            self._search = self._make(self._restricted())
-            self._gains = np.zeros((0, 0))
+    Attributes
+    ----------
+    tenure : int, optional
+        For how many steps an arc that was changed stays as it is; default 15, or the number of variables if that is
+        less.
+    patience : int
+        How many steps in a row may fail to better the best score.
+    restarts : int
+        How often it goes on from the best graph with some arcs changed.
+    perturb : int, optional
+        How many random steps a restart makes first; default 4.
+    candidates : int, optional
+        Only arcs among the most dependent pairs of variables (`among_candidates`).
+    seed : int
+        All randomness comes from it.
+    """
 
-    def _restricted(self) -> Constraints:
-        old = self._constraints
-        self._gains[old.forbidden & old.forbidden.T] = -np.inf
-        allowed = strongest(self._gains, self._most)
-        allowed |= allowed.T
-        for child, parents in enumerate(old.start.parents):
-            allowed[list(parents), child] = True
-        return replace(old, forbidden=old.forbidden | ~allowed)
+    tenure: int | None = None
+    patience: int = PATIENCE
+    restarts: int = 0
+    perturb: int | None = None
+    candidates: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_options(self.restarts, self.perturb, self.candidates)
+        check.integer(self.patience, "patience", least=1)
+        if self.tenure is not None:
+            check.integer(self.tenure, "tenure", least=1)
+
+    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
+        """Find a graph that keeps the rules."""
+        return run_among_candidates(self, scorer, rules, watch)
+
+    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:  # noqa: ARG002
+        """Return the core's search."""
+        return _core.HillClimb(
+            rules.parents,
+            *rules.limits,
+            patience=self.patience,
+            tenure=min(TENURE, len(rules.names)) if self.tenure is None else self.tenure,
+            restarts=self.restarts,
+            perturb=TABU_PERTURB if self.perturb is None else self.perturb,
+            key=stream_key(self.seed),
+        )
+
+
+# --------------------------------------------------------------------------------------------------------- candidates
+
+
+def run_among_candidates(search: RunsInCore, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
+    """Choose the candidates, where there shall be some, and run the core's search among them."""
+    if search.candidates is not None:
+        fewer = among_candidates(scorer, rules, search.candidates, watch)
+        if fewer is None:
+            return SearchResult(rules.start, float("nan"), (), scorer.n_distinct, False, watch.seconds, search.seed)
+        rules = fewer
+    return run_in_core(search.in_core(rules, scorer.source.n_rows), scorer, rules, watch, search.seed)
+
+
+def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> Rules | None:
+    """Forbid all arcs but those between the most dependent pairs of variables; None when the time was over first.
+
+    With thousands of variables most arcs are never worth a look. For every variable the `most` others are kept with
+    which it depends most, that is, an arc between which scores highest; two variables are candidates of each other when
+    either kept the other. The required arcs and those of the start stay. Every pair is scored once and forgotten.
+    Pairs between which both arcs are forbidden take nobody's place.
+    """
+    n = len(rules.names)
+    gains = np.full((n, n), -np.inf)
+    children = np.arange(n, dtype=np.int32)
+    nobody = Families(children, np.zeros(n + 1, np.int64), np.zeros(0, np.int32), once=True)
+    alone = score_in_parts(scorer, nobody, lambda: watch.look(0))
+    if alone is None:
+        return None
+    for begin, end in _blocks(n):
+        block = children[begin:end]
+        parents = np.concatenate([np.arange(child, dtype=np.int32) for child in block])
+        offsets = np.arange(len(parents) + 1, dtype=np.int64)
+        pairs = Families(np.repeat(block, block), offsets, parents, once=True)
+        scores = score_in_parts(scorer, pairs, lambda: watch.look(0))
+        if scores is None:
+            return None
+        gains[pairs.children, parents] = gains[parents, pairs.children] = scores - alone[pairs.children]
+    gains[rules.forbidden & rules.forbidden.T] = -np.inf
+    allowed = strongest(gains, most)
+    allowed |= allowed.T
+    for child, of in enumerate(rules.start.parents):
+        allowed[list(of), child] = True
+    return replace(rules, forbidden=rules.forbidden | ~allowed)
+
+
+def _blocks(n: int) -> Iterator[tuple[int, int]]:
+    """Yield stretches of children whose pairs with those before them are not too many to be scored at once."""
+    begin = 1
+    while begin < n:
+        end, pairs = begin + 1, begin
+        while end < n and pairs <= PAIRS_AT_ONCE:
+            pairs += end
+            end += 1
+        yield begin, end
+        begin = end
 
 
 def strongest(gains: Array, most: int) -> npt.NDArray[np.bool_]:
@@ -225,69 +219,3 @@ def strongest(gains: Array, most: int) -> npt.NDArray[np.bool_]:
         level = np.flatnonzero(np.abs(row - least) <= tie)
         chosen[level[: most - int(chosen.sum())]] = True
     return marked
-
-
-PERTURB = 20  # arcs; with fewer most restarts end where they began
-
-
-class HillClimb(ArcSearch):
-    """The greedy search as a `Search`.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        Where it starts, and what it may do.
-    restarts : int
-        How often it goes on from the best graph with some arcs changed.
-    perturb : int, optional
-        How many random steps a restart makes first; 20 when not said.
-    key : int
-        All randomness comes from it.
-    """
-
-    def __init__(
-        self, constraints: Constraints, *, restarts: int = 0, perturb: int | None = None, key: int = 0
-    ) -> None:
-        super().__init__(constraints, key=key, **check_restarts(restarts, perturb, PERTURB))
-
-
-TENURE = 15  # steps; on fewer variables as many as there are, or no arc would be left
-TABU_PERTURB = 4  # arcs
-
-
-class TabuSearch(ArcSearch):
-    """Tabu search as a `Search`.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        Where it starts, and what it may do.
-    tenure : int, optional
-        For how many steps an arc that was changed stays as it is; 15 when not said, on fewer variables their number.
-    patience : int
-        How many steps in a row may fail to better the best score.
-    restarts : int
-        How often it goes on from the best graph with some arcs changed.
-    perturb : int, optional
-        How many random steps a restart makes first; 4 when not said.
-    key : int
-        All randomness comes from it.
-    """
-
-    def __init__(
-        self,
-        constraints: Constraints,
-        *,
-        tenure: int | None = None,
-        patience: int = 100,
-        restarts: int = 0,
-        perturb: int | None = None,
-        key: int = 0,
-    ) -> None:
-        super().__init__(
-            constraints,
-            tenure=min(TENURE, len(constraints.start.names)) if tenure is None else check_number("tenure", tenure, 1),
-            patience=check_number("patience", patience, 1),
-            key=key,
-            **check_restarts(restarts, perturb, TABU_PERTURB),
-        )

@@ -1,178 +1,94 @@
-"""Search over orders of the variables: best order score search [1]_.
+"""Search over orders of the variables and over graphs: best order score search [1]_ within an iterated local search.
 
 An order stands for the graph in which everyone's parents are chosen among its predecessors: grown one at a time, the
 best first, while the score rises, then shrunk in the same way. One variable after the other is put where the graph's
 score is best, until no such move raises it. What was found about a variable's parents is kept in a grow-shrink tree, in
-the core, so that another order costs walks down the trees. A restart puts some variables of the best order in random
-places and searches on.
+the core, so that another order costs walks down the trees. Growing parents one at a time misses those that help only
+together: a second walk begins with the best pair among the ten best single parents.
 
-The first order is that of the graph where a tabu search ends, so that the result is never below that. Another tabu
-search, with restarts, goes on from the best graph: it finds the parents that help only together, which growing them one
-at a time cannot. (The paper ends with the backward steps of greedy equivalence search instead.)
+The first order is that of the graph where a tabu search ends, so that the result is never below that; another tabu
+search goes on from the order's graph. Restarts alternate [2]_: one puts some variables of the best order in random
+places and climbs over orders, the next makes some random steps from the best graph and searches over graphs. Each has
+its own random numbers, so that the first so many restarts are the same however many there are, and more are never
+worse.
 
 References
 ----------
 .. [1] B. Andrews, J. Ramsey, R. Sanchez-Romero, J. Camchong and E. Kummerfeld, "Fast scalable and accurate discovery of
    DAGs using the best order score search and grow-shrink trees", NeurIPS 2023.
+.. [2] M. Wienöbst, L. Henckel and S. Weichwald, "Embracing discrete search: a reasonable approach to causal structure
+   learning", ICLR 2026, restart a search over orders from near the best one.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass
 
 from fishernet import _core
-from fishernet.graphs import Dag
-from fishernet.learn.hill_climb import TabuSearch, check_restarts
-from fishernet.learn.rules import Constraints
-from fishernet.learn.search import Search, Step
-from fishernet.scores import Families
+from fishernet.base.progress import Watch
+from fishernet.base.random import stream_key
+from fishernet.learn.hill_climb import PATIENCE, TENURE, run_among_candidates
+from fishernet.learn.rules import Rules
+from fishernet.learn.search import CoreSearch, Scorer, SearchResult, check_options
+
+MOST_RESTARTS, LEAST_RESTARTS = 50, 4
+WORK = 40_000_000  # restarts times variables times rows
+MOVES = (3, 10, 30)  # what restarts over orders change, in turn
+STEPS = (4, 20)  # and restarts over graphs
+PAIRS_AMONG = 10
 
 
-class Orders:
-    """The search over orders alone, from the order of the start.
+@dataclass(frozen=True)
+class Order:
+    """Search over orders and graphs.
 
-    Parameters
+    Attributes
     ----------
-    constraints : Constraints
-        Where it starts, and what it may do. A required parent comes before its child in every order.
-    restarts, perturb : int
-        How often, and how many variables of the best order are put in random places.
-    key : int
-        All randomness comes from it.
-    """
-
-    def __init__(self, constraints: Constraints, *, restarts: int = 0, perturb: int = 1, key: int = 0) -> None:
-        self._names = constraints.start.names
-        self._orders = _core.OrderSearch(
-            [list(parents) for parents in constraints.start.parents],
-            constraints.max_parents,
-            constraints.forbidden,
-            constraints.required,
-            restarts=restarts,
-            perturb=perturb,
-            key=key,
-        )
-
-    @property
-    def best(self) -> Dag:
-        """The graph of the best order so far; the start, before an order was scored."""
-        return Dag(self._names, self._orders.parents)
-
-    @property
-    def score(self) -> float:
-        """Its score; NaN before an order was scored."""
-        return self._orders.score
-
-    @property
-    def steps(self) -> int:
-        """How many moves were made, those in vain too."""
-        return self._orders.n_moves
-
-    def wanted(self) -> Families:
-        """Return the families on which walks down the trees wait."""
-        return Families(*self._orders.wanted())
-
-    def tell(self, scores: npt.NDArray[np.float64]) -> None:
-        """Take the scores of the wanted families and make moves until a walk has to wait again."""
-        self._orders.tell(scores)
-
-    def trace(self) -> tuple[Step, ...]:
-        """Return the moves from the start's order to the best one."""
-        return tuple(
-            Step("move", "" if after < 0 else self._names[after], self._names[variable], gain)
-            for variable, after, gain in self._orders.moves
-        )
-
-
-PERTURB = 5  # variables
-LAST_RESTARTS = 10  # of the tabu search that comes last
-
-
-class OrderSearch:
-    """Tabu search, orders, and tabu search again, each from the best graph so far, as one `Search`.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        Where it starts, and what it may do.
-    restarts : int
-        How often variables of the best order are put in random places.
+    restarts : int, optional
+        How often it goes on from near the best order or graph, in turn; default 50, fewer where the number of variables
+        times that of rows is above 800,000, but at least 4.
     perturb : int, optional
-        How many variables; 5 when not said.
-    key : int
+        How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 4 and 20 arcs.
+    graphs : bool
+        False searches over orders alone, as in the paper.
+    candidates : int, optional
+        Only arcs among the most dependent pairs of variables (`fishernet.learn.hill_climb.among_candidates`).
+    seed : int
         All randomness comes from it.
     """
 
-    def __init__(
-        self, constraints: Constraints, *, restarts: int = 50, perturb: int | None = None, key: int = 0
-    ) -> None:
-        self._constraints = constraints
-        self._draws = {**check_restarts(restarts, perturb, PERTURB), "key": key}
-        self._stages: list[Search] = [TabuSearch(constraints)]
-        self._before: list[Search | None] = [None]
-        """The stage from whose graph each stage began."""
+    restarts: int | None = None
+    perturb: int | None = None
+    graphs: bool = True
+    candidates: int | None = None
+    seed: int = 0
 
-    @property
-    def best(self) -> Dag:
-        """The best graph so far."""
-        return self._leader.best
+    def __post_init__(self) -> None:
+        check_options(self.restarts, self.perturb, self.candidates)
 
-    @property
-    def score(self) -> float:
-        """Its score; NaN before the first scores."""
-        return self._leader.score
+    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
+        """Find a graph that keeps the rules."""
+        return run_among_candidates(self, scorer, rules, watch)
 
-    @property
-    def steps(self) -> int:
-        """How many steps and moves were made, those in vain too."""
-        return sum(stage.steps for stage in self._stages)
+    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:
+        """Return the core's search."""
+        n = len(rules.names)
+        moves, steps = (MOVES, STEPS) if self.perturb is None else ((self.perturb,), (self.perturb,))
+        return _core.OrderSearch(
+            rules.parents,
+            *rules.limits,
+            restarts=default_restarts(n, n_rows) if self.restarts is None else self.restarts,
+            moves=list(moves),
+            steps=list(steps),
+            key=stream_key(self.seed),
+            graphs=self.graphs,
+            pairs_among=PAIRS_AMONG if self.graphs else 0,
+            patience=PATIENCE,
+            tenure=min(TENURE, n),
+        )
 
-    def wanted(self) -> Families:
-        """Return what the present stage wants."""
-        families = self._stages[-1].wanted()
-        while not len(families) and self._begin_next_stage():
-            families = self._stages[-1].wanted()
-        return families
 
-    def tell(self, scores: npt.NDArray[np.float64]) -> None:
-        """Tell the present stage."""
-        self._stages[-1].tell(scores)
-
-    def trace(self) -> tuple[Step, ...]:
-        """Return the way to the best graph; a step "order" leads from a graph to that of its order."""
-        way: tuple[Step, ...] = ()
-        stage: Search | None = self._leader
-        while stage is not None:
-            before = self._before[self._stages.index(stage)]
-            steps = stage.trace()
-            if isinstance(stage, Orders) and before is not None:
-                gain = stage.score - math.fsum(step.gain for step in steps) - before.score
-                steps = (Step("order", "", "", gain), *steps)
-            way, stage = steps + way, before
-        return way
-
-    @property
-    def _leader(self) -> Search:
-        """The stage with the best graph, the first of those that tie."""
-        leader = self._stages[0]
-        for stage in self._stages[1:]:
-            if stage.score > leader.score + max(1e-9, 1e-12 * abs(leader.score)):
-                leader = stage
-        return leader
-
-    def _begin_next_stage(self) -> bool:
-        """Go on from the best graph; False after the last stage."""
-        if len(self._stages) == 3:
-            return False
-        leader = self._leader
-        constraints = replace(self._constraints, start=leader.best)
-        if len(self._stages) == 1:
-            self._stages.append(Orders(constraints, **self._draws))
-        else:
-            self._stages.append(TabuSearch(constraints, restarts=LAST_RESTARTS, key=self._draws["key"]))
-        self._before.append(leader)
-        return True
+def default_restarts(n_variables: int, n_rows: float) -> int:
+    """Return how many restarts a search makes when nobody says: fewer where each takes long."""
+    fair = WORK / max(1.0, float(n_variables) * n_rows)
+    return round(max(LEAST_RESTARTS, min(MOST_RESTARTS, fair)))

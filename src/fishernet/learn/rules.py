@@ -1,7 +1,8 @@
-"""What a search may and must do: arcs required or forbidden, tiers, how many parents, where to start."""
+"""What a search may and must do: arcs required or forbidden, tiers, limits on families, where to start."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,90 +10,148 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import check_names, listed, positions
 from fishernet.graphs import Dag
 
 Edge = tuple[str, str]
 Matrix = npt.NDArray[np.bool_]
 
+MAX_CELLS = 2**24
 
-@dataclass(frozen=True)
-class Constraints:
-    """Rules in the form that a search reads.
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The rules of a search, by the positions of the variables; `Rules.of` makes them from names.
 
     Attributes
     ----------
     start : Dag
-        Acyclic, with every required arc and no forbidden one.
+        Acyclic and within the rules, with every required arc.
     max_parents : int
-        At most this many parents a variable.
+        At most this many parents per variable.
     forbidden, required : (n, n) arrays of bool
         ``[parent, child]``.
+    states : (n,) float64
+        How many states each variable has; 1 for a column of numbers.
+    max_cells : float
+        At most this many cells per family: the product of the states of a variable and its parents.
     """
 
     start: Dag
     max_parents: int
     forbidden: Matrix
     required: Matrix
+    states: npt.NDArray[np.float64]
+    max_cells: float
 
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        *,
+        states: Sequence[int] | None = None,
+        max_parents: int | None = None,
+        max_cells: float | None = MAX_CELLS,
+        required: Iterable[Edge] = (),
+        forbidden: Iterable[Edge] = (),
+        tiers: Iterable[Iterable[str]] | None = None,
+        start: Dag | None = None,
+    ) -> Rules:
+        """Check rules against each other and put them in a search's form.
 
-def make_constraints(
-    names: Sequence[str],
-    *,
-    max_parents: int | None = None,
-    required: Iterable[Edge] = (),
-    forbidden: Iterable[Edge] = (),
-    tiers: Iterable[Iterable[str]] | None = None,
-    start: Dag | None = None,
-) -> Constraints:
-    """Check rules against each other and put them in a search's form.
+        Parameters
+        ----------
+        names : sequence of str
+            The variables.
+        states : sequence of int, optional
+            How many states each has; None for columns of numbers, whose families have no cells.
+        max_parents, max_cells : optional
+            None means no limit.
+        required, forbidden : iterables of (parent, child)
+        tiers : iterable of iterables of names, optional
+            No arc runs from a later tier to an earlier one; variables in no tier are free.
+        start : Dag, optional
+            Where the search begins; the required arcs are added to it.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The variables.
-    max_parents : int, optional
-        None means no limit.
-    required, forbidden : iterables of (parent, child)
-    tiers : iterable of iterables of names, optional
-        No arc runs from a later tier to an earlier one; variables in no tier are free.
-    start : Dag, optional
-        Where the search begins; the required arcs are added to it.
-
-    Raises
-    ------
-    SchemaError
-        When a name is unknown or rules contradict each other.
-    CycleError
-        When the required arcs, or the start with them, close a cycle.
-    """
-    n = len(names)
-    most = n if max_parents is None else max_parents
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
-        raise SchemaError(
-            f"max_parents must be a non-negative integer or None, got {max_parents!r}", parameter="max_parents"
-        )
-    must = _matrix(names, required, "required")
-    must_not = _matrix(names, forbidden, "forbidden") | _against_tiers(names, tiers)
-    _refuse_both(names, must & must_not, "both required and forbidden (or against the tiers)")
-    present = must.copy()
-    if start is not None:
-        where = positions(names, start.names)
-        if len(where) != n:
-            raise SchemaError(f"start lacks the variable {listed(name for name in names if name not in start.names)}")
-        for child, parents in enumerate(start.parents):
-            present[[where[p] for p in parents], where[child]] = True
+        Raises
+        ------
+        SchemaError
+            When a name is unknown, rules contradict each other, or the start (required arcs included) is beyond a
+            limit.
+        CycleError
+            When the required arcs, or the start with them, close a cycle.
+        """
+        n = len(names)
+        most = n if max_parents is None else max_parents
+        if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
+            raise SchemaError(f"max_parents must be a non-negative integer or None, got {max_parents!r}")
+        must = _matrix(names, required, "required")
+        must_not = _matrix(names, forbidden, "forbidden") | _against_tiers(names, tiers)
+        _refuse_both(names, must & must_not, "both required and forbidden (or against the tiers)")
+        present = must | _arcs(names, start)
         _refuse_both(names, present & must_not, "in the start and forbidden (or against the tiers)")
-    crowded = np.flatnonzero(present.sum(axis=0) > most)
-    if len(crowded):
-        raise SchemaError(
-            f"{names[crowded[0]]!r} has {present[:, crowded[0]].sum()} parents at the start (required arcs included), "
-            f"more than max_parents allows ({most})",
-            parameter="max_parents",
-        )
-    dag = Dag(names, [tuple(np.flatnonzero(present[:, child]).tolist()) for child in range(n)])
-    return Constraints(dag, int(min(most, n)), must_not, must)
+        crowded = np.flatnonzero(present.sum(axis=0) > most)
+        if len(crowded):
+            raise SchemaError(
+                f"{names[crowded[0]]!r} has {present[:, crowded[0]].sum()} parents at the start (required arcs "
+                f"included), more than max_parents = {most}"
+            )
+        sizes = np.ones(n) if states is None else np.array(states, dtype=np.float64)
+        limit = checked_cells(max_cells)
+        refuse_large_families(names, present, sizes, limit)
+        dag = Dag(names, [tuple(np.flatnonzero(present[:, child]).tolist()) for child in range(n)])
+        return cls(dag, int(min(most, n)), must_not, must, sizes, limit)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables."""
+        return self.start.names
+
+    @property
+    def limits(self) -> tuple[int, Matrix, Matrix, npt.NDArray[np.float64], float]:
+        """The rules but for the start, as the core's searches take them."""
+        return self.max_parents, self.forbidden, self.required, self.states, self.max_cells
+
+    @property
+    def parents(self) -> list[list[int]]:
+        """The start, as the core's searches take it."""
+        return [list(parents) for parents in self.start.parents]
+
+
+def checked_cells(max_cells: object) -> float:
+    """Return a limit on cells, or raise FishernetError when it is none."""
+    if max_cells is None:
+        return math.inf
+    if isinstance(max_cells, bool) or not isinstance(max_cells, int | float | np.number) or not max_cells >= 1:
+        raise FishernetError(f"max_cells must be a positive number or None, got {max_cells!r}")
+    return float(max_cells)
+
+
+def refuse_large_families(
+    names: Sequence[str], arcs: Matrix, states: npt.NDArray[np.float64], max_cells: float
+) -> None:
+    """Raise SchemaError when a family of a graph, ``arcs[parent, child]``, has more cells than may be."""
+    for child in np.flatnonzero(arcs.any(axis=0)).tolist():
+        parents = np.flatnonzero(arcs[:, child]).tolist()
+        cells = math.prod(states[[child, *parents]].tolist())
+        if cells > max_cells:
+            raise SchemaError(
+                f"the family of {names[child]!r} with the parents {listed(names[p] for p in parents)} has {cells:.3g} "
+                f"cells, more than max_cells = {max_cells:.10g}: merge states, or raise max_cells"
+            )
+
+
+def _arcs(names: Sequence[str], start: Dag | None) -> Matrix:
+    present = np.zeros((len(names), len(names)), dtype=bool)
+    if start is None:
+        return present
+    where = positions(names, start.names)
+    if len(where) != len(names):
+        raise SchemaError(f"start lacks the variable {listed(name for name in names if name not in start.names)}")
+    for child, parents in enumerate(start.parents):
+        present[[where[p] for p in parents], where[child]] = True
+    return present
 
 
 def _matrix(names: Sequence[str], edges: Iterable[Edge], what: str) -> Matrix:

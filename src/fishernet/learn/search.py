@@ -1,70 +1,81 @@
-"""A search over structures, and the one driver that runs it.
+"""What a search over structures is: it is given somebody to score families, rules and a watch, and returns a result.
 
-A search never touches data. It says which families it wants scored, is told the scores, and moves. Progress, time
-limits and Ctrl-C live in the driver and nowhere else.
-
-What the two ways of exact search have in common: progress, a deadline, and a word on how far they are.
+A search calls the scorer, which blocks until it knows and remembers what it knew before. It looks at the watch now and
+then: there are the progress, the deadline and Ctrl-C. The searches over arcs and orders live in the core; over a table
+they count there too, so that such a run never comes back to Python but to look at the watch.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.base.progress import Progress, Reporter
-from fishernet.data import TableCounts
+from fishernet.base.progress import Watch
+from fishernet.data import CountSource, TableCounts
 from fishernet.graphs import Dag
-from fishernet.scores import Families, LocalScores
+from fishernet.learn.rules import Rules
+from fishernet.scores import Families, Score
+
+Array = npt.NDArray[np.float64]
 
 WORK_AT_ONCE = 1_000_000_000  # rows times families between two looks at the clock
 MOST_AT_ONCE = 65_536  # families, however few rows there are
+KINDS = ("add", "remove", "reverse", "order", "move")
+
+
+class Scorer(Protocol):
+    """Who scores families, each of them once (`fishernet.scores.LocalScores`)."""
+
+    @property
+    def source(self) -> CountSource:
+        """The data."""
+        ...
+
+    @property
+    def score(self) -> Score:
+        """The score."""
+        ...
+
+    @property
+    def n_distinct(self) -> int:
+        """How many distinct families were scored."""
+        ...
+
+    def __call__(self, families: Families) -> Array:
+        """Return the scores of families, (n_families,) float64."""
+        ...
+
+    def for_core(self) -> _core.SetTerms | Callable[..., Array]:
+        """Return what the core calls: its own counting, or a function of children, offsets and parents."""
+        ...
 
 
 class Search(Protocol):
-    """A search over directed acyclic graphs.
+    """A search over directed acyclic graphs: a frozen object whose fields are its options."""
 
-    Attributes
-    ----------
-    best : Dag
-        The best graph so far; the start, before anything was told.
-    score : float
-        Its score; NaN before anything was told.
-    steps : int
-        How many steps were made, those in vain too.
-    """
+    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
+        """Find a graph that keeps the rules.
 
-    @property
-    def best(self) -> Dag:
-        """The best graph so far."""
-        ...
+        Parameters
+        ----------
+        scorer : Scorer
+        rules : Rules
+        watch : Watch
+            ``watch.look(steps)`` is True when the time is over; then the best graph so far is the result.
 
-    @property
-    def score(self) -> float:
-        """Its score."""
-        ...
-
-    @property
-    def steps(self) -> int:
-        """How many steps were made."""
-        ...
-
-    def wanted(self) -> Families:
-        """Return the families whose scores are needed before the next step; empty when the search is finished."""
-        ...
-
-    def tell(self, scores: npt.NDArray[np.float64]) -> None:
-        """Take the scores of the wanted families, (n_families,), and move."""
-        ...
-
-    def trace(self) -> tuple[Step, ...]:
-        """Return the steps from the start to the best graph so far."""
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; its attribute ``best`` is the best graph so far.
+        """
         ...
 
 
@@ -78,9 +89,9 @@ class Step:
         "add", "remove" or "reverse"; in a search over orders also "order" and "move".
     parent, child : str
         The arc as it was before the step (as it came, for an addition). Of a move: the variable that `child` was put
-        after ("" when it was put first), and the variable. Of the step to the graph of a graph's order: nothing.
+        after ("" when it was put first), and the variable. Of the step to the graph of an order: nothing.
     gain : float
-        By how much the score rose, in nats. Of the random moves of a restart, the last has the gain of all.
+        By how much the score rose, in nats.
     """
 
     kind: str
@@ -98,7 +109,7 @@ class SearchResult:
     dag : Dag
         The best graph.
     score : float
-        Its score in nats.
+        Its score in nats; NaN when there was no time to score one.
     steps : tuple of Step
         The way there from the start, without what was in vain; their gains add up to that of the score.
     n_scores : int
@@ -125,135 +136,73 @@ class SearchResult:
         return pa.table({field: [getattr(step, field) for step in self.steps] for field in fields})
 
 
-def run_search(
-    search: Search, scores: LocalScores, *, max_seconds: float | None = None, progress: Progress | None = None
-) -> SearchResult:
-    """Run a search to its end, or until the time is over.
+class CoreSearch(Protocol):
+    """A search of the core (`core/search`)."""
 
-    Parameters
-    ----------
-    search : Search
-    scores : LocalScores
-        Scores the families that the search wants.
-    max_seconds : float, optional
-        After this time the best graph so far is the result.
-    progress : callable, optional
-        ``progress("learning the structure", steps, None)``.
+    @property
+    def parents(self) -> list[list[int]]: ...  # noqa: D102
+    @property
+    def score(self) -> float: ...  # noqa: D102
+    @property
+    def n_steps(self) -> int: ...  # noqa: D102
+    @property
+    def steps(self) -> list[tuple[int, int, int, float]]: ...  # noqa: D102
+    def run(self, scorer: Any, watch: Callable[[int], bool]) -> bool: ...  # noqa: D102
 
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C; its attribute ``best`` is the best graph so far.
-    """
-    if max_seconds is not None and not max_seconds >= 0:
-        raise FishernetError(f"max_seconds must not be negative, got {max_seconds}", parameter="max_seconds")
-    began = time.monotonic()
-    reporter = Reporter(progress, "learning the structure")
+
+class RunsInCore(Protocol):
+    """A search whose work the core does."""
+
+    @property
+    def candidates(self) -> int | None: ...  # noqa: D102
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch: ...  # noqa: D102
+
+
+def run_in_core(search: CoreSearch, scorer: Scorer, rules: Rules, watch: Watch, seed: int | None) -> SearchResult:
+    """Run a search of the core to its end, or until its time is over."""
+    names = rules.names
     try:
-        finished = _drive(search, scores, reporter, None if max_seconds is None else began + max_seconds)
+        finished = search.run(scorer.for_core(), watch.look)
     except KeyboardInterrupt as interrupt:
-        interrupt.best = search.best  # type: ignore[attr-defined]
+        interrupt.best = Dag(names, search.parents)  # type: ignore[attr-defined]
         raise
-    reporter.finish(search.steps)
-    return SearchResult(
-        search.best, search.score, search.trace(), scores.n_distinct, finished, time.monotonic() - began
+    watch.finish(search.n_steps)
+    steps = tuple(
+        Step(KINDS[kind], names[parent] if parent >= 0 else "", names[child] if child >= 0 else "", gain)
+        for kind, parent, child, gain in search.steps
     )
-
-
-def _drive(search: Search, scores: LocalScores, reporter: Reporter, deadline: float | None) -> bool:
-    """Loop until the search wants nothing more; False when the deadline came first."""
-    families = search.wanted()
-    while len(families):
-        answers = score_families(families, scores, lambda: reporter.step(search.steps), deadline)
-        if answers is None:
-            return False
-        search.tell(answers)
-        families = search.wanted()
-    return True
+    dag = Dag(names, search.parents)
+    return SearchResult(dag, search.score, steps, scorer.n_distinct, finished, watch.seconds, seed)
 
 
 @overload
-def score_families(
-    families: Families, scores: LocalScores, after_part: Callable[[], None]
-) -> npt.NDArray[np.float64]: ...
+def score_in_parts(scorer: Scorer, families: Families, look: Callable[[], None]) -> Array: ...
 @overload
-def score_families(
-    families: Families, scores: LocalScores, after_part: Callable[[], None], deadline: float | None
-) -> npt.NDArray[np.float64] | None: ...
-def score_families(
-    families: Families, scores: LocalScores, after_part: Callable[[], None], deadline: float | None = None
-) -> npt.NDArray[np.float64] | None:
-    """Score families part by part, with a call after each; None when the deadline came first."""
+def score_in_parts(scorer: Scorer, families: Families, look: Callable[[], bool]) -> Array | None: ...
+def score_in_parts(scorer: Scorer, families: Families, look: Callable[[], bool | None]) -> Array | None:
+    """Score a long list part by part, with a look at the watch before each; None when the time was over.
+
+    A source that is not in memory gets the list whole.
+    """
+    size = len(families)
+    source = scorer.source
+    if isinstance(source, TableCounts):
+        size = min(MOST_AT_ONCE, max(256, WORK_AT_ONCE // max(1, source.table.n_rows)))
     answers = []
-    for part in _parts(families, scores):
-        if deadline is not None and time.monotonic() >= deadline:
+    for begin in range(0, max(1, len(families)), max(1, size)):
+        if look():
             return None
-        answers.append(scores(part))
-        after_part()
+        answers.append(scorer(families if size >= len(families) else families[begin : begin + size]))
     return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
 
-def _parts(families: Families, scores: LocalScores) -> Iterator[Families]:
-    """Cut a long list so that the clock can be looked at; a source that is not in memory gets it whole."""
-    size = len(families)
-    if isinstance(scores.source, TableCounts):
-        size = min(MOST_AT_ONCE, max(256, WORK_AT_ONCE // max(1, scores.source.table.n_rows)))
-    if size >= len(families):
-        yield families
-        return
-    for begin in range(0, len(families), size):
-        yield families[begin : begin + size]
-
-
-WHAT = "exact search"
-
-
-class Watch:
-    """Tells progress and looks at the clock.
-
-    Parameters
-    ----------
-    progress : callable or None
-    deadline : float or None
-        When the time is over, by `time.monotonic`.
-    """
-
-    def __init__(self, progress: Progress | None, deadline: float | None) -> None:
-        self._reporter = Reporter(progress, WHAT)
-        self._deadline = deadline
-
-    @property
-    def late(self) -> bool:
-        """Whether the time is over."""
-        return self._deadline is not None and time.monotonic() >= self._deadline
-
-    @property
-    def deadline(self) -> float | None:
-        """When the time is over."""
-        return self._deadline
-
-    def tell(self, done: float, total: float | None) -> None:
-        """Say how far the work is; total is None while nobody knows."""
-        self._reporter.step(round(done), None if total is None else round(total))
-
-    def finish(self, done: float) -> None:
-        """Say that the work is complete."""
-        self._reporter.finish(round(done))
-
-
-class Run(Protocol):
-    """One of the two ways."""
-
-    @property
-    def n_scores(self) -> int:
-        """How many families there were to choose from, as far as they were looked at."""
-        ...
-
-    @property
-    def how_far(self) -> str:
-        """How far it is: "43% of the exact search was done"."""
-        ...
-
-    def parents(self) -> list[list[int]] | None:
-        """Return the best network's parents; None when the time was over first."""
-        ...
+def check_options(restarts: int | None, perturb: int | None, candidates: int | None) -> None:
+    """Raise FishernetError unless all are sensible; a perturbation that would never happen is not."""
+    if candidates is not None:
+        check.integer(candidates, "candidates", least=1)
+    if restarts is not None:
+        check.integer(restarts, "restarts", least=0)
+    if perturb is not None and check.integer(perturb, "perturb", least=1) and restarts == 0:
+        raise FishernetError("perturb is how much a restart changes, and there are none; say restarts as well")

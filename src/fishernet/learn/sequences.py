@@ -29,7 +29,7 @@ from fishernet.learn.em import (
 from fishernet.models import MarkovChain
 from fishernet.models.sequences.alphabet import Alphabet, Strings
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
-from fishernet.models.sequences.hmm_counts import ExpectedCounts, parameters_of, summed_counts
+from fishernet.models.sequences.hmm_counts import ExpectedCounts, summed_counts
 from fishernet.models.sequences.markov_chain import table_shape
 from fishernet.models.sequences.profile import windows, with_end
 
@@ -188,17 +188,17 @@ class BaumWelch:
 
     def expected(self, model: HiddenMarkovModel) -> tuple[float, ExpectedCounts]:
         """Return the log-likelihood, and the expected counts summed over the strings."""
-        counts = summed_counts(model, self.strings)
+        counts = summed_counts(model.native, model.parameters, self.strings)
         return float(counts.log_prob.sum()), counts
 
     def parameters(self, model: HiddenMarkovModel) -> Iterable[Numbers]:
         """Return all parameters."""
-        return parameters_of(model).values()
+        return model.parameters.by_name().values()
 
     def maximized(self, model: HiddenMarkovModel, counts: ExpectedCounts) -> HiddenMarkovModel:
         """Return the model that maximizes the expected log-likelihood of summed counts."""
         smoothing = self.smoothing
-        emission = shares(counts.emission[0], parameters_of(model)["emission"], smoothing)
+        emission = shares(counts.emission[0], model.parameters.by_name()["emission"], smoothing)
         if model.final is None or counts.final is None:
             initial = shares(counts.initial[0], model.initial, smoothing)
             transition, final = shares(counts.transition[0], model.transition, smoothing), None

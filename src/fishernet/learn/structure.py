@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-import inspect
+import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
-from fishernet.base.progress import Progress
-from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.base.progress import Progress, Watch
+from fishernet.base.random import Seed, fixed_seed
 from fishernet.data import CountSource, Scatter, Table
 from fishernet.graphs import Dag
-from fishernet.learn.exact import exact_search
-from fishernet.learn.hill_climb import CandidateSearch, HillClimb, TabuSearch, check_number
-from fishernet.learn.order import OrderSearch
-from fishernet.learn.rules import Constraints, Edge, make_constraints
-from fishernet.learn.search import Search, SearchResult, run_search
+from fishernet.learn.exact import Exact
+from fishernet.learn.hill_climb import HillClimb, Tabu
+from fishernet.learn.order import Order
+from fishernet.learn.rules import MAX_CELLS, Edge, Rules
+from fishernet.learn.search import Search, SearchResult
 from fishernet.scores import LocalScores, Score, named_score
 from fishernet.scores.gaussian import most_parents
 from fishernet.scores.local import Numbers, source_for
 
-# Each is made from the constraints and from the options that are its keyword arguments; one that draws takes a `key`.
-SEARCHES: dict[str, Callable[..., Search]] = {
+# A search's fields are the options that it takes by name.
+SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
+    "order": Order,
+    "tabu": Tabu,
     "hill-climb": HillClimb,
-    "tabu": TabuSearch,
-    "order": OrderSearch,
+    "exact": Exact,
 }
-EXACT = "exact"  # sees the counts of all sets of variables, so it is no `Search`
 
 
 def structure(
     table: Table | CountSource | Numbers,
     *,
     score: str | Score = "bic",
-    search: str = "hill-climb",
+    search: str | Search = "order",
+    rules: Rules | None = None,
     max_parents: int | None = None,
+    max_cells: float | None = MAX_CELLS,
     required: Iterable[Edge] = (),
     forbidden: Iterable[Edge] = (),
     tiers: Iterable[Iterable[str]] | None = None,
@@ -63,13 +63,20 @@ def structure(
     score : str or Score
         What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml"
         (`scores`); of columns of numbers "fractional", the fractional marginal likelihood of a Gaussian network.
-    search : str
-        "hill-climb": greedy additions, removals and reversals (P2, Algorithm 7). "tabu": the same steps, also down,
-        with what was just changed held fast; never below the climb. "order": search over orders of the variables [1]_,
-        from where a tabu search ends; never below that. It takes several times as long and is nearly always the best of
-        these. "exact": the best graph of all, for some 25 variables (`fishernet.learn.searches.exact`).
+    search : str or Search
+        "order": search over orders of the variables and over graphs, with restarts [1]_; nearly always the best of
+        these but "exact", and never below "tabu". "tabu": greedy additions, removals and reversals of an arc, also
+        where the score falls, with what was just changed held fast; never below the climb. "hill-climb": the same
+        greedy steps while the score rises (P2, Algorithm 7). "exact": the best graph of all, for some 25 variables.
+        Or an object that is one (`fishernet.learn.Search`), as ``fishernet.learn.Tabu(tenure=20)``.
+    rules : Rules, optional
+        Rules in a search's own form, in place of `max_parents`, `max_cells`, `required`, `forbidden`, `tiers` and
+        `start`.
     max_parents : int, optional
-        At most this many parents a variable.
+        At most this many parents per variable.
+    max_cells : float, optional
+        At most this many cells per family, that is, states of the variable times configurations of its parents; default
+        2**24. Beyond, a conditional could hardly be stored. None means no limit.
     required, forbidden : iterables of (parent, child)
         Arcs that must, and must not, be there.
     tiers : iterable of iterables of names, optional
@@ -81,20 +88,23 @@ def structure(
         the two), and those that count it among theirs; the start's and the required arcs as well. For thousands of
         variables.
     restarts : int, optional
-        How often the search goes on from the best graph with some of it changed at random: 0, for "order" 50, when
-        not said.
+        How often the search goes on from the best graph with some of it changed at random; default 0. For "order" the
+        default is 50, fewer where the number of variables times that of rows is above 800,000, but at least 4. More
+        restarts with the same seed are never worse.
     perturb : int, optional
-        How much a restart changes. "hill-climb": 20 random steps; "tabu": 4; "order": 5 variables put in random places.
+        How much a restart changes. "hill-climb": default 20 random steps; "tabu": 4; "order": by turns 3, 10 or 30
+        variables put in random places, and 4 or 20 random steps.
     tenure : int, optional
-        "tabu": for how many steps an arc that was changed stays as it is; 15 when not said, or the number of variables.
+        "tabu": for how many steps an arc that was changed stays as it is; default 15, or the number of variables if
+        that is less.
     patience : int, optional
-        "tabu": how many steps in a row may fail to better the best score; 100 when not said.
+        "tabu": how many steps in a row may fail to better the best score; default 100.
     max_memory : float, optional
-        Bytes that an exact search may take; 2**33 when not said.
+        Bytes that an exact search may take; default 2**33.
     max_seconds : float, optional
-        After this time the best graph so far is the result; for "exact", what hill climbing found.
+        After this time the best graph so far is the result; for "exact", the best that another search found.
     seed : None, int or numpy.random.Generator
-        For searches with restarts. None is 0 here: the same call finds the same graph.
+        For searches with restarts. None is 0 here: the same call finds the same graph. Of an object, its field `seed`.
     progress : callable, optional
         ``progress(what, done, total)``.
     **options
@@ -115,7 +125,8 @@ def structure(
     MissingValueError
         When a cell is missing.
     SchemaError
-        When there are no variables, a name is unknown or rules contradict each other.
+        When there are no variables, a name is unknown, rules contradict each other, or a required family has more cells
+        than may be.
     FishernetError
         When the search is unknown or does not take an option.
     StateSpaceError
@@ -136,28 +147,57 @@ def structure(
     >>> found.steps[0].kind, found.finished
     ('add', True)
     """
-    number = 0 if seed is None else fixed_seed(seed)  # a bad seed is refused, whether the search draws or not
     how = named_score(score, **options)
+    asked = {
+        "candidates": candidates,
+        "restarts": restarts,
+        "perturb": perturb,
+        "tenure": tenure,
+        "patience": patience,
+        "max_memory": max_memory,
+    }
+    chosen = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
     source = source_for(table, how)
     names = [variable.name for variable in source.variables]
     if not names:
         raise SchemaError("the table has no columns to learn from")
-    if search not in SEARCHES and search != EXACT:
-        raise FishernetError(f"unknown search {search!r}; there are {listed([*SEARCHES, EXACT])}", parameter="search")
+    states = [variable.cardinality for variable in source.variables]
     if isinstance(source, Scatter):
-        max_parents = _allowed_parents(source, how, max_parents)
-    rules = make_constraints(
-        names, max_parents=max_parents, required=required, forbidden=forbidden, tiers=tiers, start=start
-    )
-    asked = {"restarts": restarts, "perturb": perturb, "tenure": tenure, "patience": patience}
-    _refuse_options(search, asked | {"candidates": candidates, "max_memory": max_memory})
-    if search == EXACT:
-        return exact_search(source, how, rules, max_memory=max_memory, max_seconds=max_seconds, progress=progress)
-    make = _named_search(search, number, **asked)
-    if candidates is not None:
-        make = partial(CandidateSearch, most=check_number("candidates", candidates, 1), make=make)
-    found = run_search(make(rules), LocalScores(source, how), max_seconds=max_seconds, progress=progress)
-    return replace(found, seed=number if "key" in _options(search) else None)
+        max_parents, states = _allowed_parents(source, how, max_parents), None
+    if rules is None:
+        limits: dict[str, Any] = {"states": states, "max_parents": max_parents, "max_cells": max_cells}
+        rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
+    elif rules.names != tuple(names):
+        raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
+    watch = Watch(progress, "learning the structure", max_seconds)
+    try:
+        return chosen.run(LocalScores(source, how), rules, watch)
+    except KeyboardInterrupt as interrupt:
+        if not hasattr(interrupt, "best"):
+            interrupt.best = rules.start  # type: ignore[attr-defined]
+        raise
+
+
+def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any]) -> Search:
+    """Return the search of a name with its options, or the object as it is but for the seed."""
+    number = 0 if seed is None else fixed_seed(seed)  # a bad seed is refused, whether the search draws or not
+    if not isinstance(search, str):
+        if options:
+            raise FishernetError(f"{listed(options)} are for searches by name; give them to the object")
+        drawing = seed is not None and hasattr(search, "seed")
+        return dataclasses.replace(search, seed=number) if drawing else search  # type: ignore[type-var]
+    if search not in SEARCHES:
+        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}", parameter="search")
+    for name in options:
+        if name not in _fields(search):
+            takers = listed(other for other in SEARCHES if name in _fields(other))
+            raise FishernetError(f"search {search!r} takes no {name}; searches that do: {takers}", parameter=name)
+    own: dict[str, Any] = {"seed": number} if "seed" in _fields(search) else {}
+    return SEARCHES[search](**options, **own)
+
+
+def _fields(search: str) -> set[str]:
+    return {field.name for field in dataclasses.fields(SEARCHES[search])}
 
 
 def _allowed_parents(scatter: Scatter, score: Score, asked: int | None) -> int | None:
@@ -174,49 +214,7 @@ def _allowed_parents(scatter: Scatter, score: Score, asked: int | None) -> int |
     return most_parents(scatter, score, asked)
 
 
-def _refuse_options(search: str, options: Mapping[str, object]) -> None:
-    """Raise FishernetError when a search is given an option that is not its own."""
-    for name, value in options.items():
-        if value is not None and name not in _options(search):
-            takers = listed(other for other in [*SEARCHES, EXACT] if name in _options(other))
-            raise FishernetError(f"search {search!r} takes no {name}; searches that do: {takers}", parameter=name)
-
-
-def _named_search(search: str, seed: int, **options: int | None) -> Callable[[Constraints], Search]:
-    """Return what makes a search of a name from its constraints."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if "key" in _options(search):
-        given["key"] = stream_key(seed)
-    return partial(SEARCHES[search], **given)
-
-
-def _options(search: str) -> set[str]:
-    if search == EXACT:
-        return {"max_memory"}
-    return {*inspect.signature(SEARCHES[search]).parameters, "candidates"}
-
-
-def dag(
-    table: Table | CountSource | Numbers,
-    *,
-    score: str | Score = "bic",
-    search: str = "hill-climb",
-    max_parents: int | None = None,
-    required: Iterable[Edge] = (),
-    forbidden: Iterable[Edge] = (),
-    tiers: Iterable[Iterable[str]] | None = None,
-    start: Dag | None = None,
-    candidates: int | None = None,
-    restarts: int | None = None,
-    perturb: int | None = None,
-    tenure: int | None = None,
-    patience: int | None = None,
-    max_memory: float | None = None,
-    max_seconds: float | None = None,
-    seed: Seed = None,
-    progress: Progress | None = None,
-    **options: Any,
-) -> Dag:
+def dag(table: Table | CountSource | Numbers, **as_structure: Any) -> Dag:
     """Learn the structure of a Bayesian network.
 
     All arguments and errors are those of `structure`, which also says how the graph was found.
@@ -232,23 +230,4 @@ def dag(
     >>> all(len(parents) <= 1 for parents in fn.learn.dag(table, max_parents=1).parents)
     True
     """
-    return structure(
-        table,
-        score=score,
-        search=search,
-        max_parents=max_parents,
-        required=required,
-        forbidden=forbidden,
-        tiers=tiers,
-        start=start,
-        candidates=candidates,
-        restarts=restarts,
-        perturb=perturb,
-        tenure=tenure,
-        patience=patience,
-        max_memory=max_memory,
-        max_seconds=max_seconds,
-        seed=seed,
-        progress=progress,
-        **options,
-    ).dag
+    return structure(table, **as_structure).dag

@@ -1,19 +1,20 @@
 """Models: frozen values that check themselves, give log-probabilities and draw samples.
 
 A model stands on `Conditional`: P(child given its parents), as a full table, one with shared rows, a decision
-tree or a product of factors.
+tree, a product of factors or a regression.
 """
 
 from fishernet.models.bayesian_network import BayesianNetwork
 from fishernet.models.conditionals import (
     Conditional,
     FullTable,
+    Grouped,
+    LinearGaussian,
     MergedTable,
     ProductConditional,
     Split,
     TreeConditional,
 )
-from fishernet.models.conditionals.linear_gaussian import GaussianBayesianNetwork
 from fishernet.models.dependency_network import DependencyNetwork
 from fishernet.models.g_wishart import g_wishart
 from fishernet.models.gaussian import Gaussian, GaussianMixture
@@ -37,11 +38,12 @@ __all__ = [
     "ExpectedCounts",
     "FullTable",
     "Gaussian",
-    "GaussianBayesianNetwork",
     "GaussianMarkovNetwork",
     "GaussianMixture",
+    "Grouped",
     "HiddenMarkovModel",
     "HiddenTree",
+    "LinearGaussian",
     "MarkovChain",
     "MarkovNetwork",
     "MergedTable",

@@ -9,16 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
 from fishernet.base.random import Seed, draw_count
-from fishernet.data import Table, Variable, as_table
-from fishernet.data.variable import State
-from fishernet.models.bayesian_network import BayesianNetwork
-from fishernet.models.conditionals.conditional import Conditional, describe_group
-from fishernet.models.conditionals.product_conditional import Factor, ProductConditional, full_conditionals
-from fishernet.models.markov_network import MarkovNetwork
-from fishernet.models.network import Network, conditionals_from_tables
-from fishernet.models.pseudo_gibbs import Start, Weights, draw_rows, native_sampler
+from fishernet.data import Table
+from fishernet.data.variable import Column, State
+from fishernet.infer.factors import Model
+from fishernet.infer.pseudo_gibbs import Start, Weights, draw_rows, native_sampler
+from fishernet.models.bayesian_network import Network, conditionals_from_tables
+from fishernet.models.conditionals.base import Conditional
+from fishernet.models.conditionals.product import full_conditionals
+
+REMEDY = "the chain may not be ergodic; fit with positive probabilities, or pass allow_zeros=True"
 
 
 class DependencyNetwork(Network):
@@ -62,23 +64,29 @@ class DependencyNetwork(Network):
 
     def __init__(
         self,
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         conditionals: Sequence[Conditional],
         *,
-        n_rows: int | None = None,
+        n_rows: float | None = None,
         allow_zeros: bool = False,
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
         self._allow_zeros = bool(allow_zeros)
         self._sampler: _core.GibbsSampler | None = None
+        numbers = [variable.name for variable in variables if variable.is_continuous]
+        if numbers:
+            raise SchemaError(
+                f"a dependency network is of categorical variables, and {listed(numbers)} has no states; bins=4 cuts "
+                "its column into some"
+            )
         if not allow_zeros:
             for conditional in conditionals:
-                _refuse_zeros(conditional)
+                conditional.refuse_zeros(REMEDY)
 
     @classmethod
     def from_tables(
         cls,
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         inputs: Mapping[str, Iterable[str]],
         tables: Mapping[str, npt.ArrayLike],
         *,
@@ -110,7 +118,7 @@ class DependencyNetwork(Network):
         return cls(variables, conditionals, allow_zeros=allow_zeros)
 
     @classmethod
-    def from_joint(cls, model: BayesianNetwork | MarkovNetwork, *, allow_zeros: bool = False) -> Self:
+    def from_joint(cls, model: Model, *, allow_zeros: bool = False) -> Self:
         """Return the full conditionals of a joint distribution, whose pseudo-Gibbs sampling is actual Gibbs sampling.
 
         Each is the product of the factors that touch a variable; no table over a Markov blanket is made.
@@ -134,15 +142,12 @@ class DependencyNetwork(Network):
         >>> [asia.names[v] for v in dn.inputs[asia.names.index("smoke")]]
         ['lung', 'bronc']
         """
-        if isinstance(model, MarkovNetwork):
-            factors: Sequence[Factor] = model.scopes
-        elif isinstance(model, BayesianNetwork):
-            factors = [((*c.parents, c.child), c.table()) for c in model.conditionals]
-        else:
+        if not hasattr(type(model), "factor_tables"):
             raise SchemaError(
                 f"full conditionals are taken of a BayesianNetwork or a MarkovNetwork, not of {type(model).__name__}"
             )
-        return cls(model.variables, full_conditionals(model.variables, factors), allow_zeros=allow_zeros)
+        conditionals = full_conditionals(model.variables, model.factor_tables())
+        return cls(model.variables, conditionals, allow_zeros=allow_zeros)
 
     @property
     def inputs(self) -> tuple[tuple[int, ...], ...]:
@@ -154,29 +159,7 @@ class DependencyNetwork(Network):
         """Whether probabilities may be zero."""
         return self._allow_zeros
 
-    def log_prob_terms(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the log-probability of each cell given its inputs; a low term tells why a row is odd.
-
-        Returns
-        -------
-        (n_rows, n_variables) float64
-            In nats; the sum over a row is its `pseudo_log_likelihood`.
-        """
-        rows = as_table(table, self.variables, complete_for="log_prob_terms")
-        if not any(isinstance(c, ProductConditional) for c in self.conditionals):
-            return self.flat.look_up(rows.native, self._log_tables, False)
-        every = np.arange(rows.n_rows)
-        terms = np.empty((rows.n_rows, len(self.variables)))
-        for v, conditional in enumerate(self.conditionals):
-            states = rows.codes[v].astype(np.int64)
-            if isinstance(conditional, ProductConditional):
-                terms[:, v] = conditional.log_probabilities(rows)[every, states]
-            else:
-                with np.errstate(divide="ignore"):
-                    terms[:, v] = np.log(conditional.probabilities[conditional.groups(rows), states])
-        return terms
-
-    def pseudo_log_likelihood(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def pseudo_log_likelihood(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the sum over the variables of the log-probability of each row's cell given its inputs.
 
         Besag's pseudo-log-likelihood; P2's Eq. 14 averages over the variables instead.
@@ -203,7 +186,7 @@ class DependencyNetwork(Network):
     ) -> Table:
         """Draw rows by pseudo-Gibbs sampling (P2, Algorithm 3).
 
-        A row is written, then `thin` variables are fired (redrawn from their conditionals), then the next row is
+        A row is written, then `thin` variables are updated (redrawn from their conditionals), then the next row is
         written. ``burn_in=0, thin=1`` gives the raw output of P2's Algorithm 1.
 
         Parameters
@@ -213,16 +196,16 @@ class DependencyNetwork(Network):
         scan : {"random", "ordered"}
             Whether the next variable is drawn, or they take turns in their order.
         given : mapping from name to state, optional
-            Variables that are clamped: they keep their states and are not fired (P2, Algorithm 2).
+            Variables that are clamped: they keep their states and are not updated (P2, Algorithm 2).
         weights : (n_variables,) array or mapping from name to number, optional
-            How probable each variable is to be fired next in a random scan; they sum to 1. Equally, when not said.
+            How probable each variable is to be updated next in a random scan; they sum to 1. Default: equally.
             Those of clamped variables go to the others in proportion.
         chains : int
             Rows come chain after chain. A chain depends on the seed and its number, not on the threads.
         burn_in : int, optional
-            Firings before the first row of a chain: n_variables, or 100 n_variables with several chains.
+            Updates before the first row of a chain: n_variables, or 100 n_variables with several chains.
         thin : int, optional
-            Firings between two rows: n_variables.
+            Updates between two rows: n_variables.
         start : mapping from name to state, or Table, optional
             Where the chains begin: one row for all, or one each. What is not said is random.
         seed : None, int or numpy.random.Generator
@@ -256,46 +239,11 @@ class DependencyNetwork(Network):
 
     @property
     def sampler(self) -> _core.GibbsSampler:
-        """The conditionals as the core fires them; made once."""
+        """The conditionals as the core updates variables by them; made once."""
         if self._sampler is None:
             self._sampler = native_sampler(self.variables, self.conditionals)
         return self._sampler
 
-    def __eq__(self, other: object) -> bool:
-        same = super().__eq__(other)
-        return same and self._allow_zeros == other._allow_zeros if isinstance(other, DependencyNetwork) else same
-
-    __hash__ = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.variables, self.conditionals, self.n_rows, self._allow_zeros)
-
-
-def _rebuilt(
-    variables: tuple[Variable, ...], conditionals: tuple[Conditional, ...], n_rows: int | None, allow_zeros: bool
-) -> DependencyNetwork:
-    return DependencyNetwork(variables, conditionals, n_rows=n_rows, allow_zeros=allow_zeros)
-
-
-def _refuse_zeros(conditional: Conditional) -> None:
-    """Raise ZeroProbabilityError when a conditional has a zero."""
-    variable = conditional.variables[-1]
-    remedy = "the chain may not be ergodic; fit with positive probabilities, or pass allow_zeros=True"
-    if isinstance(conditional, ProductConditional):
-        if any((values == 0).any() for _, values in conditional.factors):
-            raise ZeroProbabilityError(
-                f"a factor of {variable.name!r} has a zero; {remedy}", variable=variable.name, configuration={}
-            )
-        return
-    zeros = np.argwhere(conditional.probabilities == 0)
-    if len(zeros):
-        group, state = map(int, zeros[0])
-        configuration = describe_group(conditional, group)
-        given = ", ".join(f"{name} = {label!r}" for name, label in configuration.items())
-        raise ZeroProbabilityError(
-            f"{variable.name!r} has state {variable.states[state]!r} with probability 0"
-            f"{' given ' if given else ''}{given}; {remedy}",
-            variable=variable.name,
-            configuration=configuration,
-            state=variable.states[state],
-        )
+    def _parts(self) -> tuple[Any, ...]:
+        variables, conditionals, options = super()._parts()
+        return variables, conditionals, {**options, "allow_zeros": self._allow_zeros}

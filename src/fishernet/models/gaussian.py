@@ -129,7 +129,7 @@ class Gaussian:
         return generator(seed).normal(self._mean, self._sd, draw_count(n))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Gaussian):
+        if type(other) is not Gaussian:
             return NotImplemented
         return (self._mean, self._sd) == (other._mean, other._sd)
 
@@ -249,7 +249,7 @@ class GaussianMixture:
         return random.normal(self._means[component], self._sd)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GaussianMixture):
+        if type(other) is not GaussianMixture:
             return NotImplemented
         mine, theirs = (self._weights, self._means), (other._weights, other._means)
         return self._sd == other._sd and all(map(np.array_equal, mine, theirs))

@@ -233,10 +233,17 @@ class GaussianMarkovNetwork:
         correlations.flags.writeable = False
         return correlations
 
+    is_continuous = True
+    """Whether its variables are numbers."""
+
     @property
     def n_parameters(self) -> int:
         """The number of scores: the means, the diagonal of the precision, and its edges."""
         return len(self._names) + len(self._entries)
+
+    def rows(self, X: Any, *, complete_for: str) -> Numbers:
+        """Return data as numbers of the network's variables, (n, d); `complete_for` says what needs them."""
+        return as_rows(X, self._names, complete_for)
 
     def log_prob(self, X: Any) -> Numbers:
         """Return the log-density of each row, (n,) float64.
@@ -308,6 +315,10 @@ class GaussianMarkovNetwork:
         pull = np.asarray(np.linalg.solve(K[np.ix_(hidden, hidden)], K[np.ix_(hidden, known)]))
         at = [hidden.index(v) for v in wanted]
         return np.asarray(self._mean[wanted] - off @ pull[at].T)
+
+    def to_markov_network(self) -> Self:
+        """Return the network itself, as a Bayesian network of numbers returns its like."""
+        return self
 
     def predict_each(self, X: Any) -> Numbers:
         """Return the conditional mean of each variable given all others of its row, (n, d) float64.
@@ -409,7 +420,7 @@ class GaussianMarkovNetwork:
         return information
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GaussianMarkovNetwork):
+        if type(other) is not GaussianMarkovNetwork:
             return NotImplemented
         mine, theirs = (self._mean, self._precision), (other._mean, other._precision)
         return self._names == other._names and all(map(np.array_equal, mine, theirs))

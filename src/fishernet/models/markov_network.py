@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.names import check_names, positions
+from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table, Variable, as_table
-from fishernet.models.conditionals.product_conditional import Factor, full_conditionals
-from fishernet.models.factors import MAX_TABLE, check_held
-from fishernet.models.pseudo_gibbs import draw_rows
+from fishernet.data.variable import Column
+from fishernet.infer.factors import MAX_TABLE, check_held
+from fishernet.infer.pseudo_gibbs import draw_rows
+from fishernet.models.conditionals.product import Factor, full_conditionals
 
 
 class MarkovNetwork:
@@ -47,10 +48,16 @@ class MarkovNetwork:
 
     __slots__ = ("__weakref__", "_factors", "_names", "_native", "_variables")
 
-    def __init__(self, variables: Sequence[Variable], factors: Iterable[tuple[Iterable[str], npt.ArrayLike]]) -> None:
-        self._variables = tuple(variables)
+    def __init__(self, variables: Sequence[Column], factors: Iterable[tuple[Iterable[str], npt.ArrayLike]]) -> None:
+        self._variables: tuple[Any, ...] = tuple(variables)
         self._names = tuple(variable.name for variable in variables)
         check_names(self._names)
+        numbers = [variable.name for variable in self._variables if variable.is_continuous]
+        if numbers:
+            raise SchemaError(
+                f"a Markov network is of categorical variables, and {listed(numbers)} has no states; "
+                "a GaussianMarkovNetwork is of numbers"
+            )
         self._factors = tuple(_checked_factor(self._variables, self._names, *factor) for factor in factors)
         self._native: _core.Factors | None = None
 
@@ -69,7 +76,7 @@ class MarkovNetwork:
         """The factors: the names of the axes, and the numbers."""
         return tuple((tuple(self._names[v] for v in axes), values) for axes, values in self._factors)
 
-    def log_potential(self, table: Table | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def log_potential(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the sum of the logarithms of the factors at each row.
 
         `fishernet.infer.log_partition` less than this is the row's log-probability.
@@ -100,12 +107,12 @@ class MarkovNetwork:
         max_table : int
             How many cells (8 bytes each) the tree's tables may have together.
         burn_in : int, optional
-            Firings before the first row of Gibbs sampling: 100 n_variables.
+            Updates before the first row of Gibbs sampling: 100 n_variables.
 
         Returns
         -------
         Table
-            Independent rows from the junction tree; successive states, n_variables firings apart, from Gibbs sampling.
+            Independent rows from the junction tree; successive states, n_variables updates apart, from Gibbs sampling.
         """
         rows = draw_count(n)
         plan = _core.Inference(self.factors, [], [], [], True, max_table)
@@ -129,8 +136,17 @@ class MarkovNetwork:
         return self._native
 
     @property
-    def scopes(self) -> tuple[Factor, ...]:
-        """The factors by positions, as `full_conditionals` takes them."""
+    def scopes(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of each factor's axes."""
+        return tuple(axes for axes, _ in self._factors)
+
+    @property
+    def is_normalized(self) -> bool:
+        """False: the factors' product need not sum to 1."""
+        return False
+
+    def factor_tables(self) -> tuple[Factor, ...]:
+        """Return the positions of each factor's axes, and its values."""
         return self._factors
 
     def __repr__(self) -> str:
@@ -138,7 +154,7 @@ class MarkovNetwork:
         return f"MarkovNetwork({len(self._variables)} variables, {n} factor{'' if n == 1 else 's'})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MarkovNetwork):
+        if type(other) is not MarkovNetwork:
             return NotImplemented
         return self._variables == other._variables and [(axes, values.tolist()) for axes, values in self._factors] == [
             (axes, values.tolist()) for axes, values in other._factors

@@ -22,7 +22,7 @@ from fishernet.base.errors import ConvergenceError, SchemaError
 from fishernet.base.names import listed
 from fishernet.graphs import UndirectedGraph
 from fishernet.graphs.undirected import chordal_subgraph
-from fishernet.models.conditionals.linear_gaussian import Regressors, chordal_precision, singular_clique
+from fishernet.models.conditionals.linear_gaussian import COLLINEAR, add_regression, regression
 from fishernet.models.gaussian import Numbers
 from fishernet.models.gaussian_markov_network import Curvature, Entries
 
@@ -36,6 +36,8 @@ GROWTH = 10.0
 MOST_PRODUCTS = 4  # of conjugate gradients, for each entry: beyond, the curvature is singular but for rounding
 ROUNDING = 1e-6  # a decrement after which the gradient can only fall, but for rounding
 NARROW = 1e-10  # an eigenvalue that counts as 0 when the reason of a failure is looked for
+
+Regressors = Sequence[tuple[int, tuple[int, ...]]]  # each variable, and those before it on which it depends
 
 
 def completed_precision(S: Numbers, graph: UndirectedGraph) -> Numbers:
@@ -92,6 +94,43 @@ def parts(graph: UndirectedGraph) -> list[Part]:
     """Return the connected parts of a graph."""
     where = {name: v for v, name in enumerate(graph.names)}
     return [Part([where[name] for name in names], graph) for names in graph.components()]
+
+
+def chordal_precision(R: Numbers, order: Regressors, names: Sequence[str]) -> Numbers:
+    """Return the precision of a chordal graph whose inverse agrees with R on its cliques.
+
+    Each variable is regressed on its earlier neighbors: ``K = sum_v (e_v - b_v)(e_v - b_v)' / rest_v``.
+
+    Parameters
+    ----------
+    R : (d, d) array
+        With ones on its diagonal.
+    order : sequence of (variable, earlier neighbors)
+        As `fishernet.graphs.undirected.chordal_subgraph` gives it.
+    names : sequence of str
+        For messages.
+
+    Raises
+    ------
+    SchemaError
+        When R is singular on a clique, naming it.
+    """
+    K = np.zeros_like(R)
+    for variable, earlier in order:
+        coefficients, rest = regression(R, variable, earlier)
+        if rest < COLLINEAR:
+            raise singular_clique([names[v] for v in sorted((variable, *earlier))])
+        add_regression(K, variable, earlier, coefficients, rest)
+    return K
+
+
+def singular_clique(clique: Sequence[str]) -> SchemaError:
+    """Return the error that says that a clique's variables are linear combinations of one another."""
+    return SchemaError(
+        f"the {len(clique)} variables {listed(clique)} are all joined with one another, and their covariance is "
+        "singular: there are too few rows for so many, or one is a linear combination of others; take more rows, or "
+        "fewer edges among them"
+    )
 
 
 def _of_part(R: Numbers, part: Part) -> Numbers:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.io import replacing
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianBayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
 from fishernet.plot.picture import Picture, require_matplotlib
 from fishernet.plot.shapes import Drawable, Link
 
@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 MOST_NODES = 2000
 
-Graph = (
-    Dag
-    | UndirectedGraph
-    | Cpdag
-    | BayesianNetwork
-    | DependencyNetwork
-    | GaussianBayesianNetwork
-    | GaussianMarkovNetwork
-)
+Graph = Dag | UndirectedGraph | Cpdag | BayesianNetwork | DependencyNetwork | GaussianMarkovNetwork
 
 
 def drawable(graph: object) -> Drawable:

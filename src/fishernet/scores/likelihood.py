@@ -30,7 +30,7 @@ class Bic(PenalizedLikelihood):
 
     def price(self, n_rows: float) -> float:
         """Return half of log N."""
-        return 0.5 * math.log(n_rows) if n_rows > 0 else 0.0
+        return 0.5 * math.log(n_rows) if n_rows > 1 else 0.0
 
 
 @dataclass(frozen=True)

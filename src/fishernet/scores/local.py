@@ -86,6 +86,10 @@ class LocalScores:
             self._known.store(*flat, unknown, self._score_new(new))
         return self._known.scores(*flat)
 
+    def for_core(self) -> _core.SetTerms | Callable[..., npt.NDArray[np.float64]]:
+        """Return what a search of the core calls: its own counting, or a function of a list of families' arrays."""
+        return (lambda *flat: self(Families(*flat))) if self._terms is None else self._terms
+
     def _score_once(self, families: Families) -> npt.NDArray[np.float64]:
         """Score families without a trace of them in memory."""
         self._n_once += len(families)
@@ -111,7 +115,7 @@ def _rows_for_the_core(source: CountSource, score: Score) -> Table | None:
     if not isinstance(source, TableCounts) or not isinstance(score, BuiltIn):
         return None
     source.table.require_complete("a score")
-    return _unweighted(source.table)
+    return None if source.table.has_fractions else _unweighted(source.table)
 
 
 def _unweighted(table: Table) -> Table:
@@ -121,10 +125,10 @@ def _unweighted(table: Table) -> Table:
     """
     if table.weights is None:
         return table
-    n_rows = int(table.weights.sum())
+    n_rows = int(table.total)
     if n_rows > MOST_REPEATED * table.n_rows or n_rows * len(table.variables) > MOST_CELLS:
         return table
-    rows = np.repeat(np.arange(table.n_rows), table.weights)
+    rows = np.repeat(np.arange(table.n_rows), table.weights.astype(np.int64))
     return Table.adopt(table.variables, [codes[rows] for codes in table.codes], n_rows=n_rows)
 
 

@@ -80,22 +80,36 @@ def whole(value: SupportsIndex, name: str) -> int:
         raise FishernetError(f"{name} must be a whole number, got {value!r}") from None
 
 
-def regrets(n: npt.NDArray[np.int64], states: int) -> npt.NDArray[np.float64]:
-    """Return the regret of every number of draws for one number of states."""
+def regrets(n: npt.NDArray[np.float64] | npt.NDArray[np.int64], states: int) -> npt.NDArray[np.float64]:
+    """Return the regret of every number of draws for one number of states.
+
+    Between whole numbers, as expected and weighted counts are, it is interpolated linearly: it rises with n, is exact
+    at whole numbers and 0 for no draw.
+    """
+    below = np.floor(n).astype(np.int64)
+    found = _regrets(below, states)
+    share = n - below
+    if share.any():
+        found = found + share * (_regrets(below + (share > 0), states) - found)
+    return found
+
+
+def _regrets(n: npt.NDArray[np.int64], states: int) -> npt.NDArray[np.float64]:
     as_float = float(states) if states < 1e300 else math.inf
-    return _core.regret(n.astype(np.int64), as_float, math.log(states))
+    return _core.regret(n, as_float, math.log(states))
 
 
 def set_regret(n: float, cardinalities: Sequence[int]) -> float:
     """Return the regret of n rows for a set of variables taken as one."""
-    return float(regrets(np.array([int(n)]), math.prod(cardinalities))[0])
+    return float(regrets(np.array([n], dtype=np.float64), math.prod(cardinalities))[0])
 
 
 @dataclass(frozen=True)
 class Fnml(BuiltIn):
     """Factorized NML (P4, Eq. 4.6): the child's regret in every configuration of its parents that occurs.
 
-    ``loglik - sum_ij reg(N_ij, r_i)``. No parameter to choose; not the same for equivalent structures.
+    ``loglik - sum_ij reg(N_ij, r_i)``. No parameter to choose; not the same for equivalent structures. Between whole
+    numbers the regret is interpolated linearly in N_ij.
     """
 
     def joint(self, counts: Counts) -> float:
@@ -103,9 +117,9 @@ class Fnml(BuiltIn):
         return sum_n_log_n(cell_counts(counts))
 
     def marginal(self, counts: Counts, states: int) -> float:
-        """Return the sum over the parents' cells of ``n log n + reg(n, r)``."""
+        """Return the sum over the parents' cells of ``n log n + reg(n, r)``, interpolated where n is not whole."""
         n = cell_counts(counts)
-        return sum_n_log_n(n) + float(regrets(n.astype(np.int64), states).sum())
+        return sum_n_log_n(n) + float(regrets(n, states).sum())
 
     def rule(self, n_rows: float) -> Rule:  # noqa: ARG002
         """Return the measure."""
@@ -116,7 +130,8 @@ class Fnml(BuiltIn):
 class Qnml(BuiltIn):
     """Quotient NML (P4, Eq. 4.8 to 4.10): ``loglik - sum_i (reg(N, q_i r_i) - reg(N, q_i))``.
 
-    No parameter to choose, and the same for equivalent structures.
+    No parameter to choose, and the same for equivalent structures. Between whole numbers the regrets are interpolated
+    linearly in N.
     """
 
     def joint(self, counts: Counts) -> float:

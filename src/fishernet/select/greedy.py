@@ -22,6 +22,7 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
+from fishernet.data.matching import as_data
 from fishernet.kernels import FisherKernel, Kernel
 from fishernet.kernels.fisher import Invariant
 from fishernet.kernels.sets import mean_to
@@ -92,12 +93,14 @@ def chi_square_criterion(table: Table, indices: npt.ArrayLike) -> float:
     >>> round(fn.select.chi_square_criterion(table, [0, 2, 4, 6]), 3)  # -log P(chi-square with 1 dof > 4)
     3.09
     """
+    table = as_data(table, "the chi-square criterion")
     rows = checked_rows(indices, table.n_rows)
     if not len(rows):
         raise FishernetError("the criterion needs at least one chosen row")
+    variables = table.require_categorical("the chi-square criterion")
     table.require_complete("the chi-square criterion")
     statistics, freedom = [], []
-    for variable, codes in zip(table.variables, table.codes, strict=True):
+    for variable, codes in zip(variables, table.codes, strict=True):
         whole = np.bincount(codes, weights=table.weights, minlength=variable.cardinality)
         expected = whole * (len(rows) / whole.sum()) if whole.sum() else whole
         observed = np.bincount(codes[rows], minlength=variable.cardinality)
@@ -284,8 +287,8 @@ def _row_keys(table: Table) -> npt.NDArray[np.generic]:
 
 def _counts(cells: _core.Cells, table: Table) -> tuple[Array, float]:
     """Return the sum of the weights of the rows in every cell, and of all rows."""
-    total = float(table.n_rows if table.weights is None else table.weights.sum())
-    return cells.counts(table.weights), total
+    weights, unit = table.weights_in_units
+    return cells.counts(weights) * unit, float(table.total)
 
 
 Make = Callable[[], Swaps]
@@ -355,6 +358,7 @@ def greedy_mmd(
     >>> bool(chosen.distance < 0.5 * fn.compare.mmd(k, table[at_random.indices], table))
     True
     """
+    table = as_data(table, "greedy_mmd")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
     if isinstance(kernel, FisherKernel) and isinstance(kernel.rule, Invariant):
         rows = table.conform(kernel.model.variables)
@@ -405,7 +409,9 @@ def greedy_chi_square(
     >>> bool(chosen.distance <= chosen.trace[0])
     True
     """
+    table = as_data(table, "greedy_chi_square")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
+    table.require_categorical("greedy_chi_square", "greedy_mmd takes a kernel for them")
     table.require_complete("greedy_chi_square")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")

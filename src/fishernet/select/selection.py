@@ -15,6 +15,7 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
+from fishernet.data.matching import as_data
 from fishernet.kernels import Kernel
 
 BLOCK = 1024  # rows whose nearest chosen row is found at once
@@ -83,7 +84,7 @@ class Selection:
         """
         chosen = self.table[self.indices]
         weights = self.table.weights
-        counts = np.zeros(len(self.indices), dtype=np.int64)
+        counts = np.zeros(len(self.indices), dtype=np.int64 if weights is None else weights.dtype)
         np.add.at(counts, self.nearest(), 1 if weights is None else weights)
         return Table.adopt(chosen.variables, chosen.codes, weights=counts, n_rows=chosen.n_rows)
 
@@ -142,6 +143,7 @@ def random_subset(table: Table, k: int, seed: Seed = None) -> Selection:
     >>> len(fn.select.random_subset(table, 10, seed=1).indices)
     10
     """
+    table = as_data(table, "random_subset")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
     number = fixed_seed(seed)
     rows = _core.draw_subset(table.n_rows, k, stream_key(number), 0)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.data import Table
+from fishernet.data.matching import as_data
 from fishernet.kernels import FisherKernel
 from fishernet.select.selection import unused_name
 
@@ -80,6 +81,7 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
     if not isinstance(kernel, FisherKernel):
         raise SchemaError(f"similar needs a FisherKernel, whose terms are the variables', not {type(kernel).__name__}")
     n = check.integer(n, "n", least=1)
+    table = as_data(table, "similar")
     given = _given_row(table, row)
     lengths = np.sqrt(kernel.diag(table) * kernel.diag(given))
     cosines = np.zeros(table.n_rows)

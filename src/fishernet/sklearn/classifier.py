@@ -18,7 +18,7 @@ from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
-from fishernet.learn.structure import EXACT, SEARCHES
+from fishernet.learn.structure import SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score
 from fishernet.sklearn.columns import (
@@ -133,7 +133,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         TypeError
             When X is sparse, or a cell is no label.
         """
-        known = [*STRUCTURES, *SEARCHES, EXACT]
+        known = [*STRUCTURES, *SEARCHES]
         if self.structure not in known:
             raise FishernetError(f"unknown structure {self.structure!r}; there are {listed(known)}")
         columns, classes = training_columns(self, X, y)

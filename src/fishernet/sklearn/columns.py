@@ -30,6 +30,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import generator
 from fishernet.data import Counts, Table, TableCounts
+from fishernet.data.counts import most_dense_cells
 
 Columns = list[Any]  # one array, or one series of a data frame, a feature
 Array = npt.NDArray[Any]
@@ -257,9 +258,9 @@ class KnownRows:
         self._counts = TableCounts(table)
         self._unit = unit
         self.variables = self._counts.variables
-        self.n_rows = max(1, round(self._counts.n_rows * unit))
+        self.n_rows = self._counts.n_rows if unit == 1 else self._counts.n_rows * unit
         # decides which tables hold every cell; a small unit must not make it all of them
-        self._counts.n_rows = table.n_rows
+        self._counts.most_dense = most_dense_cells(table.n_rows)
 
     def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
         """Return the joint counts of sets of variables, float64, in that order."""

@@ -193,7 +193,7 @@ def broken(change: Any, X: Any) -> Any:
 @pytest.mark.parametrize(
     ("X", "options", "message"),
     [
-        (broken(lambda X: X.__setitem__((3, 1), np.nan), numbers(20, 3, 1)), {}, "column 'v1', row 3: nan"),
+        (broken(lambda X: X.__setitem__((3, 1), np.nan), numbers(20, 3, 1)), {}, "missing in 'v1'"),
         (broken(lambda X: X.__setitem__((3, 1), -np.inf), numbers(20, 3, 1)), {}, "column 'v1', row 3: -inf"),
         (broken(lambda X: X.__setitem__((slice(None), 2), 4), numbers(20, 3, 1)), {}, "'v2' is constant"),
         (numbers(20, 3, 1)[:, [0, 1, 0]], {}, "'v2' is a linear combination of 'v0' "),

@@ -117,7 +117,7 @@ def wrong(column: Any) -> Any:
     ("X", "message"),
     [
         (wrong(lambda X: 3.7), "the column 'c' is constant"),
-        (wrong(lambda X: np.where(np.arange(20) == 5, np.nan, X[:, 2])), "column 'c', row 5: nan"),
+        (wrong(lambda X: np.where(np.arange(20) == 5, np.nan, X[:, 2])), "missing in 'c'"),
         (wrong(lambda X: np.where(np.arange(20) == 5, -np.inf, X[:, 2])), "column 'c', row 5: -inf"),
         (wrong(lambda X: 2 * X[:, 1] + 1), "2 variables 'b', 'c' are all joined"),
         (data(20, 3), "4 names for 3 columns"),
@@ -126,12 +126,12 @@ def wrong(column: Any) -> Any:
         (data(2), "2 variables 'a', 'b' are all joined with one another, and their covariance is singular"),
         (pd.DataFrame(data(20), columns=list("abce")), "the data lack 'd'; the graph lacks 'e'"),
         (fn.data.Scatter.from_data(data(20)), "the data lack 'a', 'b', 'c', 'd'; the graph lacks 'v0'"),
-        (fn.Table.from_codes([[0, 1, 0, 1]]), "a Table holds states, not numbers"),
+        (fn.Table.from_codes([[0, 1, 0, 1]]), "'v0', 'v1', 'v2', 'v3' are categorical"),
         (pd.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [1, 2], "d": [1, 2]}), "'a' is not of numbers"),
     ],
 )
 def test_data_that_do_not_fit_are_refused(X: Any, message: str) -> None:
-    with pytest.raises(fn.SchemaError, match=message):
+    with pytest.raises(fn.FishernetError, match=message):
         fn.learn.gaussian_network(X, RING)
 
 

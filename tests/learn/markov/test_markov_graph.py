@@ -149,7 +149,7 @@ def with_cell(row: int, column: int, value: float) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fn.learn.markov_graph(with_cell(3, 2, np.nan)), "'v2', row 3: nan"),
+        (lambda: fn.learn.markov_graph(with_cell(3, 2, np.nan)), "missing in 'v2'"),
         (lambda: fn.learn.markov_graph(with_cell(4, 0, np.inf), test="fisher-z"), "'v0', row 4: inf"),
         (lambda: fn.learn.markov_graph(X * [1, 1, 0, 1, 1, 1, 1]), "'v2' is constant"),
         (lambda: fn.learn.markov_graph(X * [1, 1, 0, 1, 1, 1, 1], test="fisher-z"), "'v2' is constant"),
@@ -159,7 +159,7 @@ def with_cell(row: int, column: int, value: float) -> np.ndarray[Any, Any]:
         (lambda: fn.learn.markov_graph(X[:, [0, 1, 0]], test="fisher-z"), "linear combination"),
         (lambda: fn.learn.markov_graph(X, names=["a"]), "1 names for 7 columns"),
         (lambda: fn.learn.markov_graph(np.zeros((5, 0))), "no columns"),
-        (lambda: fn.learn.markov_graph(fn.Table.from_codes([[0], [1]])), "a Table holds states"),
+        (lambda: fn.learn.markov_graph(fn.Table.from_codes([[0], [1]])), "'v0' is categorical"),
         (lambda: fn.learn.markov_graph(X, alpha=0), "alpha must be strictly between 0 and 1"),
         (lambda: fn.learn.markov_graph(X, alpha=1.0), "alpha"),
         (lambda: fn.learn.markov_graph(X, test="kcit"), "unknown test 'kcit'; there are 'knn-mi', 'fisher-z'"),

@@ -287,7 +287,6 @@ def test_weights_of_any_type(weights: list[Any]) -> None:
     ("weights", "what"),
     [
         ([1, -1], "is -1"),
-        ([1, 0.5], "is 0.5"),
         ([1, None], "is missing"),
         (["1", "x"], "is 'x'"),
         ([1, 2.0**63], "is 9.2"),
@@ -295,7 +294,7 @@ def test_weights_of_any_type(weights: list[Any]) -> None:
     ],
 )
 def test_what_is_no_weight(weights: list[Any], what: str) -> None:
-    message = f"column 'n', row 1: a weight must be a count .*; this one {what}"
+    message = f"column 'n', row 1: a weight must be a number, 0 or more; this one {what}"
     with pytest.raises(SchemaError, match=message):
         Table.from_frame({"x": ["a", "b"], "n": weights}, weights="n", missing="keep")
 

@@ -1,29 +1,31 @@
-"""A full conditional probability table: one row of probabilities for every configuration of the parents.
-
-A conditional in which configurations of the parents share rows of probabilities.
-"""
+"""Tables of probabilities: a row for every configuration of the parents, or for every group of configurations."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from fishernet.base.errors import SchemaError
-from fishernet.data import Table, Variable
-from fishernet.models.conditionals.conditional import (
+from fishernet.base.errors import MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.fields import Fields, shown
+from fishernet.data import Counts, Variable
+from fishernet.data.variable import Column
+from fishernet.models.conditionals.base import (
+    Grouped,
     Probabilities,
     check_cells,
     checked_probabilities,
-    conditional_frame,
+    read_probabilities,
+    shown_states,
 )
 
+Cells = npt.NDArray[np.float64]
 
-@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class FullTable:
+
+class FullTable(Grouped):
     """P(child given its parents), one row a configuration.
 
     Parameters
@@ -47,16 +49,15 @@ class FullTable:
         When there are more than 2**28 cells.
     """
 
-    child: int
-    parents: tuple[int, ...]
-    variables: tuple[Variable, ...]
+    __slots__ = ("probabilities",)
+
     probabilities: Probabilities
 
     def __init__(
         self,
         child: int,
         parents: Sequence[int],
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         probabilities: npt.ArrayLike,
         *,
         tolerance: float = 1e-9,
@@ -70,52 +71,67 @@ class FullTable:
                 f"the conditional of {name!r} has {table.shape} probabilities; {configurations} configurations of its "
                 f"parents and {states} states need ({configurations}, {states})"
             )
-        object.__setattr__(self, "child", child)
-        object.__setattr__(self, "parents", tuple(parents))
-        object.__setattr__(self, "variables", tuple(variables))
-        object.__setattr__(self, "probabilities", table)
+        super().__init__(child, parents, variables, probabilities=table)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return FullTable, (self.child, self.parents, self.variables, self.probabilities)
+    @classmethod
+    def fit(
+        cls,
+        counts: Counts,
+        family: Sequence[int],
+        variables: Sequence[Variable],
+        *,
+        smoothing: float | str = 1.0,
+        ess: float | None = None,
+        positions: Sequence[int] | None = None,
+    ) -> Self:
+        """Fit a table to counts.
 
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return tuple(variable.cardinality for variable in self.variables)
+        Parameters
+        ----------
+        counts : Counts
+            Of the family.
+        family : sequence of int
+            Positions of the parents and then the child, among those that the counts name.
+        variables : sequence of Variable
+            Theirs.
+        smoothing, ess
+            As for `fishernet.learn.parameters`.
+        positions : sequence of int, optional
+            The family's positions in the network, where they are others.
 
-    def groups(self, table: Table) -> npt.NDArray[np.int64]:
-        """Return the configuration of the parents in each row, (n_rows,) int64."""
-        codes = tuple(table.codes[p].astype(np.int64) for p in self.parents)
-        if not codes:
-            return np.zeros(table.n_rows, dtype=np.int64)
-        table.select([variable.name for variable in self.variables[:-1]]).require_complete("a conditional")
-        return np.ravel_multi_index(codes, self._shape[:-1]).astype(np.int64)
+        Raises
+        ------
+        MissingValueError
+            When a row was left out.
+        ZeroProbabilityError
+            When nothing is added and a configuration of the parents never occurs.
+        """
+        if counts.left_out:
+            raise MissingValueError(
+                f"the conditional of {variables[-1].name!r} needs complete rows; {counts.left_out} rows have a missing "
+                "cell among it and its parents; read the table with missing 'drop' or 'state'",
+                counts={},
+                parameter="missing",
+            )
+        axes = [counts.variables.index(v) for v in family]
+        cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
+        *parents, child = family if positions is None else positions
+        return cls(child, parents, variables, normalized(cell_weights(cells, smoothing, ess), variables))
 
-    def contexts(self, group: int) -> tuple[Mapping[int, tuple[int, ...]], ...]:
-        """Return the one configuration that the group is."""
-        if not self.parents:
-            return ({},)
-        states = np.unravel_index(group, self._shape[:-1])
-        return ({parent: (int(state),) for parent, state in zip(self.parents, states, strict=True)},)
+    def to_fields(self) -> dict[str, object]:
+        """Return the rows of probabilities."""
+        return {"probabilities": self.probabilities.tolist()}
 
-    def table(self) -> Probabilities:
-        """Return the probabilities, one axis a parent and the child's last."""
-        return self.probabilities.reshape(self._shape)
+    @classmethod
+    def from_fields(cls, fields: Fields, child: int, parents: Sequence[int], variables: Sequence[Variable]) -> Self:
+        """Return the table of which a file holds these fields."""
+        return cls(child, parents, variables, read_probabilities(fields, variables[-1].cardinality))
 
-    def flat(self) -> tuple[npt.NDArray[np.int32], None]:
-        """Return the parents; groups are configurations, so there is no map."""
-        return np.array(self.parents, dtype=np.int32), None
-
-    def to_frame(self) -> pa.Table:
-        """Return the table with labels: one row a cell, columns are the parents, the child and its probability."""
-        return conditional_frame(self)
-
-    def __repr__(self) -> str:
-        given = ", ".join(variable.name for variable in self.variables[:-1])
-        return f"P({self.variables[-1].name}{' | ' if given else ''}{given})"
+    def _arguments(self) -> tuple[Any, ...]:
+        return (self.probabilities,)
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
-class MergedTable:
+class MergedTable(Grouped):
     """P(child given its parents), one row a group of configurations.
 
     Parameters
@@ -137,9 +153,8 @@ class MergedTable:
         When a shape does not fit, a group is never used or the numbers are no probabilities.
     """
 
-    child: int
-    parents: tuple[int, ...]
-    variables: tuple[Variable, ...]
+    __slots__ = ("group_of", "probabilities")
+
     probabilities: Probabilities
     group_of: npt.NDArray[np.int32]
 
@@ -147,7 +162,7 @@ class MergedTable:
         self,
         child: int,
         parents: Sequence[int],
-        variables: Sequence[Variable],
+        variables: Sequence[Column],
         group_of: npt.ArrayLike,
         probabilities: npt.ArrayLike,
     ) -> None:
@@ -163,21 +178,11 @@ class MergedTable:
         if not np.array_equal(np.unique(groups), np.arange(table.shape[0])):
             raise SchemaError(f"{what}: group_of must use each of the groups 0 to {table.shape[0] - 1}, and no other")
         groups.flags.writeable = False
-        object.__setattr__(self, "child", child)
-        object.__setattr__(self, "parents", tuple(parents))
-        object.__setattr__(self, "variables", tuple(variables))
-        object.__setattr__(self, "group_of", groups)
-        object.__setattr__(self, "probabilities", table)
+        super().__init__(child, parents, variables, group_of=groups, probabilities=table)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return MergedTable, (self.child, self.parents, self.variables, self.group_of, self.probabilities)
-
-    def groups(self, table: Table) -> npt.NDArray[np.int64]:
-        """Return the group of each row, (n_rows,) int64."""
-        if not self.parents:
-            return np.zeros(table.n_rows, dtype=np.int64)
-        table.select([variable.name for variable in self.variables[:-1]]).require_complete("a conditional")
-        return self.group_of[tuple(table.codes[p] for p in self.parents)].astype(np.int64)
+    def group_map(self) -> npt.NDArray[np.int32]:
+        """Return the group of each configuration, the last parent fastest."""
+        return self.group_of.ravel()
 
     def contexts(self, group: int) -> tuple[Mapping[int, tuple[int, ...]], ...]:
         """Return the configurations of the group, a box each."""
@@ -186,19 +191,66 @@ class MergedTable:
             for states in np.argwhere(self.group_of == group)
         )
 
-    def table(self) -> Probabilities:
-        """Return the probabilities, one axis a parent and the child's last."""
-        check_cells(self.variables, f"the conditional of {self.variables[-1].name!r}")
-        return self.probabilities[self.group_of]
+    def to_fields(self) -> dict[str, object]:
+        """Return the group of each configuration, and the rows of probabilities."""
+        return {"group_of": self.group_map().tolist(), "probabilities": self.probabilities.tolist()}
 
-    def flat(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Return the parents and the map configuration -> group, the last parent fastest."""
-        return np.array(self.parents, dtype=np.int32), self.group_of.ravel()
+    @classmethod
+    def from_fields(cls, fields: Fields, child: int, parents: Sequence[int], variables: Sequence[Variable]) -> Self:
+        """Return the table of which a file holds these fields."""
+        probabilities = read_probabilities(fields, variables[-1].cardinality)
+        shape = [variable.cardinality for variable in variables[:-1]]
+        groups = fields.items("group_of")
+        if len(groups) != math.prod(shape):
+            what = f"{len(groups)} groups for {math.prod(shape)} configurations of the parents"
+            raise fields.wrong(what, "group_of")
+        for configuration, group in enumerate(groups):
+            if type(group) is not int or not 0 <= group < len(probabilities):
+                what = f"expected a group from 0 to {len(probabilities) - 1}, got {shown(group)}"
+                raise fields.wrong(what, f"group_of[{configuration}]")
+        return cls(child, parents, variables, np.array(groups, dtype=np.int32).reshape(shape), probabilities)
 
-    def to_frame(self) -> pa.Table:
-        """Return all cells with labels: columns are the parents, the child and its probability."""
-        return conditional_frame(self)
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.group_of, self.probabilities
 
     def __repr__(self) -> str:
-        given = ", ".join(variable.name for variable in self.variables[:-1])
-        return f"P({self.variables[-1].name}{' | ' if given else ''}{given}; {len(self.probabilities)} groups)"
+        return f"{super().__repr__()[:-1]}; {self.n_groups} groups)"
+
+
+def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
+    """Return what each cell weighs, (q, r)."""
+    if ess is not None:
+        return cells + ess / cells.size
+    if smoothing == "zeros":
+        return np.where(cells > 0, cells, 1.0)
+    if smoothing == "snml":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            e = np.exp(cells * np.log1p(1 / cells))  # ((n + 1) / n)^n
+        return np.where(cells > 0, e, 1.0) * (cells + 1)
+    return cells + float(smoothing)
+
+
+def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
+    """Return each row divided by its sum.
+
+    Raises
+    ------
+    ZeroProbabilityError
+        When a row is all zeros, naming the first such configuration.
+    """
+    sums = weights.sum(axis=1, keepdims=True)
+    empty = np.flatnonzero(sums == 0)
+    if len(empty):
+        *parents, child = variables
+        states = np.unravel_index(empty[0], [v.cardinality for v in parents]) if parents else ()
+        configuration: dict[str, object] = {v.name: v.states[int(k)] for v, k in zip(parents, states, strict=True)}
+        first = shown_states(configuration)
+        where = f"; {len(empty)} configurations of its parents never occur, the first is {first}" if parents else ""
+        raise ZeroProbabilityError(
+            f"the conditional of {child.name!r} cannot be fitted without smoothing{where}; use smoothing above 0",
+            variable=child.name,
+            configuration=configuration,
+            parameter="smoothing",
+        )
+    weights /= sums
+    return weights

@@ -129,8 +129,9 @@ class Alphabet:
         return len(self._symbols)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Alphabet)
-        return same and (self._symbols, self._unknown) == (other._symbols, other._unknown)  # type: ignore[attr-defined]
+        if type(other) is not Alphabet:
+            return NotImplemented
+        return (self._symbols, self._unknown) == (other._symbols, other._unknown)
 
     def __hash__(self) -> int:
         return hash((self._symbols, self._unknown))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, overload
 
@@ -10,21 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, generator
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_numbers, checked_rows
 from fishernet.models.sequences.hmm_counts import (
     ExpectedCounts,
+    Parameters,
     best_states,
     counts_of_each,
     draw,
-    enumerated_information,
-    parameters_of,
     require_possible,
     scores,
 )
 
 Strings = Iterable[Sequence[Hashable]]
+
+MOST_ENUMERATED = 2**20  # symbols of all strings of a length
 
 
 class HiddenMarkovModel:
@@ -177,12 +179,17 @@ class HiddenMarkovModel:
     @property
     def stop_at_once(self) -> float:
         """The probability of a trajectory without any state; 0 without `final`."""
-        return 0.0 if self._final is None else max(0.0, 1.0 - float(self._initial.sum()))
+        return self.parameters.stop_at_once
+
+    @property
+    def parameters(self) -> Parameters:
+        """All parameters."""
+        return Parameters(self._initial, self._transition, self._emission, self._final, self._empty)
 
     @property
     def n_parameters(self) -> int:
         """The number of columns of the Fisher scores."""
-        return sum(values.size for values in parameters_of(self).values())
+        return sum(values.size for values in self.parameters.by_name().values())
 
     @property
     def native(self) -> _core.HiddenMarkov:
@@ -273,7 +280,7 @@ class HiddenMarkovModel:
         if method != "viterbi":
             raise SchemaError(f"unknown method {method!r}; there are 'viterbi' and 'posterior'")
         encoded = self._alphabet.encode(strings)
-        states = best_states(self, encoded)
+        states = best_states(self.parameters, encoded)
         return [states[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
 
     def expected_counts(self, strings: Strings) -> ExpectedCounts:
@@ -286,7 +293,7 @@ class HiddenMarkovModel:
         StateSpaceError
             When they would not fit.
         """
-        return counts_of_each(self, self._alphabet.encode(strings))
+        return counts_of_each(self.native, self.parameters, self._alphabet.encode(strings))
 
     def fisher_scores(self, strings: Strings, *, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the derivatives of the log-probability of each string by the parameters (P3, 12.2.2).
@@ -313,13 +320,13 @@ class HiddenMarkovModel:
         StateSpaceError
             When the scores would not fit.
         """
-        known = tuple(parameters_of(self))
+        known = tuple(self.parameters.by_name())
         wanted = known if parameters is None else tuple(parameters)
         if not wanted or isinstance(parameters, str) or not set(wanted) <= set(known):
             raise SchemaError(
                 f"parameters must be some of {', '.join(map(repr, known))}, in a list; got {parameters!r}"
             )
-        return scores(self, self._alphabet.encode(strings), wanted)
+        return scores(self.native, self.parameters, self._alphabet.encode(strings), wanted)
 
     def fisher_information(self, *, length: int | None = None, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the Fisher information of strings of one length, by enumeration, (n_parameters, n_parameters).
@@ -331,7 +338,23 @@ class HiddenMarkovModel:
         StateSpaceError
             When there are too many strings; of a model with a final state or an empty symbol there are infinitely many.
         """
-        return enumerated_information(self, length, parameters)
+        what = "the strings of a model with a final state or an empty symbol"
+        remedy = "simulate the information"
+        if self._final is not None or self._empty is not None:
+            raise StateSpaceError(what, cells=math.inf, limit=MOST_ENUMERATED, remedy=remedy)
+        if length is None or length < 0:
+            raise SchemaError(
+                f"a model without a final state knows no lengths: give length, an integer from 0; got {length!r}"
+            )
+        n_symbols = len(self._alphabet)
+        cells = n_symbols**length * max(length, 1)
+        if cells > MOST_ENUMERATED:
+            raise StateSpaceError(f"the strings of length {length}", cells=cells, limit=MOST_ENUMERATED, remedy=remedy)
+        strings = [self._alphabet.decode(codes) for codes in itertools.product(range(n_symbols), repeat=length)]
+        logs = self.log_prob(strings)
+        possible = [string for string, log in zip(strings, logs, strict=True) if log > -np.inf]
+        derivatives = self.fisher_scores(possible, parameters=parameters)
+        return (derivatives * np.exp(logs[logs > -np.inf])[:, None]).T @ derivatives
 
     def sample(self, n: int, *, length: npt.ArrayLike | None = None, seed: Seed = None) -> list[Any]:
         """Draw strings.
@@ -356,12 +379,12 @@ class HiddenMarkovModel:
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise SchemaError(f"the number of strings must be an integer from 0, got {n!r}")
-        return [self._alphabet.string(codes) for codes in draw(self, int(n), length, generator(seed))]
+        return [self._alphabet.string(codes) for codes in draw(self.parameters, int(n), length, generator(seed))]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, HiddenMarkovModel):
+        if type(other) is not HiddenMarkovModel:
             return NotImplemented
-        mine, theirs = parameters_of(self), parameters_of(other)
+        mine, theirs = self.parameters.by_name(), other.parameters.by_name()
         same = mine.keys() == theirs.keys() and (self._empty is None) == (other._empty is None)
         return (
             same
@@ -373,7 +396,7 @@ class HiddenMarkovModel:
         return hash((self._alphabet, self._initial.tobytes(), self._transition.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        emission = parameters_of(self)["emission"]
+        emission = self.parameters.by_name()["emission"]
         parts = (self._initial, self._transition, emission, self._alphabet, self._final, self._empty is not None)
         return _rebuilt, parts
 

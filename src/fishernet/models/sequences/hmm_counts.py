@@ -12,27 +12,48 @@ All strings of one length.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.models.sequences.alphabet import Numbers
-
-if TYPE_CHECKING:
-    from fishernet.models.sequences.alphabet import Strings
-    from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
-
+from fishernet.models.sequences.alphabet import Numbers, Strings
 
 MOST_CELLS = 2**31  # of scores, 16 GiB
 SUMMED = 64  # strings that the core sums to a row, at least
 MOST_SUMMED = 2**25  # cells of these rows
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parameters:
+    """The parameters of a hidden Markov model, as its constructor takes them."""
+
+    initial: Numbers
+    transition: Numbers
+    emission: Numbers
+    """Without the column of the empty symbol."""
+    final: Numbers | None
+    empty: Numbers | None
+
+    def by_name(self) -> dict[str, Numbers]:
+        """Return them by name, in the order of the scores' columns; the empty symbol is the last column."""
+        emission = self.emission if self.empty is None else np.column_stack([self.emission, self.empty])
+        parts = {"emission": emission, "transition": self.transition, "initial": self.initial}
+        return parts if self.final is None else {**parts, "final": self.final}
+
+    @property
+    def n_states(self) -> int:
+        """The number of hidden states."""
+        return len(self.initial)
+
+    @property
+    def stop_at_once(self) -> float:
+        """The probability of stopping at once, what `initial` lacks to 1 with a final state."""
+        return 0.0 if self.final is None else max(0.0, 1.0 - float(self.initial.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,35 +86,28 @@ class ExpectedCounts:
         return ExpectedCounts(sums[0], sums[1], sums[2], final, self.log_prob.sum(keepdims=True))
 
 
-def parameters_of(model: HiddenMarkovModel) -> dict[str, Numbers]:
-    """Return the parameters by name, in the order of the scores' columns."""
-    emission = model.emission if model.empty is None else np.column_stack([model.emission, model.empty])
-    parts = {"emission": emission, "transition": model.transition, "initial": model.initial}
-    return parts if model.final is None else {**parts, "final": model.final}
-
-
-def summed_counts(model: HiddenMarkovModel, strings: Strings) -> ExpectedCounts:
+def summed_counts(native: _core.HiddenMarkov, model: Parameters, strings: Strings) -> ExpectedCounts:
     """Return the expected counts of many strings together; first axes have length 1, but that of `log_prob`."""
-    width = sum(values.size for values in parameters_of(model).values())
+    width = sum(values.size for values in model.by_name().values())
     block = max(SUMMED, math.ceil(len(strings) * width / MOST_SUMMED))
-    blocks, logs = _derivatives(model, strings, block, transitions=True)
+    blocks, logs = _derivatives(native, model, strings, block, transitions=True)
     sums = {name: values.sum(axis=0, keepdims=True) for name, values in blocks.items()}
     return _counts(model, sums, logs)
 
 
-def counts_of_each(model: HiddenMarkovModel, strings: Strings) -> ExpectedCounts:
+def counts_of_each(native: _core.HiddenMarkov, model: Parameters, strings: Strings) -> ExpectedCounts:
     """Return the expected counts of each string."""
-    return _counts(model, *_derivatives(model, strings, 1, transitions=True))
+    return _counts(model, *_derivatives(native, model, strings, 1, transitions=True))
 
 
-def scores(model: HiddenMarkovModel, strings: Strings, wanted: Sequence[str]) -> Numbers:
+def scores(native: _core.HiddenMarkov, model: Parameters, strings: Strings, wanted: Sequence[str]) -> Numbers:
     """Return the scores of each string, (n, columns), in the order of the parameters.
 
     With p = c psi / sum(psi) over a row the derivative by psi at p is that by p, less what the row is used (ERRATA of
     P3, 18 to 20): every use of the row is one use of one of its parameters.
     """
-    blocks, _ = _derivatives(model, strings, 1, transitions="transition" in wanted or "final" in wanted)
-    parameters = parameters_of(model)
+    blocks, _ = _derivatives(native, model, strings, 1, transitions="transition" in wanted or "final" in wanted)
+    parameters = model.by_name()
     used = {name: _uses(blocks[name], parameters[name]) for name in blocks}
     uses = {"emission": used["emission"].sum(axis=2), "initial": used["initial"].sum(axis=1)}
     if model.final is not None:
@@ -109,8 +123,8 @@ def scores(model: HiddenMarkovModel, strings: Strings, wanted: Sequence[str]) ->
     return np.concatenate(parts, axis=1)
 
 
-def _counts(model: HiddenMarkovModel, blocks: dict[str, Numbers], logs: Numbers) -> ExpectedCounts:
-    parameters = parameters_of(model)
+def _counts(model: Parameters, blocks: dict[str, Numbers], logs: Numbers) -> ExpectedCounts:
+    parameters = model.by_name()
     uses = {name: _uses(values, parameters[name]) for name, values in blocks.items()}
     return ExpectedCounts(uses["emission"], uses["transition"], uses["initial"], uses.get("final"), logs)
 
@@ -123,12 +137,10 @@ def _uses(derivatives: Numbers, parameters: Numbers) -> Numbers:
 
 
 def _derivatives(
-    model: HiddenMarkovModel, strings: Strings, block: int, *, transitions: bool
+    native: _core.HiddenMarkov, model: Parameters, strings: Strings, block: int, *, transitions: bool
 ) -> tuple[dict[str, Numbers], Numbers]:
     """Return the derivatives by each kind of parameter, first axis a block of strings; and the log-probabilities."""
-    shapes = {
-        name: values.shape for name, values in parameters_of(model).items() if transitions or name != "transition"
-    }
+    shapes = {name: values.shape for name, values in model.by_name().items() if transitions or name != "transition"}
     cells = math.ceil(len(strings) / block) * sum(math.prod(shape) for shape in shapes.values())
     if cells > MOST_CELLS:
         raise StateSpaceError(
@@ -137,7 +149,7 @@ def _derivatives(
             limit=MOST_CELLS,
             remedy="take fewer strings at once, or fewer kinds of parameters",
         )
-    rows, logs = model.native.derivatives(strings.codes, strings.offsets, block, transitions)
+    rows, logs = native.derivatives(strings.codes, strings.offsets, block, transitions)
     require_possible(logs)
     blocks = {}
     first = 0
@@ -161,7 +173,7 @@ def require_possible(logs: Numbers) -> None:
         )
 
 
-def best_states(model: HiddenMarkovModel, strings: Strings) -> npt.NDArray[np.int32]:
+def best_states(model: Parameters, strings: Strings) -> npt.NDArray[np.int32]:
     """Return the state of every symbol along a best trajectory of its string, strings one after the other."""
     with np.errstate(divide="ignore"):
         start, moves, emission = map(np.log, (model.initial, model.transition, model.emission))
@@ -195,7 +207,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def draw(
-    model: HiddenMarkovModel, n: int, lengths: npt.ArrayLike | None, random: np.random.Generator
+    model: Parameters, n: int, lengths: npt.ArrayLike | None, random: np.random.Generator
 ) -> list[npt.NDArray[np.int32]]:
     """Return n strings as codes; `lengths` are those of the trajectories, where there is no final state."""
     if model.final is None:
@@ -220,7 +232,7 @@ def draw(
         if not len(alive):
             break
         symbol = _drawn(emission, state, random)
-        spoken = symbol < len(model.alphabet)
+        spoken = symbol < model.emission.shape[1]
         owners.append(alive[spoken])
         symbols.append(symbol[spoken])
         state = _drawn(moves, state, random)
@@ -274,7 +286,7 @@ def _checked_lengths(lengths: npt.ArrayLike | None, n: int) -> Codes:
     return np.broadcast_to(array.astype(np.int64), (n,))
 
 
-def _require_an_end(model: HiddenMarkovModel) -> None:
+def _require_an_end(model: Parameters) -> None:
     """Raise when a trajectory can come to where it never stops."""
     assert model.final is not None
     moves = model.transition > 0
@@ -293,35 +305,3 @@ def reached(moves: npt.NDArray[np.bool_], start: npt.NDArray[np.bool_]) -> npt.N
         if (more == seen).all():
             return seen
         seen = more
-
-
-MOST_ENUMERATED = 2**20
-
-
-def enumerated_information(model: HiddenMarkovModel, length: int | None, parameters: Sequence[str] | None) -> Numbers:
-    """Return the expected product of the scores over all strings of a length.
-
-    Raises
-    ------
-    SchemaError
-        When there is no length.
-    StateSpaceError
-        When there are too many strings.
-    """
-    what = "the strings of a model with a final state or an empty symbol"
-    remedy = "simulate the information"
-    if model.final is not None or model.empty is not None:
-        raise StateSpaceError(what, cells=math.inf, limit=MOST_ENUMERATED, remedy=remedy)
-    if length is None or length < 0:
-        raise SchemaError(
-            f"a model without a final state knows no lengths: give length, an integer from 0; got {length!r}"
-        )
-    n_symbols = len(model.alphabet)
-    cells = n_symbols**length * max(length, 1)
-    if cells > MOST_ENUMERATED:
-        raise StateSpaceError(f"the strings of length {length}", cells=cells, limit=MOST_ENUMERATED, remedy=remedy)
-    strings = [model.alphabet.decode(codes) for codes in itertools.product(range(n_symbols), repeat=length)]
-    logs = model.log_prob(strings)
-    possible = [string for string, log in zip(strings, logs, strict=True) if log > -np.inf]
-    derivatives = model.fisher_scores(possible, parameters=parameters)
-    return (derivatives * np.exp(logs[logs > -np.inf])[:, None]).T @ derivatives

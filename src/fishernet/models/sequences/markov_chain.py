@@ -242,7 +242,7 @@ class MarkovChain:
         return [self._alphabet.string(codes.tolist()) for codes in drawn]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MarkovChain):
+        if type(other) is not MarkovChain:
             return NotImplemented
         return (
             (self._alphabet, self._end) == (other._alphabet, other._end)

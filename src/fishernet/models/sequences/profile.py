@@ -63,6 +63,15 @@ class Alignment:
     columns: Mapping[str, str] = field(default_factory=dict)
     residues: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, rows: Sequence[str] | Alignment) -> Alignment:
+        """Return an alignment of rows that have numbers for names, or the alignment itself."""
+        if isinstance(rows, Alignment):
+            return rows
+        if isinstance(rows, str):
+            raise SchemaError("a list of rows is needed, not one row; write [row]")
+        return cls([f"row {number}" for number in range(len(rows))], rows)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "rows", tuple(self.rows))
@@ -165,10 +174,7 @@ def profile_hmm(
     >>> hmm.emission[0].argmax(), hmm.alphabet.symbols[int(hmm.emission[1].argmax())]
     (np.int64(0), 'C')
     """
-    if not isinstance(alignment, Alignment):
-        if isinstance(alignment, str):
-            raise SchemaError("a list of rows is needed, not one row; write [row]")
-        alignment = Alignment([f"row {number}" for number in range(len(alignment))], alignment)
+    alignment = Alignment.of(alignment)
     alphabet = Alphabet.of(alphabet)
     smooth = _checked_number(smoothing, "smoothing"), _checked_number(transition_smoothing, "transition_smoothing")
     shares = np.ones(len(alignment)) if weights is None else checked_numbers(weights, "weights", (len(alignment),))

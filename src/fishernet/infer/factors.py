@@ -1,0 +1,265 @@
+"""Models as products of factors: what inference asks of them, its limits, and the probabilities of configurations.
+
+Inference knows variables, factors and conditionals, and no class of model: a model that has them can be asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.random import Seed, generator
+from fishernet.data import Table, Variable
+
+MAX_TABLE = 2**26  # cells: half a gigabyte
+MOST_CELLS = 2**31 - 1  # what the core can number
+CELLS_AT_ONCE = 2**22  # of sampled rows: what a cache holds
+FEWEST_ROWS = 2**13  # sampled at once: two blocks, for two threads
+METHODS = ("auto", "tree", "elimination", "sample")
+
+Array = npt.NDArray[np.float64]
+
+
+class Model(Protocol):
+    """A distribution proportional to a product of factors: a Bayesian or a Markov network."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names."""
+        ...
+
+    @property
+    def factors(self) -> _core.Factors:
+        """The factors, as the core multiplies them."""
+        ...
+
+    @property
+    def scopes(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of each factor's axes."""
+        ...
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether the product sums to 1."""
+        ...
+
+    def factor_tables(self) -> Sequence[tuple[tuple[int, ...], Array]]:
+        """Return the positions of each factor's axes, and its values."""
+        ...
+
+
+class GroupedConditional(Protocol):
+    """What is asked of P(child given the group of its parents' configuration)."""
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Positions of the parents."""
+        ...
+
+    @property
+    def probabilities(self) -> Array:
+        """(groups, states)."""
+        ...
+
+    def sum_by_group(self, of_configurations: Array) -> Array:
+        """Return the sum over each group of one number a configuration, the last parent fastest."""
+        ...
+
+    def table(self) -> Array:
+        """Return the probabilities, one axis a parent and the child's last."""
+        ...
+
+    def add_to_sampler(self, sampler: _core.GibbsSampler) -> None:
+        """Add it to what updates variables in the core."""
+        ...
+
+
+class Network(Model, Protocol):
+    """A product of conditionals without cycles: a Bayesian network."""
+
+    @property
+    def conditionals(self) -> Sequence[GroupedConditional]:
+        """One a variable."""
+        ...
+
+    @property
+    def flat(self) -> _core.Conditionals:
+        """The conditionals, as the core looks them up."""
+        ...
+
+    def sample(self, n: int, *, seed: Seed = None) -> Table:
+        """Draw rows."""
+        ...
+
+    def probabilities_given_rest(self, rows: Table, target: int) -> Array:
+        """Return the probabilities of one variable's states given all the others, (n_rows, r)."""
+        ...
+
+    def intervened(self, codes: dict[int, int]) -> Any:
+        """Return the network in which variables (by position) are set from outside."""
+        ...
+
+
+def model_of(model: Any) -> Model:
+    """Return a model that is a product of factors.
+
+    Raises
+    ------
+    SchemaError
+        When it is none.
+    """
+    if not hasattr(type(model), "factors"):
+        raise SchemaError(
+            f"exact inference needs a BayesianNetwork or a MarkovNetwork, not {type(model).__name__}; "
+            "a DependencyNetwork has fn.infer.stationary, or samples"
+        )
+    found: Model = model
+    return found
+
+
+def network_of(model: Any) -> Network:
+    """Return a model as a Bayesian network.
+
+    Raises
+    ------
+    SchemaError
+        When it is none.
+    """
+    if not hasattr(type(model), "intervened"):
+        raise SchemaError(f"a BayesianNetwork is needed, not {type(model).__name__}")
+    found: Network = model
+    return found
+
+
+def checked_limit(max_table: object) -> int:
+    """Return a limit of cells.
+
+    Raises
+    ------
+    FishernetError
+        When it is not a positive integer.
+    """
+    if isinstance(max_table, bool) or not isinstance(max_table, int | np.integer) or max_table < 1:
+        raise FishernetError(f"max_table must be a positive integer (a number of cells), got {max_table!r}")
+    return min(int(max_table), MOST_CELLS)
+
+
+def check_held(cells: float, max_table: int, what: str) -> None:
+    """Raise StateSpaceError when a plan would hold more cells than allowed; nothing has been allocated yet.
+
+    A plan that was given up tells of the table at which it was.
+    """
+    if cells > max_table:
+        raise StateSpaceError(
+            what,
+            cells=int(min(cells, 1e300)),
+            limit=max_table,
+            remedy="raise the limit (8 bytes a cell), give more evidence, or sample",
+            parameter="max_table",
+        )
+
+
+def parent_marginals(net: Model, *, method: str = "auto", max_table: int = MAX_TABLE) -> list[Array]:
+    """Return P(parents) of every variable, flat, the last parent fastest; by the cheapest exact plan.
+
+    Raises
+    ------
+    StateSpaceError
+        When more than `max_table` cells would be held at once.
+    """
+    plan = _core.FamilyPlan(net.factors, [], [], method, max_table)
+    check_held(plan.cells_held, max_table, "the tables for the probabilities of the parents")
+    return plan.run(np.zeros(len(net.variables), dtype=np.int32), [])
+
+
+def group_probabilities(
+    net: Network,
+    *,
+    method: str = "auto",
+    n_samples: int = 1_000_000,
+    seed: Seed = None,
+    max_table: int = MAX_TABLE,
+) -> list[Array]:
+    """Return the probability of every group of every conditional.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    method : {"auto", "tree", "elimination", "sample"}
+        One junction tree, one elimination a family in its ancestral graph, or sampled rows. "auto" takes the cheapest
+        exact plan (also a mixture of trees and eliminations) while its tables fit, and samples otherwise.
+    n_samples : int
+        Rows to sample, where that is done.
+    seed : None, int or numpy.random.Generator
+        For the sampling.
+    max_table : int
+        How many cells (8 bytes each) the tables of an exact plan held at once may have.
+
+    Returns
+    -------
+    list of (groups,) arrays, one a variable
+        Exact ones sum to 1. Sampled ones are ``(count + 1) / (n_samples + configurations)``, so that none is 0 [1]_.
+
+    Raises
+    ------
+    StateSpaceError
+        When "tree" or "elimination" was asked for and its tables do not fit.
+    SchemaError
+        When the method is none of these, or the number of samples is not positive.
+
+    References
+    ----------
+    .. [1] P1, section 7.1.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> fn.infer.group_probabilities(asia)[asia.names.index("dysp")].round(4)
+    array([0.0359, 0.4141, 0.029 , 0.521 ])
+    """
+    net = network_of(net)
+    limit = checked_limit(max_table)
+    if method not in METHODS:
+        raise SchemaError(f"unknown method {method!r}; known are {', '.join(map(repr, METHODS))}")
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
+        raise SchemaError(f"n_samples must be a positive integer, got {n_samples!r}")
+    if method != "sample":
+        try:
+            of_parents = parent_marginals(net, method=method, max_table=limit)
+            return [c.sum_by_group(p) for c, p in zip(net.conditionals, of_parents, strict=True)]
+        except StateSpaceError:
+            if method != "auto":
+                raise
+    return _sampled(net, int(n_samples), seed)
+
+
+def _sampled(net: Network, n_samples: int, seed: Seed) -> list[Array]:
+    """Return the groups' shares of sampled rows with a count of one added to every configuration."""
+    random = generator(seed)
+    counts = np.zeros(sum(c.probabilities.size for c in net.conditionals))
+    at_once = max(FEWEST_ROWS, CELLS_AT_ONCE // max(1, len(net.variables)))
+    for first in range(0, n_samples, at_once):
+        rows = net.sample(min(at_once, n_samples - first), seed=random)
+        counts += net.flat.cells(rows.native).counts(None)
+    shares = []
+    first = 0
+    for conditional in net.conditionals:
+        shape = conditional.probabilities.shape
+        of_groups = counts[first : first + math.prod(shape)].reshape(shape).sum(axis=1)
+        n_configurations = math.prod(net.variables[v].cardinality for v in conditional.parents)
+        sizes = conditional.sum_by_group(np.ones(n_configurations))
+        shares.append((of_groups + sizes) / (n_samples + sizes.sum()))
+        first += math.prod(shape)
+    return shares

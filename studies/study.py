@@ -1,0 +1,218 @@
+"""What the studies share: the command line, repetitions in several processes, and results as JSON.
+
+A study is a function that is handed a `Run` and yields tables of numbers. `main` writes them as
+``FOLDER/results/NAME.json``, below a header that says what computed them, and has the figures drawn from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+import fishernet as fn
+
+Array = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+DOCS, QUICK = Path("docs/studies"), Path("build/studies")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers; a cell is a number, a text, a list of them, what `mean` returns, or None: not computed."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    format: str | Sequence[str] = ".2f"
+    """Of numbers that are not whole, for `format` (or "short"): one for all columns, or one per column."""
+    best: bool = False
+    """Whether the smallest mean in each row is printed bold."""
+    only: Sequence[Any] = ()
+    """Which values of the second column are printed, where not all are."""
+
+    def select(self, **where: Any) -> list[dict[str, Any]]:
+        """Return the rows that have these cells, as mappings from the columns' names."""
+        rows = (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+        return [row for row in rows if all(row[name] == value for name, value in where.items())]
+
+
+def mean(values: npt.ArrayLike, *, usual: int | None = None, published: float | None = None) -> dict[str, Any] | None:
+    """Return a cell with the mean of the values that are not NaN; None where there are none.
+
+    It has the standard error of the mean where there are two values or more, how many there are where that is not the
+    usual number, and the published value where there is one.
+    """
+    there = np.asarray(values, dtype=np.float64)
+    there = there[~np.isnan(there)]
+    if not there.size:
+        return None
+    cell: dict[str, Any] = {"mean": float(there.mean())}
+    if there.size > 1:
+        cell["error"] = float(there.std(ddof=1) / np.sqrt(there.size))
+    if usual is not None and there.size != usual:
+        cell["n"] = int(there.size)
+    if published is not None and not np.isnan(published):
+        cell["published"] = float(published)
+    return cell
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was asked for."""
+
+    form: str = "usual"
+    """"quick", "usual" or "full"."""
+    data: Path | None = None
+    """The folder of real data and published figures; what it lacks is left out."""
+    asked_repetitions: int | None = None
+    workers: Executor | None = None
+    keep: Path | None = None
+    """The file that results of `map` are kept in, so that a run that was ended goes on where it was."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What goes into the header beside the command line."""
+
+    def choose(self, quick: T, usual: T, full: T | None = None) -> T:
+        """Return what the form says; the full form is the usual one where there is no other."""
+        return quick if self.form == "quick" else full if self.form == "full" and full is not None else usual
+
+    def repetitions(self, quick: int, usual: int, full: int | None = None) -> int:
+        """Return what was asked for, or what the form says."""
+        self.settings["repetitions"] = self.asked_repetitions or self.choose(quick, usual, full)
+        return int(self.settings["repetitions"])
+
+    def file(self, *parts: str) -> Path | None:
+        """Return a file of the data, None where it is not there."""
+        path = None if self.data is None else self.data.joinpath(*parts)
+        return path if path is not None and path.exists() else None
+
+    def map(self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield ``work(*task)`` of every task, in their order whatever the number of processes.
+
+        What is kept is looked up by the task. It must be what JSON can hold, and the file must go after a change of
+        the work.
+        """
+        lines = self.keep.read_text().splitlines() if self.keep is not None and self.keep.exists() else []
+        known: dict[str, Any] = dict(json.loads(line) for line in lines)
+        names = [f"{work.__name__}{task!r}" for task in tasks]
+        fresh = [task for task, name in zip(tasks, names, strict=True) if name not in known]
+        results = (map if self.workers is None else self.workers.map)(work, *zip(*fresh, strict=True)) if fresh else ()
+        made = iter(results)
+        for name in names:
+            if name not in known:
+                known[name] = next(made)
+                if self.keep is not None:
+                    with self.keep.open("a") as file:
+                        file.write(json.dumps([name, known[name]]) + "\n")
+            yield known[name]
+
+
+def asked_of(name: str, about: str, arguments: Sequence[str] | None) -> argparse.Namespace:
+    line = argparse.ArgumentParser(prog=f"python -m studies.{name}", description=about.partition("\n")[0])
+    form = line.add_mutually_exclusive_group()
+    form.add_argument("--quick", action="store_true", help="under a minute: small sizes, few repetitions")
+    form.add_argument("--full", action="store_true", help="everything, where the usual form leaves out what takes days")
+    line.add_argument("--data", type=Path, metavar="DIR", help="real data and published figures; left out without it")
+    line.add_argument("--repetitions", type=int, metavar="N", help="data sets of each size")
+    line.add_argument("--processes", type=int, metavar="N", default=1, help="default: one, with all threads")
+    line.add_argument("--keep", type=Path, metavar="FILE", help="keep results as they come; a later run goes on")
+    line.add_argument("--output", type=Path, metavar="DIR", help=f"default: {DOCS}; with --quick {QUICK}")
+    asked = line.parse_args(arguments)
+    if asked.processes < 1 or (asked.repetitions is not None and asked.repetitions < 1):
+        line.error("--repetitions and --processes are at least 1")
+    return asked
+
+
+def main(
+    name: str,
+    compute: Callable[[Run], Iterator[Table]],
+    draw: Callable[[Mapping[str, Table], Callable[[str], Path]], None] | None = None,
+    *,
+    seeds: Mapping[str, Any],
+    about: str = "",
+    arguments: Sequence[str] | None = None,
+) -> Path:
+    """Run a study from the command line, write results and figures, and return the file of the results."""
+    asked = asked_of(name, about, arguments)
+    form = "quick" if asked.quick else "full" if asked.full else "usual"
+    output = asked.output or (QUICK if asked.quick else DOCS)
+    began, tables = time.perf_counter(), {}
+    with workers(asked.processes) as pool:
+        run = Run(form, asked.data, asked.repetitions, pool, asked.keep)
+        for table in compute(run):
+            tables[table.name] = table
+            print(f"{name}: {table.name}, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    header = {
+        "study": name,
+        "fishernet": version("fishernet"),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "processor": processor(),
+        "seconds": round(time.perf_counter() - began, 1),
+        "processes": asked.processes,
+        "threads": 1 if asked.processes > 1 else fn.set_threads(),
+        "form": form,
+        "with_data": asked.data is not None,
+        "seeds": seeds,
+        "settings": run.settings,
+    }
+    called = name.replace("_", "-")  # as the report is
+    path = output / "results" / f"{called}.json"
+    write(path, header, list(tables.values()))
+    if draw is not None:
+        draw(tables, lambda figure: output / "figures" / f"{called}-{figure}.svg")
+    print(f"written: {path}", file=sys.stderr)
+    return path
+
+
+def workers(processes: int) -> AbstractContextManager[Executor | None]:
+    """Start so many processes of one thread each; with one there is only this process, its threads as they are."""
+    if processes == 1:
+        return nullcontext()
+    return ProcessPoolExecutor(processes, get_context("spawn"), initializer=fn.set_threads, initargs=(1,))
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def write(path: Path, header: Mapping[str, Any], tables: Sequence[Table]) -> None:
+    """Write results, a line per row of a table, with eight digits of every number and null for NaN."""
+
+    def text(held: Any) -> str:
+        once = json.dumps(held, default=np.generic.item)
+        known = json.loads(once, parse_float=lambda x: float(f"{float(x):.8g}"), parse_constant=lambda _: None)
+        return json.dumps(known, ensure_ascii=False)
+
+    parts = []
+    for table in tables:
+        held = {key: value for key, value in asdict(table).items() if value}
+        rows = ",\n   ".join(map(text, held.pop("rows")))
+        parts.append(f'  {text(held)[:-1]}, "rows": [\n   {rows}\n  ]}}')
+    head = ",\n ".join(f"{text(key)}: {text(value)}" for key, value in header.items())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'{{{head},\n "tables": [\n' + ",\n".join(parts) + "\n ]}\n", encoding="utf-8")
+
+
+def read(path: Path) -> tuple[dict[str, Any], list[Table]]:
+    """Return the header and the tables of results."""
+    held = json.loads(path.read_text(encoding="utf-8"))
+    return held, [Table(**table) for table in held.pop("tables")]

@@ -1,0 +1,80 @@
+"""Print results as Markdown: ``python -m studies.tables NAME [TABLE ...]``.
+
+With ``--update`` the tables in the study's report are replaced, each below its mark ``<!-- table: NAME -->``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from studies.study import DOCS, Table, read
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    line = argparse.ArgumentParser(prog="python -m studies.tables", description=__doc__)
+    line.add_argument("name", help="of a study, or a file of results")
+    line.add_argument("table", nargs="*", help="default: all")
+    line.add_argument("--update", action="store_true", help="write the tables into the report")
+    asked = line.parse_args(arguments)
+    path = Path(asked.name)
+    called = asked.name.replace("_", "-")
+    _, tables = read(path if path.suffix == ".json" else DOCS / "results" / f"{called}.json")
+    if asked.update:
+        report = DOCS / f"{called}.md"
+        report.write_text(with_tables(report.read_text(encoding="utf-8"), tables), encoding="utf-8")
+        return
+    for table in tables:
+        if not asked.table or table.name in asked.table:
+            print(f"{table.name}\n\n{markdown(table)}\n")
+
+
+def with_tables(report: str, tables: Sequence[Table]) -> str:
+    """Return a report with the tables that its marks name."""
+    made = {table.name: markdown(table) for table in tables}
+    mark = re.compile(r"(<!-- table: (\S+) -->\n)(\|.*\n)*")
+    return mark.sub(lambda found: f"{found[1]}{made[found[2]]}\n", report)
+
+
+def markdown(table: Table) -> str:
+    """Return a Markdown table; the first column is left-aligned, the others right."""
+    formats = [table.format] * len(table.columns) if isinstance(table.format, str) else table.format
+    lines: list[Sequence[str]] = [table.columns, [":---", *["---:"] * (len(table.columns) - 1)]]
+    for row in table.rows:
+        if not table.only or row[1] in table.only:
+            least = min((cell["mean"] for cell in row if isinstance(cell, Mapping)), default=None)
+            lines.append([text(c, f, least if table.best else None) for c, f in zip(row, formats, strict=True)])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def text(cell: Any, form: str, least: float | None = None) -> str:
+    """Return one cell; bold where its mean is the least."""
+    if cell is None:
+        return "-"
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, Sequence):
+        return " ".join(text(one, form) for one in cell)
+    if not isinstance(cell, Mapping):
+        return f"{cell:,}" if isinstance(cell, int) else short(cell) if form == "short" else format(cell, form)
+    said = text(float(cell["mean"]), form)
+    said += f" ± {text(float(cell['error']), form)}" if "error" in cell else ""
+    said = f"**{said}**" if cell["mean"] == least else said
+    said += f" ({text(cell['published'], form)})" if cell.get("published") is not None else ""
+    return said + "".join(f" ({cell[key]:,.0f})" for key in ("n", "edges") if key in cell)
+
+
+def short(value: float) -> str:
+    """Return a number with three digits; small ones as 4.5E-2."""
+    if abs(value) < 1e-15:
+        return "0"
+    if abs(value) < 0.01:
+        return f"{value:.1E}".replace("E-0", "E-")
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""What the studies share: means, results as JSON, tables as Markdown, figures, and that reports quote their results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from studies import figures
+from studies.study import DOCS, Run, Table, main, mean, read, workers, write
+from studies.tables import markdown, short, with_tables
+
+REPORTS = Path(__file__).parents[2] / DOCS
+nan = np.nan
+
+
+def test_means_are_of_the_values_that_there_are() -> None:
+    error = np.std([1, 3, 8], ddof=1) / np.sqrt(3)
+    assert mean([1.0, 3.0, nan, 8.0], usual=3) == {"mean": 4.0, "error": pytest.approx(error)}
+    assert mean([2.0, nan], usual=2, published=2.5) == {"mean": 2.0, "n": 1, "published": 2.5}
+    assert mean([nan, nan]) is None
+
+
+def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
+    table = Table("it", ["a", "b"], [["x", {"mean": 1 / 3, "n": 2}], [1, [0.25, 1.0]], [nan, None]], ".1f")
+    write(tmp_path / "new" / "it.json", {"study": "it", "seconds": 1.5}, [table])
+    header, (found,) = read(tmp_path / "new" / "it.json")
+    assert header == {"study": "it", "seconds": 1.5}
+    assert found.rows == [["x", {"mean": 0.33333333, "n": 2}], [1, [0.25, 1.0]], [None, None]]
+    assert (found.name, found.columns, found.format) == ("it", ["a", "b"], ".1f")
+
+
+def test_cells_as_markdown() -> None:
+    cells = [1234, 0.5, None, "text", [1.0, 2.0], {"mean": 1.0, "error": 0.25, "published": 1.5}, {"mean": 2.0, "n": 3}]
+    table = Table("it", [f"c{k}" for k in range(7)], [cells], best=True)
+    last = markdown(table).splitlines()[-1]
+    assert last == "| 1,234 | 0.50 | - | text | 1.00 2.00 | **1.00 ± 0.25** (1.50) | 2.00 (3) |"
+    assert [short(value) for value in (0.0, 0.0045, 0.1, 12.34)] == ["0", "4.5E-3", "0.100", "12.3"]
+
+
+def test_only_the_chosen_rows_are_printed() -> None:
+    table = Table("it", ["name", "n"], [["a", 1], ["b", 2], ["c", 1]], only=(1,))
+    assert markdown(table).splitlines()[2:] == ["| a | 1 |", "| c | 1 |"]
+
+
+@pytest.mark.parametrize("path", sorted(REPORTS.glob("*.md")), ids=lambda path: path.stem)
+def test_reports_quote_all_of_their_results(path: Path) -> None:
+    header, tables = read(REPORTS / "results" / f"{path.stem}.json")
+    report = path.read_text(encoding="utf-8")
+    assert with_tables(report, tables) == report
+    assert all(f"<!-- table: {table.name} -->" in report for table in tables if not table.name.endswith("-classes"))
+    assert header["study"] == path.stem.replace("-", "_")
+    for figure in [part.split(")")[0] for part in report.split("](")[1:] if part.startswith("figures/")]:
+        assert ElementTree.parse(path.parent / figure).getroot().tag.endswith("svg")
+
+
+def square(k: int) -> list[float]:
+    return [k**2 / 3]
+
+
+def test_what_is_kept_is_not_computed_again(tmp_path: Path) -> None:
+    keep = tmp_path / "kept.jsonl"
+    made: list[int] = []
+
+    def work(k: int) -> list[float]:
+        made.append(k)
+        return square(k)
+
+    first = list(Run(keep=keep).map(work, [(1,), (2,)]))
+    again = list(Run(keep=keep).map(work, [(2,), (3,), (1,)]))
+    assert first == [[1 / 3], [4 / 3]]
+    assert again == [[4 / 3], [3.0], [1 / 3]]
+    assert made == [1, 2, 3]
+    assert len([json.loads(line) for line in keep.read_text().splitlines()]) == 3
+
+
+def test_the_order_is_that_of_the_tasks_in_several_processes() -> None:
+    tasks = [(k,) for k in range(5)]
+    with workers(2) as pool:
+        assert list(Run(workers=pool).map(square, tasks)) == list(Run().map(square, tasks))
+
+
+def test_the_command_line_writes_results_under_a_header(tmp_path: Path) -> None:
+    def compute(run: Run) -> Iterator[Table]:
+        yield Table("it", ["n"], [[run.repetitions(quick=2, usual=5)]])
+
+    path = main("a_study", compute, seeds={"all": 7}, arguments=["--quick", "--output", str(tmp_path)])
+    assert path == tmp_path / "results" / "a-study.json"
+    header, (table,) = read(path)
+    assert table.rows == [[2]]
+    expected = {"study": "a_study", "form": "quick", "seeds": {"all": 7}, "settings": {"repetitions": 2}}
+    assert expected.items() <= header.items()
+    assert {"fishernet", "processor", "threads", "date", "seconds", "processes"} <= header.keys()
+
+
+@pytest.mark.parametrize("wrong", [["--repetitions", "0"], ["--processes", "0"], ["--quick", "--full"]])
+def test_wrong_command_lines_are_refused(wrong: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        main("it", lambda _: iter([]), seeds={}, arguments=wrong)
+
+
+LINES = [
+    figures.Line("one", [1, 10, 100], [{"mean": 1.0, "error": 0.1, "published": 1.2}, None, {"mean": 3.0}]),
+    figures.Line("two", [1, 10, 100], [2.0, 3.0, 1.0], {"linestyle": "--"}),
+]
+
+
+def test_figures_are_the_same_bytes_at_every_run_and_leave_settings_alone(tmp_path: Path) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    before = dict(matplotlib.rcParams)
+    for name in ("one", "other"):
+        figures.lines(tmp_path / name / "it.svg", dict.fromkeys("abcd", LINES), x="rows", y="seconds", log="xy")
+        dots = {"a": {"x": {"r": {"mean": 1.0, "error": 0.2}, "s": None}, "y": {"r": {"mean": 2.0}, "s": None}}}
+        figures.dots(tmp_path / name / "dots.svg", dots, x="share", line=0.5)
+    for name in ("it.svg", "dots.svg"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+        assert ElementTree.parse(tmp_path / "one" / name).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_nothing_is_written_when_drawing_fails(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(ZeroDivisionError), figures.panels_of(tmp_path / "it.svg", ["a"], x="x", y="y") as (axes,):
+        axes.plot([1, 1 / 0])
+    assert not list(tmp_path.iterdir())
+    assert [figures.plain(value) for value in (0.01, 1.0, 5_000.0)] == ["0.01", "1", "5,000"]
