@@ -79,12 +79,6 @@ def test_the_library_says_the_same_of_learned_networks(tmp_path: Path) -> None:
     assert (back["only_in_a"], back["only_in_b"]) == (facts["only_in_b"], facts["only_in_a"])
 
 
-def test_the_result_goes_to_a_file(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    said = good("compare-graphs", *pair).out
-    assert good("compare-graphs", *pair, "-o", tmp_path / "said.txt").out == ""
-    assert (tmp_path / "said.txt").read_text(encoding="utf-8") == said
-
-
 def test_bad_input_is_one_sentence(pair: tuple[Path, Path], dependency: Path, tmp_path: Path) -> None:
     a, _ = pair
     other = saved(tmp_path / "other.json", ["w", "x", "q"])

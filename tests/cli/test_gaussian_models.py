@@ -124,7 +124,7 @@ def test_bad_input(model: Path, table: Path, tmp_path: Path) -> None:
         (["predict", model, table, "--target", "a", "--missing", "keep"], "--missing keep is for models of states"),
         (["sample", model, "-n", 2, "--given", "a=1"], "--given does not go with a Gaussian network"),
         (["sample", model, "-n", 2, "--burn-in", 5], "--burn-in does not go with a Gaussian network"),
-        (["sample", model, "-n", -1], "must not be negative"),
+        (["sample", model, "-n", -1], "n must be an integer"),
         (["sample", model, "-n", 2, "-o", tmp_path / "rows.xlsx"], "by the path's ending"),
     ):
         assert message in refused(*words)

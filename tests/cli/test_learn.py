@@ -14,7 +14,7 @@ import pyarrow.csv
 import pytest
 
 import fishernet as fn
-from fishernet.cli.options import hold_out
+from fishernet.compare import hold_out
 from tests.cli.running import COMMAND, ENVIRONMENT, good, process, refused, run
 from tests.tables import random_table
 
@@ -123,7 +123,7 @@ def test_exact_search_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:
     assert "an exact search over 22 variables" in message
     assert "allow fewer parents or forbid arcs" in message
     assert "max_memory" not in message
-    assert "must be a positive number of GB, not 0" in refused("learn", path, "--max-memory", 0)
+    assert "max_memory must be a number above 0, got 0" in refused("learn", path, "--max-memory", 0)
     assert "takes no max_memory" in refused("learn", path, "--max-memory", 1)
 
 
@@ -211,7 +211,7 @@ def test_a_bad_table_is_one_sentence(tmp_path: Path, name: str) -> None:
         (["--candidates", "0"], "candidates must be"),
         (["--search", "tabu", "--tenure", "0"], "tenure must be"),
         (["--patience", "3"], "search 'order' takes no patience; searches that do: 'tabu'"),
-        (["--search", "tabu", "--perturb", "3"], "perturb is how much a restart changes"),
+        (["--search", "hill-climb", "--perturb", "3"], "perturb is how much a restart changes"),
         (["--binning", "nope"], "'equal-width'"),
         (["--smoothing", "nope"], "snml"),
         (["--smoothing", "-1"], "from 0 on"),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import fishernet as fn
-from fishernet.cli.options import hold_out
+from fishernet.compare import hold_out
 from tests.cli.running import good, refused, run
 
 
@@ -160,7 +160,7 @@ def test_fewer_rows_than_columns_without_the_prior_is_a_note(tmp_path: Path) -> 
         (["--test", "fisher-z"], "--test is for a graph found by tests (--model markov)"),
         (["--max-memory", "1"], "--max-memory is for a Bayesian network"),
         (["-o", "x.bif"], "only a Bayesian network is written to .bif; use .json"),
-        (["--holdout", "1"], "--holdout must be from 0 to below 1"),
+        (["--holdout", "1"], "holdout must be from 0 to below 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(numbers: Path, words: list[str], message: str) -> None:

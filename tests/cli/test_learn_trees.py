@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.cli.options import hold_out
+from fishernet.compare import hold_out
 from tests.cli.running import good, refused
 from tests.tables import random_table
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.cli.predict import Quality
+from fishernet.compare import Quality
 from tests.cli.running import good, refused
 
 

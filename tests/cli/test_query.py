@@ -283,15 +283,6 @@ def test_numbers_and_truth_values_stay_what_they_are_in_json(tmp_path: Path) -> 
 # ------------------------------------------------------------------------------------------------- files and refusals
 
 
-@pytest.mark.parametrize("words", [[], ["--json"], ["lung", "bronc", "--joint"], ["--most-probable"]])
-def test_o_writes_a_file(asia: Path, words: list[str]) -> None:
-    out = good("query", asia, *words).out
-    path = asia.with_name("answer.txt")
-    assert good("query", asia, *words, "-o", path).out == ""
-    assert path.read_text(encoding="utf-8") == out
-    assert sorted(p.name for p in asia.parent.iterdir()) == ["answer.txt", "asia.json"]
-
-
 def test_what_fails_leaves_the_old_file(asia: Path) -> None:
     path = asia.with_name("answer.txt")
     path.write_text("old", encoding="utf-8")
@@ -364,13 +355,3 @@ def test_a_joint_table_of_many_certain_variables_is_one_sentence(tmp_path: Path)
     names = [f"v{i}" for i in range(70)]
     net = fn.BayesianNetwork.from_tables([fn.Variable(n, ["x"]) for n in names], {}, {n: [1.0] for n in names})
     assert "70 variables" in refused("query", saved(net, tmp_path), *names, "--joint")
-
-
-def test_files_that_cannot_be_read_or_written_are_one_sentence(asia: Path) -> None:
-    assert "no such file" in refused("query", asia.with_name("nope.json"))
-    assert ".json or .bif" in refused("query", asia.with_name("nope.csv"))
-    assert "no directory" in refused("query", asia, "-o", asia.parent / "nowhere" / "x.txt")
-
-
-def test_help_has_an_example() -> None:
-    assert "\n    fishernet query " in good("query", "--help").out

@@ -107,25 +107,6 @@ def test_missing_cells(model: Path, csv: Path) -> None:
     assert good("score", model, csv, "--missing", "state", "--json").facts["rows"] == 100
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (None, "no such file"),
-        ("", "empty"),
-        ("age,smoke,cough\n", "no rows"),
-        ("age,smoke\nold,yes\n", "'cough', which is needed"),
-        ("age,smoke,cough\nold,yes,no\nmiddle,yes,no\n", "column 'age', row 1: the label 'middle'"),
-        ("age,smoke,cough\nold,yes\n", "line 2"),
-        ("age,smoke,cough,cough\nold,yes,no,no\n", "'cough'"),
-    ],
-)
-def test_a_table_that_does_not_fit_is_one_sentence(model: Path, tmp_path: Path, text: str | None, said: str) -> None:
-    path = tmp_path / "new.csv"
-    if text is not None:
-        path.write_text(text, encoding="utf-8")
-    assert said in refused("score", model, path)
-
-
 CYCLE = """network u { }
 variable a { type discrete [ 2 ] { x, y }; }
 variable b { type discrete [ 2 ] { x, y }; }
@@ -182,6 +163,6 @@ def test_a_damaged_model_is_one_sentence(model: Path, csv: Path, kind: str, said
 
 def test_a_bad_value_is_one_sentence(model: Path, csv: Path) -> None:
     assert "'bic'" in refused("score", model, csv, "--score", "nope")
-    assert "--top must be at least 1" in refused("score", model, csv, "--terms", "--top", 0)
+    assert "top must be an integer of at least 1" in refused("score", model, csv, "--terms", "--top", 0)
     assert "no such file" in refused("score", model.with_name("nope.json"), csv)
     assert "no directory" in refused("score", model, csv, "-o", csv.parent / "nowhere" / "x.txt")

@@ -147,7 +147,7 @@ def test_copies_of_a_column_are_chained() -> None:
         ({"required": [("v0", "w")]}, "no variable 'w'"),
         ({"tiers": [["v0"], ["v0"]]}, "more than once"),
         ({"max_parents": -1}, "non-negative"),
-        ({"max_parents": 0, "required": [("v0", "v1")]}, "more than max_parents = 0"),
+        ({"max_parents": 0, "required": [("v0", "v1")]}, "more than max_parents allows \\(0\\)"),
         ({"score": "bicc"}, "unknown score"),
         ({"search": "climb"}, "unknown search 'climb'; there are 'order'"),
         ({"max_seconds": -1}, "max_seconds"),

@@ -8,21 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.cli.options import Likelihood, count_rows, hold_out
+from fishernet.compare import Likelihood, hold_out
 from tests.networks import random_network
 from tests.tables import random_table, tables
 
 
 @given(table=tables(), share=st.sampled_from([0.0, 0.1, 0.2, 0.5, 0.9]), seed=st.integers(0, 5))
 def test_the_parts_are_the_whole(table: fn.Table, share: float, seed: int) -> None:
-    total = count_rows(table)
+    total = table.total
     size = math.floor(share * total + 0.5)
     if size == total:
         with pytest.raises(fn.FishernetError, match="no rows to learn from"):
             hold_out(table, share, seed)
         return
     training, held_out = hold_out(table, share, seed)
-    assert (count_rows(training), count_rows(held_out)) == (total - size, size)
+    assert (training.total, held_out.total) == (total - size, size)
     every = [expanded(part) for part in (training, held_out)]
     assert sorted(every[0] + every[1]) == sorted(expanded(table))
     assert training.variables == held_out.variables == table.variables
@@ -63,7 +63,7 @@ def test_a_share_out_of_range_is_refused(share: float) -> None:
 
 def test_more_rows_than_can_be_drawn_are_refused() -> None:
     table = fn.Table.from_codes([[0], [1]], weights=[10**9, 10**9])
-    with pytest.raises(fn.FishernetError, match="--holdout 0"):
+    with pytest.raises(fn.FishernetError, match=r"hold out none \(0\)"):
         hold_out(table, 0.2, 0)
     assert hold_out(table, 0.0, 0)[0] == table
 

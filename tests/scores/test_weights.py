@@ -14,8 +14,8 @@ from scipy.special import gammaln
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError
-from fishernet.cli.predict import Quality
 from fishernet.data import Counts, as_source
+from fishernet.learn.cross_validation import Quality
 from fishernet.scores.named import named_score
 from fishernet.scores.nml import regrets
 

@@ -69,7 +69,7 @@ class Watch:
 
     def __init__(self, progress: Progress | None = None, what: str = "", max_seconds: float | None = None) -> None:
         if max_seconds is not None and not max_seconds >= 0:
-            raise FishernetError(f"max_seconds must not be negative, got {max_seconds}")
+            raise FishernetError(f"max_seconds must not be negative, got {max_seconds}", parameter="max_seconds")
         self._progress = progress
         self._reporter = Reporter(progress, what)
         self._began = time.monotonic()

@@ -9,11 +9,10 @@ from typing import Any
 import click
 
 from fishernet.base.errors import SchemaError
-from fishernet.cli.options import called, read_model, wrong_kind
+from fishernet.cli.models import called, graph_of, is_directed, read_model, wrong_kind
 from fishernet.cli.output import Facts, aligned, as_json_option, check_folder, output_option, write_facts, write_lines
 from fishernet.cli.terminal import shown
 from fishernet.graphs import Dag, UndirectedGraph, hamming, shd
-from fishernet.models import BayesianNetwork, GaussianMarkovNetwork
 
 DIFFERENCES = {
     "only_in_a": "only in A",
@@ -47,14 +46,14 @@ def compare_graphs(a: Path, b: Path, output: Path | None, as_json: bool) -> None
     check_folder(output)
     one, other = _graph(a), _graph(b)
     facts: dict[str, Any] = {"a": str(a), "b": str(b)}
-    if isinstance(one, Dag) and isinstance(other, Dag):
+    if is_directed(one) and is_directed(other):
         facts |= differences(one, other)
         lines = _text(facts)
-    elif isinstance(one, UndirectedGraph) and isinstance(other, UndirectedGraph):
+    elif not is_directed(one) and not is_directed(other):
         facts |= undirected_differences(one, other)
         lines = _undirected_text(facts)
     else:
-        directed, undirected = (a, b) if isinstance(one, Dag) else (b, a)
+        directed, undirected = (a, b) if is_directed(one) else (b, a)
         raise SchemaError(
             f"{directed} has arcs and {undirected} has edges without a direction; compare two graphs of one kind"
         )
@@ -64,17 +63,13 @@ def compare_graphs(a: Path, b: Path, output: Path | None, as_json: bool) -> None
         write_lines(lines, output)
 
 
-def _graph(path: Path) -> Dag | UndirectedGraph:
+def _graph(path: Path) -> Any:
     """Read a graph, or that of a model."""
     model = read_model(path)
-    match model:
-        case UndirectedGraph():
-            return model
-        case BayesianNetwork():
-            return model.dag
-        case GaussianMarkovNetwork():
-            return model.graph
-    raise wrong_kind(path, called(model), "compare-graphs needs a Bayesian network or an undirected graph")
+    graph = graph_of(model)
+    if graph is None:
+        raise wrong_kind(path, called(model), "compare-graphs needs a Bayesian network or an undirected graph")
+    return graph
 
 
 def differences(a: Dag, b: Dag) -> dict[str, Any]:

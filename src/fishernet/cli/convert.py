@@ -8,24 +8,22 @@ from typing import Any
 import click
 
 from fishernet.base.errors import FileFormatError
-from fishernet.cli.options import (
+from fishernet.cli.models import (
     CALLED,
     READERS,
     WRITERS,
-    Model,
-    Reading,
     called,
     ending,
-    of_numbers,
+    graph_of,
+    is_bayesian,
+    is_directed,
     read_model,
-    reading_options,
     write_model,
     wrong_kind,
 )
+from fishernet.cli.options import Reading, reading_options
 from fishernet.cli.output import as_json_option, check_folder, write_facts, write_lines
 from fishernet.data import write_table
-from fishernet.graphs import UndirectedGraph
-from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
 
 
 @click.command(short_help="Turn a model or a table into another format.")
@@ -58,20 +56,19 @@ def convert(source: Path, target: Path, reading: Reading, as_json: bool) -> None
 
 def _convert_model(source: Path, target: Path) -> dict[str, Any]:
     model = read_model(source)
-    if not isinstance(model, Model):
+    if type(model) not in CALLED:
         raise wrong_kind(source, called(model), f"what can be converted is {', '.join(CALLED.values())}")
-    if ending(target) == ".bif" and (of_numbers(model) or not isinstance(model, BayesianNetwork)):
+    if ending(target) == ".bif" and not is_bayesian(model):
         raise wrong_kind(source, called(model), "only a Bayesian network can be turned into .bif")
     write_model(model, target)
     facts = {"in": str(source), "out": str(target), "kind": "model"}
-    match model:
-        case MarkovNetwork():
-            return facts | {"variables": len(model.names), "factors": len(model.potentials)}
-        case BayesianNetwork() | DependencyNetwork():
-            arcs = sum(len(conditional.parents) for conditional in model.conditionals)
-            return facts | {"variables": len(model.names), "arcs": arcs}
-    graph = model if isinstance(model, UndirectedGraph) else model.graph
-    return facts | {"variables": len(graph.names), "edges": graph.n_edges}
+    if hasattr(model, "conditionals"):
+        arcs = sum(len(conditional.parents) for conditional in model.conditionals)
+        return facts | {"variables": len(model.names), "arcs": arcs}
+    graph = graph_of(model)
+    if graph is None:
+        return facts | {"variables": len(model.names), "factors": len(model.potentials)}
+    return facts | {"variables": len(graph.names), "arcs" if is_directed(graph) else "edges": graph.n_edges}
 
 
 def _convert_table(source: Path, target: Path, reading: Reading) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from functools import partial
 import click
 import numpy as np
 
-from fishernet.cli.options import Likelihood, hold_out
 from fishernet.cli.output import Facts, aligned, as_json_option, number, write_facts, write_lines
 from fishernet.cli.terminal import Stopwatch
+from fishernet.compare import Likelihood, hold_out
 from fishernet.data import Table
 from fishernet.datasets import load
 from fishernet.kernels import FisherKernel

@@ -2,86 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import click
 
-from fishernet.base.errors import FishernetError
-from fishernet.base.progress import Progress
-from fishernet.cli import learners as trees
-from fishernet.cli.learners import (
-    TESTS,
-    BayesianLearner,
-    DependencyLearner,
-    GaussianLearner,
-    LinearLearner,
-    MarkovLearner,
-)
+from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, learner_of
+from fishernet.cli.models import check_model_output, write_model
 from fishernet.cli.options import (
-    TUNING,
-    Learned,
     Reading,
     Rules,
-    check_model_output,
     columns_option,
-    count_rows,
-    hold_out,
     names_of,
     reading_options,
     refuse_empty,
     rule_options,
     tuning_options,
-    write_model,
 )
-from fishernet.cli.output import Facts, as_json_option, check_folder, write_facts, write_lines
+from fishernet.cli.output import as_json_option, check_folder, write_facts, write_lines
 from fishernet.cli.terminal import Stopwatch, progress_bar
+from fishernet.compare import hold_out
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.structure import SEARCHES
 from fishernet.plot import check_output, write_graph
 from fishernet.scores import SCORES
-
-
-class Learner(Protocol):
-    """Learns one kind of network.
-
-    `read` the rows first; then `find` the structure in some, `fit` the network to any, and tell the `facts` of what was
-    fitted. Rows are a `Table`, of states or of numbers.
-    """
-
-    @property
-    def endings(self) -> Sequence[str]:
-        """Of the files that it can be written to."""
-
-    def read(self, path: Path, reading: Reading) -> Any:
-        """Read the rows of a file."""
-
-    def find(self, rows: Any, progress: Progress) -> None:
-        """Search for the structure."""
-
-    def fit(self, rows: Any) -> Learned:
-        """Return the network of this structure, fitted to some rows."""
-
-    def facts(self, network: Any, training: Any, held_out: Any) -> dict[str, Any]:
-        """Return what was found, and how well it predicts the rows held out."""
-
-    def text(self, facts: Facts) -> Iterable[str]:
-        """Return the facts as lines for people."""
-
-
-FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
-LEARNERS: dict[str, Callable[..., Learner]] = {
-    "bn": BayesianLearner,
-    "dn": DependencyLearner,
-    **trees.LEARNERS,
-    "gaussian": GaussianLearner,
-    "markov": MarkovLearner,
-    FRACTIONAL: LinearLearner,
-}
-KINDS = [kind for kind in LEARNERS if kind != FRACTIONAL]
 
 
 @click.command(short_help="Learn a network or a graph from a table.")
@@ -97,7 +43,7 @@ KINDS = [kind for kind in LEARNERS if kind != FRACTIONAL]
 @click.option(
     "--model",
     "kind",
-    type=click.Choice(KINDS),
+    type=click.Choice([kind for kind in LEARNERS if kind != FRACTIONAL]),
     default="bn",
     show_default=True,
     help="A Bayesian network (bn), a dependency network (dn), a Bayesian network of a simple form, or an undirected "
@@ -205,11 +151,8 @@ def learn(
       fishernet learn patients.csv --model tan --target cough -o model.json
       fishernet learn cells.csv --model gaussian --plot cells.svg
     """  # noqa: D301
-    options = {**options, **rules, **tuning}
-    kind_of_learner = FRACTIONAL if kind == "bn" and options["score"] == FRACTIONAL else kind
-    _refuse_others(kind_of_learner, options)
-    learner = _made(kind_of_learner, seed, options)
-    holdout = _held_out_share(kind, options["holdout"])
+    learner = learner_of(kind, {**options, **rules, **tuning}, seed)
+    holdout = learner.holdout if options["holdout"] is None else options["holdout"]
     if columns is not None:
         reading = replace(reading, columns=names_of(columns, "--columns"))
     if output is not None:
@@ -239,9 +182,9 @@ def learn(
     facts = {
         "table": str(table),
         "kind": kind,
-        "rows": count_rows(rows),
-        "training_rows": count_rows(training),
-        "held_out_rows": count_rows(held_out),
+        "rows": rows.total,
+        "training_rows": training.total,
+        "held_out_rows": held_out.total,
         "variables": list(rows.names),
         **found,
         "seconds": watch.seconds,
@@ -253,52 +196,3 @@ def learn(
         write_facts(facts)
     else:
         write_lines(learner.text(facts))
-
-
-SEARCHED = {"search", "max_parents", "max_seconds", "required", "forbidden", "tiers", *TUNING}
-BOTH = {"score", "search", "smoothing", "holdout"}
-TAKEN = {
-    "bn": BOTH | SEARCHED | {"ess"},
-    "dn": BOTH | {"max_inputs"},
-    **{kind: taken | {"holdout"} for kind, taken in trees.TAKEN.items()},
-    "gaussian": {"rule", "prior", "holdout"},
-    "markov": {"test", "alpha", "rule", "search", "k", "permutations", "scheme"},
-    FRACTIONAL: SEARCHED | {"score", "holdout"},
-}
-OPTION = {"required": "--require", "forbidden": "--forbid"}  # the others are called as they are
-NAMED = {
-    "bn": "a Bayesian network (--model bn)",
-    "dn": "a dependency network (--model dn)",
-    **trees.NAMED,
-    "gaussian": "a Gaussian Markov network (--model gaussian)",
-    "markov": "a graph found by tests (--model markov)",
-    FRACTIONAL: "a Bayesian network of numbers (--score fractional)",
-}
-
-
-def _refuse_others(kind: str, options: Mapping[str, Any]) -> None:
-    """Raise FishernetError when an option was given that only makes sense for other kinds of network."""
-    for name, value in options.items():
-        if name not in TAKEN[kind] and value is not None and value != []:
-            option = OPTION.get(name, f"--{name.replace('_', '-')}")
-            if name == "prior" and not value:
-                option = "--no-prior"
-            other = next(known for known in TAKEN if name in TAKEN[known])
-            raise FishernetError(f"{option} is for {NAMED[other]}; it does not go with {NAMED[kind]}")
-
-
-def _made(kind: str, seed: int, options: Mapping[str, Any]) -> Learner:
-    """Return the learner of a kind, with the options that it takes."""
-    if options["score"] == FRACTIONAL and kind != FRACTIONAL:
-        raise FishernetError(f"--score {FRACTIONAL} is for {NAMED['bn']} of numbers; it does not go with {NAMED[kind]}")
-    own = {name: value for name, value in options.items() if name in TAKEN[kind] and name != "holdout"}
-    if "score" in own:
-        own["score"] = own["score"] or "bic"
-    return LEARNERS[kind](seed=seed, **own)
-
-
-def _held_out_share(kind: str, asked: float | None) -> float:
-    """Return the share of the rows to hold out; tests of independence give nothing that could predict them."""
-    if asked is not None:
-        return asked
-    return 0.0 if kind == "markov" else 0.2

@@ -1,27 +1,16 @@
-"""A Bayesian network learned on the command line.
-
-A dependency network learned on the command line.
-
-Networks of Gaussian variables learned on the command line, from columns of numbers.
-
-An undirected graph learned by tests of independence on the command line.
-
-Classifiers and trees learned on the command line: structures that are found in one step.
-"""
+"""What ``fishernet learn --model`` makes of a table: one learner a kind of network, all of them in `LEARNERS`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
-
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
-from fishernet.base.names import listed
 from fishernet.base.progress import Progress
-from fishernet.cli.options import Likelihood, Reading, count_rows
+from fishernet.cli.options import TUNING, Reading, option_of
 from fishernet.cli.output import (
     Facts,
     Line,
@@ -34,8 +23,8 @@ from fishernet.cli.output import (
     saved_lines,
     seconds_line,
 )
-from fishernet.cli.predict import Quality
 from fishernet.cli.terminal import shown
+from fishernet.compare import Likelihood, Quality
 from fishernet.data import Table, as_source
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.learn import (
@@ -58,113 +47,167 @@ from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES, check_rule
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
 from fishernet.scores import Families, local_scores, named_score
 
+TESTS = (*CONTINUOUS, *DISCRETE)
+SEARCHED = frozenset({"search", "max_parents", "max_seconds", "required", "forbidden", "tiers", *TUNING})
+FITTED = frozenset({"smoothing", "ess", "holdout"})
+CLASSIFIERS: dict[str, Callable[..., Dag]] = {"naive-bayes": naive_bayes, "tan": tan, "kdb": kdb}
 
-class BayesianLearner:
-    """Finds the arcs of a Bayesian network in one table, and fits its parameters to any.
 
-    Parameters
-    ----------
-    smoothing : str, optional
-        A number, "snml" or "zeros"; 1 when not said.
-    ess : float, optional
-    search : str, optional
-        Default "order".
-    **options
-        As for `fishernet.learn.structure`.
+class Learner:
+    """Learns one kind of network.
+
+    `read` the rows first; then `find` the structure in some, `fit` the network to any, and tell the `facts` of what
+    was fitted, which `text` says to people. It is made with ``seed`` and the options that it `takes`; None is their
+    default.
     """
 
-    endings = (".json", ".bif")
-
-    def __init__(
-        self, *, smoothing: str | None, ess: float | None, search: str | None, score: str, **options: Any
-    ) -> None:
-        self._fit: Any = {"smoothing": 1.0 if smoothing is None else number_or_word(smoothing), "ess": ess}
-        self._options: Any = {"score": score, "search": search or "order", **options}
-        self._found: SearchResult
+    called: ClassVar[str]
+    """The network in words, with the option that asks for it."""
+    takes: ClassVar[frozenset[str]]
+    endings: ClassVar[Sequence[str]] = (".json",)
+    """Of the files that it can be written to."""
+    holdout: ClassVar[float] = 0.2
+    """The share of the rows that is held out when nothing is said."""
+    measure: ClassVar[str] = "log-likelihood"
+    """By which rows held out are predicted."""
+    kept: ClassVar[str] = "arcs"
+    """What stays when the parameters are fitted again."""
 
     def read(self, path: Path, reading: Reading) -> Table:
-        """Read a table of states."""
+        """Read the rows of a file: a table of states, unless a learner takes numbers."""
         return reading.read(path)
+
+    def find(self, table: Table, progress: Progress) -> None:
+        """Search for the structure."""
+        raise NotImplementedError
+
+    def fit(self, table: Table) -> Any:
+        """Return the network of this structure, fitted to some rows."""
+        raise NotImplementedError
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        """Return what was found, and how well it predicts the rows held out."""
+        raise NotImplementedError
+
+    def text(self, facts: Facts) -> Iterator[str]:
+        """Yield the facts as lines for people."""
+        fact = f"held_out_{self.measure.replace('-', '_')}_per_row"
+        yield from aligned(
+            [
+                *row_lines(facts),
+                *self.lines(facts),
+                ("parameters", f"{facts['parameters']:,}"),
+                (f"held-out {self.measure}", held_out_words(facts, fact)),
+                *_class_lines(facts),
+                seconds_line(facts),
+                *saved_lines(facts, self.kept),
+            ]
+        )
+
+    def lines(self, facts: Facts) -> list[Line]:
+        """Return what was found and what it took."""
+        return _edge_lines("arcs", "->", facts["arcs"])
+
+
+def _edge_lines(word: str, sign: str, edges: Sequence[tuple[str, str]], also: Sequence[str] = ()) -> list[Line]:
+    """Return how many edges there are, then the edges, each with what else is to be said of it."""
+    named = [f"{shown(one)} {sign} {shown(other)}" for one, other in edges]
+    lines = aligned(list(zip(named, also, strict=True))) if also else named
+    return [(word, f"{len(named):,}"), *(("", line) for line in lines)]
+
+
+def _predicted(network: Any, held_out: Table) -> dict[str, Any]:
+    likelihood = Likelihood.of(network, held_out)
+    return {"held_out_log_likelihood_per_row": likelihood.per_row, "impossible_rows": likelihood.impossible}
+
+
+def _fitting(smoothing: str | None, ess: float | None) -> dict[str, Any]:
+    return {"smoothing": 1.0 if smoothing is None else number_or_word(smoothing), "ess": ess}
+
+
+class SearchLearner(Learner):
+    """Finds the arcs of a Bayesian network of states in one table, and fits its parameters to any.
+
+    The options are those of `fishernet.learn.structure` and `fishernet.learn.parameters`.
+    """
+
+    called = "a Bayesian network (--model bn)"
+    takes = SEARCHED | FITTED | {"score"}
+    endings: ClassVar[Sequence[str]] = (".json", ".bif")
+
+    def __init__(self, *, search: str | None, score: str | None, **options: Any) -> None:
+        fitting = {name: options.pop(name, None) for name in ("smoothing", "ess")}
+        self._fit: dict[str, Any] = _fitting(**fitting)
+        self._options: Any = {"score": score or "bic", "search": search or "order", **options}
+        self._found: SearchResult
 
     def find(self, table: Table, progress: Progress) -> None:
         """Search for the arcs."""
         self._found = structure(table, progress=progress, **self._options)
 
-    def fit(self, table: Table) -> BayesianNetwork:
+    def fit(self, table: Table) -> Any:
         """Return the network of these arcs, fitted to a table."""
-        network: BayesianNetwork = parameters(self._found.dag, table, **self._fit)
-        return network
+        return parameters(self._found.dag, table, **self._fit)
 
-    def facts(self, network: BayesianNetwork, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         """Return what was found, and how well it predicts the rows held out."""
-        found, likelihood = self._found, Likelihood.of(network, held_out)
         return {
-            "arcs": found.dag.edges,
+            "arcs": self._found.dag.edges,
             "parameters": network.n_parameters,
             "score": self._options["score"],
-            "score_value": found.score,
-            "local_scores": found.n_scores,
-            "steps": len(found.steps),
-            "finished": found.finished,
-            "held_out_log_likelihood_per_row": likelihood.per_row,
-            "impossible_rows": likelihood.impossible,
+            "score_value": self._found.score,
+            "local_scores": self._found.n_scores,
+            "steps": len(self._found.steps),
+            "finished": self._found.finished,
+            **_predicted(network, held_out),
         }
 
-    def text(self, facts: Facts) -> Iterator[str]:
-        """Yield the facts as lines for people."""
-        yield from aligned(
-            [
-                *row_lines(facts),
-                *search_lines(facts),
-                ("parameters", f"{facts['parameters']:,}"),
-                ("held-out log-likelihood", held_out_words(facts, "held_out_log_likelihood_per_row")),
-                seconds_line(facts),
-                *saved_lines(facts, "arcs"),
-            ]
-        )
+    def lines(self, facts: Facts) -> list[Line]:
+        """Return the arcs that were found, their score, and what it took."""
+        end = "" if facts["finished"] else "; stopped by --max-seconds, this is the best so far"
+        return [
+            *super().lines(facts),
+            (f"{facts['score']} score", f"{number(facts['score_value'])} on the rows to learn from"),
+            ("search", f"{facts['steps']:,} steps, {facts['local_scores']:,} distinct local scores{end}"),
+        ]
 
 
-def search_lines(facts: Facts) -> list[Line]:
-    """Return the arcs that were found, their score, and what it took."""
-    arcs = facts["arcs"]
-    return [
-        ("arcs", f"{len(arcs):,}"),
-        *(("", f"{shown(parent)} -> {shown(child)}") for parent, child in arcs),
-        (f"{facts['score']} score", f"{number(facts['score_value'])} on the rows to learn from"),
-        ("search", f"{facts['steps']:,} steps, {facts['local_scores']:,} distinct local scores{_end(facts)}"),
-    ]
+class NumbersLearner(SearchLearner):
+    """Finds the arcs of a Bayesian network of linear-Gaussian variables, and fits its parameters to any rows."""
+
+    called = "a Bayesian network of numbers (--score fractional)"
+    takes = SEARCHED | {"score", "holdout"}
+    endings = (".json",)
+
+    def read(self, path: Path, reading: Reading) -> Table:
+        """Read columns of numbers."""
+        return reading.read_numbers(path, "--score fractional")
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        """Return what was found, and how well it predicts the rows held out."""
+        return _without_impossible(super().facts(network, training, held_out))
 
 
-def _end(facts: Facts) -> str:
-    return "" if facts["finished"] else "; stopped by --max-seconds, this is the best so far"
+def _without_impossible(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: fact for name, fact in facts.items() if name != "impossible_rows"}  # a density is nowhere 0
 
 
-class DependencyLearner:
+class DependencyLearner(Learner):
     """Finds the inputs of every variable in one table, and fits the conditionals to any.
 
     On one table this is `fishernet.learn.dependency_network`.
-
-    Parameters
-    ----------
-    smoothing : str, optional
-        A number, "snml" or "zeros", which it is when not said.
-    search : str, optional
-        "greedy" when not said.
-    **options
-        As for `fishernet.learn.local_structure`.
     """
 
-    endings = (".json",)
+    called = "a dependency network (--model dn)"
+    takes = frozenset({"score", "search", "smoothing", "holdout", "max_inputs"})
+    measure = "pseudo-log-likelihood"
+    kept = "inputs"
 
-    def __init__(self, *, smoothing: str | None, search: str | None, score: str, **options: Any) -> None:
+    def __init__(self, *, smoothing: str | None, search: str | None, score: str | None, **options: Any) -> None:
         self._smoothing = "zeros" if smoothing is None else number_or_word(smoothing)
         check_smoothing(self._smoothing, None)
-        self._options: Any = {"score": score, "search": search or "greedy", **options}
+        self._options: Any = {"score": score or "bic", "search": search or "greedy", **options}
         self._found: InputsFound
-
-    def read(self, path: Path, reading: Reading) -> Table:
-        """Read a table of states."""
-        return reading.read(path)
 
     def find(self, table: Table, progress: Progress) -> None:
         """Search for the inputs."""
@@ -179,16 +222,12 @@ class DependencyLearner:
 
     def facts(self, network: DependencyNetwork, training: Table, held_out: Table) -> dict[str, Any]:
         """Return what was found, and how well it predicts the rows held out."""
-        found = self._found
+        found, names = self._found, self._found.names
         likelihood = Likelihood.of_rows(network.pseudo_log_likelihood(held_out), held_out.weights)
-        alone = entropies(training, [()] * len(found.names))
-        given = entropies(training, found.inputs)
         return {
-            "inputs": {
-                name: [found.names[v] for v in inputs] for name, inputs in zip(found.names, found.inputs, strict=True)
-            },
-            "entropies": dict(zip(found.names, alone, strict=True)),
-            "conditional_entropies": dict(zip(found.names, given, strict=True)),
+            "inputs": {name: [names[v] for v in inputs] for name, inputs in zip(names, found.inputs, strict=True)},
+            "entropies": dict(zip(names, entropies(training, [()] * len(names)), strict=True)),
+            "conditional_entropies": dict(zip(names, entropies(training, found.inputs), strict=True)),
             "parameters": network.n_parameters,
             "score": self._options["score"],
             "score_value": float(found.scores.sum()),
@@ -201,205 +240,92 @@ class DependencyLearner:
 
     def text(self, facts: Facts) -> Iterator[str]:
         """Yield the facts as lines for people."""
+        yield from super().text(facts)
+        yield ""
+        yield "entropies in nats on the rows to learn from: of each variable X, and given its inputs"
+        yield from aligned([("variable", "H(X)", "H(X|inputs)", "inputs"), *_entropy_cells(facts)])
+
+    def lines(self, facts: Facts) -> list[Line]:
+        """Return how many inputs were found, their score, and what it took."""
         search = (
             f"{facts['steps']:,} steps, {facts['candidates']:,} candidates looked at, "
             f"{facts['local_scores']:,} distinct local scores"
         )
-        yield from aligned(
-            [
-                *row_lines(facts),
-                ("inputs", f"{sum(map(len, facts['inputs'].values())):,}"),
-                (f"{facts['score']} score", f"{number(facts['score_value'])} on the rows to learn from"),
-                ("search", search),
-                ("parameters", f"{facts['parameters']:,}"),
-                (
-                    "held-out pseudo-log-likelihood",
-                    held_out_words(facts, "held_out_pseudo_log_likelihood_per_row"),
-                ),
-                seconds_line(facts),
-                *saved_lines(facts, "inputs"),
-            ]
-        )
-        yield ""
-        yield "entropies in nats on the rows to learn from: of each variable X, and given its inputs"
-        yield from aligned([("variable", "H(X)", "H(X|inputs)", "inputs"), *_cells(facts)])
+        return [
+            ("inputs", f"{sum(map(len, facts['inputs'].values())):,}"),
+            (f"{facts['score']} score", f"{number(facts['score_value'])} on the rows to learn from"),
+            ("search", search),
+        ]
 
 
 def entropies(table: Table, inputs: Sequence[Sequence[int]]) -> list[float]:
     """Return the empirical entropy of every variable given its inputs, in nats; not below 0 by rounding."""
-    families = Families.from_pairs(enumerate(inputs))
-    logs = local_scores(as_source(table), families, named_score("loglik"))
-    return [max(0.0, -float(log) / count_rows(table)) for log in logs]
+    logs = local_scores(as_source(table), Families.from_pairs(enumerate(inputs)), named_score("loglik"))
+    return [max(0.0, -float(log) / table.total) for log in logs]
 
 
-def _cells(facts: Facts) -> Iterator[tuple[str, str, str, str]]:
+def _entropy_cells(facts: Facts) -> Iterator[tuple[str, str, str, str]]:
     for name, inputs in facts["inputs"].items():
         alone, given = facts["entropies"][name], facts["conditional_entropies"][name]
         yield shown(name), number(alone), number(given), ", ".join(map(shown, inputs))
 
 
-class GaussianLearner:
-    """Finds the graph of a Gaussian Markov network in some rows, and fits its precision to any.
+class GaussianLearner(Learner):
+    """Finds the graph of a Gaussian Markov network in some rows, and fits its precision to any."""
 
-    Parameters
-    ----------
-    seed : int
-        Not used: nothing is drawn.
-    rule : str, optional
-        "hc", "and" or "or"; "hc" when not said.
-    prior : bool, optional
-        Whether edges are sparse beforehand; they are when not said.
-    """
+    called = "a Gaussian Markov network (--model gaussian)"
+    takes = frozenset({"rule", "prior", "holdout"})
+    kept = "edges"
 
-    endings = (".json",)
-
-    def __init__(self, *, seed: int, rule: str | None = None, prior: bool | None = None) -> None:  # noqa: ARG002
-        self._rule = rule or "hc"
-        self._prior = True if prior is None else prior
+    def __init__(self, *, seed: int, rule: str | None, prior: bool | None) -> None:  # noqa: ARG002 - nothing is drawn
+        self._options: Any = {"rule": rule or "hc", "prior": True if prior is None else prior}
         self._graph: UndirectedGraph
 
     def read(self, path: Path, reading: Reading) -> Table:
         """Read columns of numbers."""
         return reading.read_numbers(path, "a Gaussian Markov network")
 
-    def find(self, rows: Table, progress: Progress) -> None:
+    def find(self, table: Table, progress: Progress) -> None:
         """Search for the graph."""
-        self._graph = gaussian_graph(rows, rule=self._rule, prior=self._prior, progress=progress)
+        self._graph = gaussian_graph(table, progress=progress, **self._options)
 
-    def fit(self, rows: Table) -> GaussianMarkovNetwork:
+    def fit(self, table: Table) -> GaussianMarkovNetwork:
         """Return the network with this graph that is most likely, given some rows."""
-        return gaussian_network(rows, self._graph)
+        return gaussian_network(table, self._graph)
 
-    def facts(
-        self,
-        network: GaussianMarkovNetwork,
-        training: Table,  # noqa: ARG002
-        held_out: Table,
-    ) -> dict[str, Any]:
+    def facts(self, network: GaussianMarkovNetwork, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         """Return what was found, and how well it predicts the rows held out."""
         graph, correlations = self._graph, network.partial_correlations
         where = {name: position for position, name in enumerate(graph.names)}
-        return {
+        facts = {
             "edges": graph.edges,
             "partial_correlations": [float(correlations[where[a], where[b]]) for a, b in graph.edges],
-            "rule": self._rule,
-            "prior": self._prior,
+            **self._options,
             "parameters": network.n_parameters,
-            "held_out_log_likelihood_per_row": _per_row(network, held_out),
+            **_predicted(network, held_out),
         }
+        return _without_impossible(facts)
 
-    def text(self, facts: Facts) -> Iterator[str]:
-        """Yield the facts as lines for people."""
-        yield from aligned(
-            [
-                *row_lines(facts),
-                *edge_lines(facts["edges"], facts["partial_correlations"]),
-                ("parameters", f"{facts['parameters']:,}"),
-                ("held-out log-likelihood", held_out_words(facts, "held_out_log_likelihood_per_row")),
-                seconds_line(facts),
-                *saved_lines(facts, "edges"),
-            ]
-        )
+    def lines(self, facts: Facts) -> list[Line]:
+        """Return the edges with their partial correlations."""
+        correlations = [f"partial correlation {number(r)}" for r in facts["partial_correlations"]]
+        return _edge_lines("edges", "-", facts["edges"], correlations)
 
 
-class LinearLearner:
-    """Finds the arcs of a Bayesian network of linear-Gaussian variables, and fits its parameters to any rows.
-
-    Parameters
-    ----------
-    search : str, optional
-        Default "order".
-    **options
-        As for `fishernet.learn.structure`.
-    """
-
-    endings = (".json",)
-
-    def __init__(self, *, search: str | None, **options: Any) -> None:
-        self._options: Any = {"search": search or "order", **options}
-        self._found: SearchResult
-
-    def read(self, path: Path, reading: Reading) -> Table:
-        """Read columns of numbers."""
-        return reading.read_numbers(path, "--score fractional")
-
-    def find(self, rows: Table, progress: Progress) -> None:
-        """Search for the arcs."""
-        self._found = structure(rows, progress=progress, **self._options)
-
-    def fit(self, rows: Table) -> BayesianNetwork:
-        """Return the network with these arcs that is most likely, given some rows."""
-        return parameters(self._found.dag, rows)
-
-    def facts(
-        self,
-        network: BayesianNetwork,
-        training: Table,  # noqa: ARG002
-        held_out: Table,
-    ) -> dict[str, Any]:
-        """Return what was found, and how well it predicts the rows held out."""
-        found = self._found
-        return {
-            "arcs": found.dag.edges,
-            "parameters": network.n_parameters,
-            "score": self._options["score"],
-            "score_value": found.score,
-            "local_scores": found.n_scores,
-            "steps": len(found.steps),
-            "finished": found.finished,
-            "held_out_log_likelihood_per_row": _per_row(network, held_out),
-        }
-
-    def text(self, facts: Facts) -> Iterator[str]:
-        """Yield the facts as lines for people."""
-        yield from aligned(
-            [
-                *row_lines(facts),
-                *search_lines(facts),
-                ("parameters", f"{facts['parameters']:,}"),
-                ("held-out log-likelihood", held_out_words(facts, "held_out_log_likelihood_per_row")),
-                seconds_line(facts),
-                *saved_lines(facts, "arcs"),
-            ]
-        )
-
-
-def edge_lines(edges: Iterable[tuple[str, str]], correlations: Iterable[float] = ()) -> list[Line]:
-    """Return how many edges there are, then the edges, with their partial correlations where these are known."""
-    named = [f"{shown(one)} - {shown(other)}" for one, other in edges]
-    known = [f"partial correlation {number(r)}" for r in correlations]
-    lines = aligned(list(zip(named, known, strict=True))) if known else named
-    return [("edges", f"{len(named):,}"), *(("", line) for line in lines)]
-
-
-def _per_row(network: GaussianMarkovNetwork | BayesianNetwork, rows: Table) -> float:
-    return Likelihood.of_rows(np.asarray(network.log_prob(rows)), None).per_row
-
-
-TESTS = (*CONTINUOUS, *DISCRETE)
-
-
-class MarkovLearner:
+class MarkovLearner(Learner):
     """Finds the Markov blanket of every variable by tests, and the graph that they make.
 
-    Parameters
-    ----------
-    seed : int
-        For the permutations of "knn-mi".
-    test : str, optional
-        One of the `TESTS`; "knn-mi" when not said.
-    rule : str, optional
-        "and" or "or"; "and" when not said.
-    **options
-        As for `fishernet.learn.markov_graph`; None is its default.
+    The options are those of `fishernet.learn.markov_graph`.
     """
 
-    endings = (".json",)
+    called = "a graph found by tests (--model markov)"
+    takes = frozenset({"test", "alpha", "rule", "search", "k", "permutations", "scheme"})
+    holdout = 0.0  # the graph gives nothing that could predict rows
+    kept = "edges"
 
-    def __init__(self, *, seed: int, test: str | None = None, rule: str | None = None, **options: Any) -> None:
+    def __init__(self, *, seed: int, test: str | None, rule: str | None, **options: Any) -> None:
         self._test, self._rule, self._seed = test or "knn-mi", rule or "and", seed
-        if self._test not in TESTS:
-            raise FishernetError(f"unknown test {test!r}; there are {listed(TESTS)}")
+        check.word(self._test, "test", TESTS)
         check_rule(self._rule, RULES)
         given = {name: value for name, value in options.items() if value is not None}
         self._options: Any = {"alpha": 0.05, "search": "iamb", **given}
@@ -411,25 +337,18 @@ class MarkovLearner:
 
     def read(self, path: Path, reading: Reading) -> Table:
         """Read columns of numbers, or a table of states, as the test needs."""
-        if self._test in CONTINUOUS:
-            return reading.read_numbers(path, f"--test {self._test}")
-        return reading.read(path)
+        return reading.read_numbers(path, f"--test {self._test}") if self._test in CONTINUOUS else reading.read(path)
 
-    def find(self, rows: Table, progress: Progress) -> None:
+    def find(self, table: Table, progress: Progress) -> None:
         """Search for the blankets, and make a graph of them."""
-        self._found = markov_blankets(rows, test=self._test, seed=self._seed, progress=progress, **self._options)
+        self._found = markov_blankets(table, test=self._test, seed=self._seed, progress=progress, **self._options)
         self._graph = self._found.graph(self._rule)
 
-    def fit(self, rows: Table) -> UndirectedGraph:  # noqa: ARG002
+    def fit(self, table: Table) -> UndirectedGraph:  # noqa: ARG002
         """Return the graph; it has no parameters."""
         return self._graph
 
-    def facts(
-        self,
-        network: UndirectedGraph,
-        training: Table,  # noqa: ARG002
-        held_out: Table,  # noqa: ARG002
-    ) -> dict[str, Any]:
+    def facts(self, network: UndirectedGraph, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         """Return what was found."""
         return {
             "edges": network.edges,
@@ -447,7 +366,7 @@ class MarkovLearner:
             [
                 ("rows", f"{facts['rows']:,}"),
                 ("variables", f"{len(facts['variables']):,}"),
-                *edge_lines(facts["edges"]),
+                *_edge_lines("edges", "-", facts["edges"]),
                 ("tests", f"{facts['tests']:,} ({facts['test']}, alpha {facts['alpha']:g}, rule {facts['rule']})"),
                 seconds_line(facts),
                 *saved,
@@ -456,112 +375,71 @@ class MarkovLearner:
         )
 
 
-CLASSIFIERS: dict[str, Callable[..., Dag]] = {"naive-bayes": naive_bayes, "tan": tan, "kdb": kdb}
+class TreeLearner(Learner):
+    """Finds a tree over all variables in one table, in one step, and fits its parameters to any."""
 
-
-class TreeLearner:
-    """Finds a tree over all variables, or a classifier, in one table, and fits its parameters to any.
-
-    Parameters
-    ----------
-    kind : str
-        "chow-liu", or one of the `CLASSIFIERS`.
-    target : str, optional
-        The class; every classifier needs one.
-    k : int, optional
-        For "kdb"; 3 when not said.
-    smoothing : str, optional
-        A number, "snml" or "zeros"; 1 when not said.
-    ess : float, optional
-    seed : int
-        Not used: nothing is drawn.
-    """
-
+    called = "a tree (--model chow-liu)"
+    takes = FITTED
     endings = (".json", ".bif")
 
-    def __init__(
-        self,
-        kind: str,
-        *,
-        smoothing: str | None,
-        ess: float | None,
-        seed: int,  # noqa: ARG002
-        target: str | None = None,
-        k: int | None = None,
-    ) -> None:
-        if kind in CLASSIFIERS and target is None:
-            raise FishernetError(f"--model {kind} needs --target COLUMN, the class to be predicted")
-        self._target = target
+    def __init__(self, *, seed: int, smoothing: str | None, ess: float | None) -> None:  # noqa: ARG002 - nothing is drawn
+        self._fit = _fitting(smoothing, ess)
         self._find: Callable[[Table], Dag] = chow_liu
-        if kind in CLASSIFIERS:
-            self._find = partial(CLASSIFIERS[kind], target=target, **({} if k is None else {"k": k}))
-        self._fit: Any = {"smoothing": 1.0 if smoothing is None else number_or_word(smoothing), "ess": ess}
         self._dag: Dag
-
-    def read(self, path: Path, reading: Reading) -> Table:
-        """Read a table of states."""
-        return reading.read(path)
 
     def find(self, table: Table, progress: Progress) -> None:  # noqa: ARG002
         """Find the arcs; it is over before a bar could be drawn."""
         self._dag = self._find(table)
 
-    def fit(self, table: Table) -> BayesianNetwork:
+    def fit(self, table: Table) -> Any:
         """Return the network of these arcs, fitted to a table."""
-        network: BayesianNetwork = parameters(self._dag, table, **self._fit)
-        return network
+        return parameters(self._dag, table, **self._fit)
 
     def facts(self, network: BayesianNetwork, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         """Return what was found, and how well it predicts the rows held out."""
-        likelihood = Likelihood.of(network, held_out)
-        facts = {
-            "arcs": self._dag.edges,
-            "parameters": network.n_parameters,
-            "held_out_log_likelihood_per_row": likelihood.per_row,
-            "impossible_rows": likelihood.impossible,
-        }
-        if self._target is None:
-            return facts
+        return {"arcs": self._dag.edges, "parameters": network.n_parameters, **_predicted(network, held_out)}
+
+
+class ClassifierLearner(TreeLearner):
+    """Finds a classifier, one of the `CLASSIFIERS`."""
+
+    takes = FITTED | {"target"}
+    kind: ClassVar[str]
+
+    def __init__(self, *, target: str | None, k: int | None = None, **options: Any) -> None:
+        if target is None:
+            raise FishernetError(f"--model {self.kind} needs --target COLUMN, the class to be predicted")
+        super().__init__(**options)
+        self._target = target
+        self._find = partial(CLASSIFIERS[self.kind], target=target, **({} if k is None else {"k": k}))
+
+    def facts(self, network: BayesianNetwork, training: Table, held_out: Table) -> dict[str, Any]:
+        """Return what was found, and how well it predicts the rows held out and their class."""
         quality = _quality(network, held_out, self._target)
-        return facts | {
+        return super().facts(network, training, held_out) | {
             "target": self._target,
             "held_out_accuracy": None if quality is None else quality.accuracy,
             "held_out_log_loss": None if quality is None else quality.log_loss,
         }
 
-    def text(self, facts: Facts) -> Iterator[str]:
-        """Yield the facts as lines for people."""
-        arcs = facts["arcs"]
-        yield from aligned(
-            [
-                *row_lines(facts),
-                ("arcs", f"{len(arcs):,}"),
-                *(("", f"{shown(parent)} -> {shown(child)}") for parent, child in arcs),
-                ("parameters", f"{facts['parameters']:,}"),
-                ("held-out log-likelihood", held_out_words(facts, "held_out_log_likelihood_per_row")),
-                *_class_lines(facts),
-                seconds_line(facts),
-                *saved_lines(facts, "arcs"),
-            ]
-        )
+
+class NaiveBayesLearner(ClassifierLearner):
+    """Finds nothing: the class is the only parent of every feature."""
+
+    kind, called = "naive-bayes", "a naive Bayes classifier (--model naive-bayes)"
 
 
-LEARNERS: dict[str, Callable[..., TreeLearner]] = {
-    kind: partial(TreeLearner, kind) for kind in (*CLASSIFIERS, "chow-liu")
-}
-FITTED = {"smoothing", "ess"}
-TAKEN = {
-    "naive-bayes": FITTED | {"target"},
-    "tan": FITTED | {"target"},
-    "kdb": FITTED | {"target", "k"},
-    "chow-liu": FITTED,
-}
-NAMED = {
-    "naive-bayes": "a naive Bayes classifier (--model naive-bayes)",
-    "tan": "a tree-augmented classifier (--model tan)",
-    "kdb": "a k-dependence classifier (--model kdb)",
-    "chow-liu": "a tree (--model chow-liu)",
-}
+class TanLearner(ClassifierLearner):
+    """Finds a tree of the features below the class."""
+
+    kind, called = "tan", "a tree-augmented classifier (--model tan)"
+
+
+class KdbLearner(ClassifierLearner):
+    """Finds up to k parents of every feature besides the class."""
+
+    kind, called = "kdb", "a k-dependence classifier (--model kdb)"
+    takes = ClassifierLearner.takes | {"k"}
 
 
 def _quality(network: BayesianNetwork, rows: Table, target: str) -> Quality | None:
@@ -578,3 +456,38 @@ def _class_lines(facts: Facts) -> list[Line]:
         return []
     told = f"accuracy {facts['held_out_accuracy']:.4f}, log-loss {number(facts['held_out_log_loss'])} nats a row"
     return [(f"held-out {shown(facts['target'])}", told)]
+
+
+FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
+LEARNERS: dict[str, type[Learner]] = {
+    "bn": SearchLearner,
+    "dn": DependencyLearner,
+    "naive-bayes": NaiveBayesLearner,
+    "tan": TanLearner,
+    "kdb": KdbLearner,
+    "chow-liu": TreeLearner,
+    "gaussian": GaussianLearner,
+    "markov": MarkovLearner,
+    FRACTIONAL: NumbersLearner,
+}
+
+
+def learner_of(kind: str, options: dict[str, Any], seed: int) -> Learner:
+    """Return the learner of a kind, made with the options that it takes.
+
+    Raises
+    ------
+    FishernetError
+        When an option was given that only makes sense for other kinds of network.
+    """
+    score = options["score"]
+    if score == FRACTIONAL and kind != "bn":
+        numbers = f"{SearchLearner.called} of numbers"
+        raise FishernetError(f"--score {FRACTIONAL} is for {numbers}; it does not go with {LEARNERS[kind].called}")
+    make: Any = LEARNERS[FRACTIONAL if score == FRACTIONAL else kind]
+    for name, value in options.items():
+        if name not in make.takes and value is not None and value != []:
+            other = next(learner for learner in LEARNERS.values() if name in learner.takes)
+            option = "--no-prior" if value is False else option_of(name)
+            raise FishernetError(f"{option} is for {other.called}; it does not go with {make.called}")
+    return make(seed=seed, **{name: options[name] for name in make.takes - {"holdout"}})  # type: ignore[no-any-return]

@@ -1,9 +1,5 @@
 """Table files on the command line: the options that say how one is read, and reading one for a model.
 
-Rows kept aside, and how well a model predicts rows.
-
-Model files, by their endings.
-
 Rules for a search on the command line: arcs that must or must not be there, and tiers.
 
 How a search for the arcs of a Bayesian network goes about it, on the command line.
@@ -14,7 +10,6 @@ What is known of variables, on the command line: NAME=STATE.
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -22,26 +17,16 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import click
-import numpy as np
-import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, UnknownStateError
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
-from fishernet.base.random import generator
-from fishernet.cli.output import check_folder
 from fishernet.data import Continuous, State, Table, Variable, read_table
 from fishernet.data.cells import Cells
 from fishernet.data.encode import UNKNOWN, looked_up
 from fishernet.data.variable import code_of, label_array
-from fishernet.files import load, read_bif, save, write_bif
-from fishernet.graphs import UndirectedGraph
-from fishernet.models import (
-    BayesianNetwork,
-    DependencyNetwork,
-    GaussianMarkovNetwork,
-    MarkovNetwork,
-)
+from fishernet.models import BayesianNetwork, DependencyNetwork
 
 Bins = int | dict[str, int | tuple[float, ...]]
 
@@ -227,221 +212,12 @@ def refuse_empty(path: Path, table: Table) -> Table:
     return table
 
 
-MOST_WEIGHED = 10**9  # NumPy's hypergeometric draws go no further
+OPTION = {"required": "--require", "forbidden": "--forbid"}  # the others are called as they are
 
 
-@dataclass(frozen=True)
-class Likelihood:
-    """The log-likelihood of a table under a model.
-
-    Attributes
-    ----------
-    total : float
-        In nats; -inf when a row is impossible.
-    n_rows : int
-        How many rows there are, each as often as its weight says.
-    impossible : int
-        How many of them the model gives probability 0.
-    """
-
-    total: float
-    n_rows: int | float
-    impossible: int | float
-
-    @property
-    def per_row(self) -> float:
-        """The total divided by the number of rows; NaN when there are none."""
-        return self.total / self.n_rows if self.n_rows else math.nan
-
-    @classmethod
-    def of(cls, model: BayesianNetwork, table: Table) -> Likelihood:
-        """Return the log-likelihood of a table; rows of weight 0 count for nothing."""
-        return cls.of_rows(model.log_prob(table), table.weights)
-
-    @classmethod
-    def of_rows(cls, logs: npt.NDArray[np.float64], weights: npt.NDArray[Any] | None) -> Likelihood:
-        """Return the log-likelihood of rows whose log-probabilities are known, (n_rows,)."""
-        if weights is None:
-            return cls(float(logs.sum()), len(logs), int(np.isneginf(logs).sum()))
-        logs, weights = logs[weights > 0], weights[weights > 0]
-        return cls(float((logs * weights).sum()), weights.sum().item(), weights[np.isneginf(logs)].sum().item())
-
-
-def count_rows(table: Table) -> int | float:
-    """Return the number of rows, each as often as its weight says."""
-    return table.total
-
-
-def hold_out(table: Table, share: float, seed: int) -> tuple[Table, Table]:
-    """Divide a table at random in rows to learn from and rows held out.
-
-    Parameters
-    ----------
-    table : Table
-        With whole weights, a row that counts n times is n rows, of which some may be held out; rows of other weights
-        are held out or not.
-    share : float
-        The share of the rows held out, from 0 to below 1, rounded to whole rows.
-    seed : int
-
-    Returns
-    -------
-    two tables
-        Rows to learn from, rows held out.
-
-    Raises
-    ------
-    FishernetError
-        When the share is out of range or leaves no row to learn from.
-    """
-    if not 0 <= share < 1:
-        raise FishernetError(f"--holdout must be from 0 to below 1, not {share}")
-    training, held_out = _divided(table, share, seed)
-    if not count_rows(training):
-        raise FishernetError(f"there are no rows to learn from: {count_rows(table)} in all, --holdout {share}")
-    return training, held_out
-
-
-def _divided(table: Table, share: float, seed: int) -> tuple[Table, Table]:
-    if table.weights is not None and not table.has_fractions:
-        return _hold_out_counts(table, table.weights.astype(np.int64), share, seed)
-    held_out, training = table.split(share, seed)
-    return training, held_out
-
-
-def _hold_out_counts(table: Table, weights: npt.NDArray[np.int64], share: float, seed: int) -> tuple[Table, Table]:
-    total = int(weights.sum())
-    size = math.floor(share * total + 0.5)
-    if not size:
-        return table, table[:0]
-    if total > MOST_WEIGHED:
-        raise FishernetError(f"the weights add up to {total:,} rows, too many to hold some out; use --holdout 0")
-    taken = generator(seed).multivariate_hypergeometric(weights, size, method="marginals")
-    return _weighted(table, weights - taken), _weighted(table, taken)
-
-
-def _weighted(table: Table, weights: npt.NDArray[np.int64]) -> Table:
-    return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
-
-
-Categorical = BayesianNetwork | DependencyNetwork | MarkovNetwork
-Learned = BayesianNetwork | DependencyNetwork | GaussianMarkovNetwork | UndirectedGraph
-Model = Learned | MarkovNetwork
-
-READERS: dict[str, Callable[[Path], Any]] = {".json": load, ".bif": read_bif}
-WRITERS: dict[str, Callable[[Any, Path], None]] = {".json": save, ".bif": write_bif}
-CALLED = {
-    BayesianNetwork: "a Bayesian network",
-    DependencyNetwork: "a dependency network",
-    MarkovNetwork: "a Markov network",
-    GaussianMarkovNetwork: "a Gaussian Markov network",
-    UndirectedGraph: "an undirected graph",
-}
-
-
-def ending(path: Path) -> str:
-    """Return a path's ending in lower case, without the ``.gz`` behind it."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
-def called(model: object) -> str:
-    """Return what kind of model something is, in words."""
-    if isinstance(model, BayesianNetwork) and model.is_continuous:
-        return "a Gaussian Bayesian network"
-    return CALLED.get(type(model), f"a {type(model).__name__}")
-
-
-def of_numbers(model: object) -> bool:
-    """Return whether a model's variables are numbers."""
-    return bool(getattr(model, "is_continuous", False))
-
-
-def read_model(path: Path) -> Any:
-    """Read a model of any kind from ``.json`` or ``.bif``, compressed or not."""
-    _check_ending(path, READERS, "read from")
-    return READERS[ending(path)](path)
-
-
-def read_bayesian(path: Path, command: str) -> BayesianNetwork:
-    """Read a Bayesian network; as `require_bayesian`."""
-    return require_bayesian(read_model(path), path, command)
-
-
-def require_bayesian(model: object, path: Path, command: str) -> BayesianNetwork:
-    """Return a model that is a Bayesian network.
-
-    Parameters
-    ----------
-    model : object
-    path : Path
-        Where it was read from.
-    command : str
-        What needs it, for messages.
-
-    Raises
-    ------
-    SchemaError
-        When it is another kind of model.
-    """
-    if not isinstance(model, BayesianNetwork) or model.is_continuous:
-        needed = f"{command} needs a Bayesian network of states, as fishernet learn makes without --model dn"
-        raise wrong_kind(path, called(model), needed)
-    return model
-
-
-def read_directed(path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
-    """Read a Bayesian network or a dependency network; as `require_directed`."""
-    return require_directed(read_model(path), path, command)
-
-
-def require_directed(model: object, path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
-    """Return a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
-    if not isinstance(model, BayesianNetwork | DependencyNetwork) or model.is_continuous:
-        raise wrong_kind(path, called(model), f"{command} needs a Bayesian network or a dependency network")
-    return model
-
-
-def require_categorical(model: object, path: Path, command: str) -> Categorical:
-    """Return a model of variables with states; raise SchemaError when it is another kind of model."""
-    if of_numbers(model) or not isinstance(model, BayesianNetwork | DependencyNetwork | MarkovNetwork):
-        raise wrong_kind(path, called(model), f"{command} needs a network of variables with states")
-    return model
-
-
-def wrong_kind(path: Path, called: str, needed: str) -> SchemaError:
-    """Return the error for a model of a kind that a command cannot do with."""
-    return SchemaError(f"{path}: this is {called}; {needed}")
-
-
-def write_model(model: Model, path: Path) -> None:
-    """Write a model to ``.json`` or, a Bayesian network, to ``.bif``; compressed when ``.gz`` follows."""
-    check_model_output(path)
-    WRITERS[ending(path)](model, path)
-
-
-def check_model_output(path: Path, known: Sequence[str] = tuple(WRITERS)) -> None:
-    """Raise early when a model could not be written to a path.
-
-    Parameters
-    ----------
-    path : Path
-    known : sequence of str
-        The endings to which this kind of model can be written.
-
-    Raises
-    ------
-    FileFormatError
-        When the ending is unknown, or there is no folder to write in.
-    """
-    _check_ending(path, WRITERS, "written to")
-    if ending(path) not in known:
-        raise FileFormatError(path, f"only a Bayesian network is written to {ending(path)}; use {' or '.join(known)}")
-    check_folder(path)
-
-
-def _check_ending(path: Path, known: Iterable[str], what: str) -> None:
-    if ending(path) not in known:
-        raise FileFormatError(path, f"a model is {what} a file ending in {' or '.join(known)} (.gz may follow)")
+def option_of(name: str) -> str:
+    """Return the option that sets an argument of the library."""
+    return OPTION.get(name, f"--{name.replace('_', '-')}")
 
 
 class Rules(TypedDict):
@@ -455,8 +231,12 @@ class Rules(TypedDict):
 def rule_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command ``--require``, ``--forbid`` and ``--tiers``; it gets them as one keyword ``rules``."""
 
-    @click.option("--require", multiple=True, metavar="A,B", help="The arc A -> B must be there. May be repeated.")
-    @click.option("--forbid", multiple=True, metavar="A,B", help="The arc A -> B must not be there. May be repeated.")
+    @click.option(
+        "--require", "required", multiple=True, metavar="A,B", help="The arc A -> B must be there. May be repeated."
+    )
+    @click.option(
+        "--forbid", "forbidden", multiple=True, metavar="A,B", help="The arc A -> B must not be there. May be repeated."
+    )
     @click.option(
         "--tiers",
         metavar='FILE|"A,B;C,D"',
@@ -464,11 +244,11 @@ def rule_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @wraps(command)
     def with_rules(
-        *args: Any, require: tuple[str, ...], forbid: tuple[str, ...], tiers: str | None, **rest: Any
+        *args: Any, required: tuple[str, ...], forbidden: tuple[str, ...], tiers: str | None, **rest: Any
     ) -> Any:
         rules = Rules(
-            required=[arc(text, "--require") for text in require],
-            forbidden=[arc(text, "--forbid") for text in forbid],
+            required=[arc(text, "--require") for text in required],
+            forbidden=[arc(text, "--forbid") for text in forbidden],
             tiers=None if tiers is None else read_tiers(tiers),
         )
         return command(*args, rules=rules, **rest)
@@ -545,7 +325,7 @@ def tuning_options(begin: str) -> Callable[[Callable[..., Any]], Callable[..., A
         def with_tuning(*args: Any, **options: Any) -> Any:
             tuning = {name: options.pop(name) for name in TUNING}
             if tuning["max_memory"] is not None:
-                tuning["max_memory"] = _bytes(tuning["max_memory"])
+                tuning["max_memory"] = GB * check.number(tuning["max_memory"], "max_memory", above=0)
             return command(*args, tuning=tuning, **options)
 
         for name, (kind, metavar, says) in reversed(TUNING.items()):
@@ -554,12 +334,6 @@ def tuning_options(begin: str) -> Callable[[Callable[..., Any]], Callable[..., A
         return with_tuning
 
     return add
-
-
-def _bytes(size: float) -> float:
-    if not size > 0:
-        raise FishernetError(f"--max-memory must be a positive number of GB, not {size:g}")
-    return size * GB
 
 
 States = dict[str, State]

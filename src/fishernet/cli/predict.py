@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,20 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
-from fishernet.cli.options import Reading, missing_option, of_numbers, read_columns, read_model, require_bayesian
+from fishernet.cli.models import is_gaussian, read_model, require_bayesian
+from fishernet.cli.options import Reading, missing_option, read_columns
 from fishernet.cli.output import as_json_option, check_folder, csv_line, output_option, write_facts, write_lines
-from fishernet.cli.sample import predict_rows, prediction_lines
+from fishernet.compare import Quality
 from fishernet.data import Variable
 from fishernet.data.cells import as_text
 from fishernet.infer import predict_proba
+from fishernet.models import BayesianNetwork, GaussianMarkovNetwork
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
+NUMBERS = Reading(None, "quantile", "error", None)  # how a table of numbers is read
 
 
 @click.command(short_help="Predict one variable from all the others.")
@@ -57,10 +61,10 @@ def predict(
     """  # noqa: D301
     check_folder(output)
     network = read_model(model)
-    if of_numbers(network):
+    if is_gaussian(network):
         if missing != "error":
             raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
-        said = predict_rows(network, table, Reading(None, "quantile", missing, None), target)
+        said = predict_numbers(network, table, target)
         _write_numbers(said, {"model": str(model), "table": str(table)} | said, output, as_json=as_json)
         return
     network = require_bayesian(network, model, "predict")
@@ -72,7 +76,7 @@ def predict(
     if not as_json:
         write_lines(_csv(variable, probabilities), output)
         if quality is not None:
-            click.echo(quality, err=True)
+            click.echo(_quality_line(quality), err=True)
         return
     facts = {
         "model": str(model),
@@ -83,54 +87,52 @@ def predict(
         "predicted": [variable.states[code] for code in probabilities.argmax(axis=1).tolist()],
         "probabilities": probabilities.tolist(),
     }
-    write_facts(facts | (asdict(quality) if quality else dict.fromkeys(Quality.__annotations__)), output)
+    write_facts(
+        facts | (asdict(quality) if quality else dict.fromkeys(field.name for field in fields(Quality))), output
+    )
 
 
 def _write_numbers(said: dict[str, Any], facts: dict[str, Any], output: Path | None, *, as_json: bool) -> None:
     if as_json:
         write_facts(facts, output)
         return
-    write_lines(prediction_lines(said), output)
+    write_lines(["predicted,sd", *(f"{value!r},{said['sd']!r}" for value in said["predicted"])], output)
     if said["root_mean_square_error"] is not None:
         click.echo(f"root mean square error {said['root_mean_square_error']:.6g}, on {said['rows']:,} rows", err=True)
 
 
-@dataclass(frozen=True)
-class Quality:
-    """How well a variable was predicted where its state is known; None where it is known nowhere.
+def predict_numbers(network: BayesianNetwork | GaussianMarkovNetwork, table: Path, target: str) -> dict[str, Any]:
+    """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
+    positions(network.names, [target])
+    if len(network.names) == 1:
+        raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
+    joint = network.to_markov_network()
+    data = NUMBERS.read_numbers(table, "a Gaussian network", [name for name in network.names if name != target])
+    predicted = joint.predict(data, [target])[:, 0]
+    truth = _true_numbers(table, target)
+    off = None if truth is None or len(truth) != len(predicted) else predicted - truth
+    return {
+        "rows": data.n_rows,
+        "target": target,
+        "predicted": predicted.tolist(),
+        "sd": math.sqrt(joint.conditional_covariance([target])[0, 0]),
+        "root_mean_square_error": math.sqrt(np.mean(off**2)) if off is not None and len(off) else None,
+    }
 
-    Attributes
-    ----------
-    known_rows : int or float
-        How many rows have a known state, each as often as its weight says.
-    accuracy : float
-        The share of them whose most probable state is theirs.
-    log_loss : float
-        The mean of -log P(their state), in nats.
-    """
 
-    known_rows: int | float
-    accuracy: float
-    log_loss: float
+def _true_numbers(table: Path, target: str) -> Numbers | None:
+    """Return the target's own column, None where the table has none without missing cells."""
+    try:
+        return np.asarray(NUMBERS.read_numbers(table, "a Gaussian network", [target]).numbers[0])
+    except FishernetError:
+        return None
 
-    @classmethod
-    def of(cls, probabilities: Numbers, truth: Codes, weights: npt.NDArray[Any] | None) -> Quality | None:
-        """Return the quality of predictions, (n_rows, r), by the true codes; r is the code of a missing one."""
-        counts = np.where(truth < probabilities.shape[1], 1 if weights is None else weights, 0)
-        known = np.flatnonzero(counts)
-        if not len(known):
-            return None
-        right = probabilities[known].argmax(axis=1) == truth[known]
-        with np.errstate(divide="ignore"):  # -log 0 = inf is what is meant
-            losses = -np.log(probabilities[known, truth[known]])
-        total = counts.sum().item()
-        return cls(total, float(counts[known] @ right) / total, float(counts[known] @ losses) / total)
 
-    def __str__(self) -> str:
-        return (
-            f"accuracy {self.accuracy:.4f}, log-loss {self.log_loss:.4f} nats a row, "
-            f"on {self.known_rows:,} rows whose state is known"
-        )
+def _quality_line(quality: Quality) -> str:
+    return (
+        f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats a row, "
+        f"on {quality.known_rows:,} rows whose state is known"
+    )
 
 
 def read_truth(table: Path, target: Variable, missing: str, unknown: str) -> Codes | None:

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions
-from fishernet.cli.options import States, known_states, read_directed, wrong_kind
+from fishernet.cli.models import is_dependency, read_model, require_conditionals, wrong_kind
+from fishernet.cli.options import States, known_states
 from fishernet.cli.output import (
     Facts,
     aligned,
@@ -116,7 +117,7 @@ def query(
     """  # noqa: D301
     _check_words(names, joint=joint, explain=explain)
     check_folder(output)
-    network = read_directed(model, "query")
+    network = require_conditionals(read_model(model), model, "query")
     check_names(names)
     positions(network.names, names)
     seen, done = known_states(given, "--given", network.variables), known_states(do, "--do", network.variables)
@@ -125,11 +126,12 @@ def query(
     if joint:
         _check_joint(network, names)
     facts: dict[str, Any] = {"model": str(model), "given": seen}
-    if isinstance(network, DependencyNetwork):
+    if is_dependency(network):
         refuse_exact(model, {"--do": done, "--most-probable": explain})
         facts |= sampled_answers(network, wanted, seen, joint=joint)
     else:
-        net = intervene(network, done) if done else network
+        net = cast(BayesianNetwork, network)
+        net = intervene(net, done) if done else net
         facts |= {"do": done, **_exact_answers(net, wanted, seen, joint=joint, explain=explain, few=names != ())}
     if as_json:
         write_facts(facts, output)

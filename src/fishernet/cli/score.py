@@ -9,24 +9,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
+from fishernet.cli.models import graph_of, is_bayesian, is_dependency, is_gaussian, read_model, require_conditionals
 from fishernet.cli.options import (
-    Likelihood,
     Reading,
     Rules,
-    count_rows,
-    of_numbers,
+    option_of,
     read_for_model,
-    read_model,
     reading_options,
     refuse_empty,
-    require_directed,
     rule_options,
     tuning_options,
 )
@@ -41,16 +39,13 @@ from fishernet.cli.output import (
     write_facts,
     write_lines,
 )
-from fishernet.cli.sample import score_rows
 from fishernet.cli.terminal import progress_bar, shown
-from fishernet.compare import cross_validate
-from fishernet.data import Table
+from fishernet.compare import Likelihood, cross_validate
+from fishernet.data import Scatter, Table
 from fishernet.learn.structure import SEARCHES
-from fishernet.models import BayesianNetwork, DependencyNetwork
-from fishernet.scores import SCORES
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
+from fishernet.scores import SCORES, SCORES_OF_NUMBERS
 from fishernet.scores import score as graph_score
-
-OPTION = {"required": "--require", "forbidden": "--forbid"}  # the others are called as they are
 
 
 @dataclass(frozen=True)
@@ -83,7 +78,7 @@ class Folds:
             )
         facts: dict[str, Any] = {
             "table": str(path),
-            "rows": count_rows(table),
+            "rows": table.total,
             "score": score,
             "search": self.learning["search"],
             "held_out_log_likelihood_per_row": found.mean,
@@ -142,8 +137,7 @@ def _refuse(given: dict[str, Any]) -> None:
     """Raise FishernetError when an option that says how to learn was given without --folds."""
     for name, value in given.items():
         if value is not None and value != []:
-            option = OPTION.get(name, f"--{name.replace('_', '-')}")
-            raise FishernetError(f"{option} goes with --folds; without it, nothing is learned")
+            raise FishernetError(f"{option_of(name)} goes with --folds; without it, nothing is learned")
 
 
 def fold_lines(facts: Facts) -> Iterator[str]:
@@ -222,8 +216,7 @@ def score(
       fishernet score patients.csv --folds 10 --max-parents 2
       fishernet score patients.csv --folds 10 --score aic
     """  # noqa: D301
-    if top < 1:
-        raise FishernetError(f"--top must be at least 1, not {top}")
+    check.integer(top, "top", least=1)
     check_folder(output)
     if folds is None:
         facts, logs = _under_model(*_two(paths), rows=rows, terms=terms, top=top, score=score, reading=reading)
@@ -260,34 +253,63 @@ def _under_model(
     if reading.bins is not None:
         raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
     network = read_model(model)
-    if of_numbers(network):
+    facts: dict[str, Any] = {"model": str(model), "table": str(table)}
+    if is_gaussian(network):
         if terms:
             raise FishernetError("--terms is about models of states; this is a Gaussian network")
-        said, logs = score_rows(network, table, reading, score)
-        said = {"model": str(model), "table": str(table)} | said
-        return said | ({"row_log_likelihoods": logs.tolist()} if rows else {}), logs
-    network = require_directed(network, model, "score")
-    pseudo = "pseudo_" if isinstance(network, DependencyNetwork) else ""
-    if score is not None and not isinstance(network, BayesianNetwork):
+        said, logs = _score_numbers(network, table, reading, score)
+    else:
+        network = require_conditionals(network, model, "score")
+        data = _read_for(network, table, reading, score)
+        said, logs = _score_states(network, data, score)
+        if terms:
+            said["terms"] = least_likely(network, data, top)
+    if rows:
+        said[f"row_{'pseudo_' * is_dependency(network)}log_likelihoods"] = logs.tolist()
+    return facts | said, logs
+
+
+def _score_numbers(
+    network: BayesianNetwork | GaussianMarkovNetwork, table: Path, reading: Reading, score: str | None
+) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
+    """Return the facts of a table of numbers under a network, and the log-density of each row."""
+    data = reading.read_numbers(table, "a Gaussian network", network.names)
+    logs = np.asarray(network.log_prob(data))
+    facts = _likelihood_facts(Likelihood.of_rows(logs), "")
+    if score is None:
+        return facts, logs
+    if score not in SCORES_OF_NUMBERS:
+        known = " or ".join(SCORES_OF_NUMBERS)
+        raise FishernetError(f"--score {score} is for models of states; of a Gaussian network it is {known}")
+    graph: Any = graph_of(network)
+    return facts | {"score": score, "score_value": graph_score(graph, Scatter.from_data(data), score)}, logs
+
+
+def _read_for(network: BayesianNetwork | DependencyNetwork, table: Path, reading: Reading, score: str | None) -> Table:
+    if score is not None and not is_bayesian(network):
         raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
-    data = read_for_model(table, network, missing=reading.missing, weights=reading.weights)
-    logs = network.log_prob(data) if isinstance(network, BayesianNetwork) else network.pseudo_log_likelihood(data)
-    likelihood = Likelihood.of_rows(logs, data.weights)
-    facts: dict[str, Any] = {
-        "model": str(model),
-        "table": str(table),
+    return read_for_model(table, network, missing=reading.missing, weights=reading.weights)
+
+
+def _score_states(
+    network: BayesianNetwork | DependencyNetwork, data: Table, score: str | None
+) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
+    """Return the facts of a table of states under a network, and the log-likelihood of each row."""
+    log_prob = network.pseudo_log_likelihood if is_dependency(network) else cast(BayesianNetwork, network).log_prob
+    logs = log_prob(data)
+    facts = _likelihood_facts(Likelihood.of_rows(logs, data.weights), "pseudo_" * is_dependency(network))
+    if score is not None and is_bayesian(network):
+        facts |= {"score": score, "score_value": graph_score(network.dag, data, score)}
+    return facts, logs
+
+
+def _likelihood_facts(likelihood: Likelihood, pseudo: str) -> dict[str, Any]:
+    return {
         "rows": likelihood.n_rows,
         f"{pseudo}log_likelihood": likelihood.total,
         f"{pseudo}log_likelihood_per_row": likelihood.per_row,
         "impossible_rows": likelihood.impossible,
     }
-    if score is not None and isinstance(network, BayesianNetwork):
-        facts |= {"score": score, "score_value": graph_score(network.dag, data, score)}
-    if rows:
-        facts[f"row_{pseudo}log_likelihoods"] = logs.tolist()
-    if terms:
-        facts["terms"] = least_likely(network, data, top)
-    return facts, logs
 
 
 def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top: int) -> list[dict[str, Any]]:

@@ -9,10 +9,12 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
+from fishernet.base import check
+from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.progress import Progress
 from fishernet.base.random import fixed_seed
-from fishernet.cli.options import count_rows, ending, missing_option, read_bayesian, read_for_model, weights_option
+from fishernet.cli.models import ending, read_bayesian
+from fishernet.cli.options import missing_option, read_for_model, weights_option
 from fishernet.cli.output import Facts, as_json_option, check_folder, output_option, stdout, write_facts
 from fishernet.cli.terminal import Stopwatch, progress_bar
 from fishernet.data import Table, Variable, read_table, write_table
@@ -69,8 +71,7 @@ def select(
     Example
       fishernet select model.json patients.csv -k 50 --seed 1 -o chosen.csv
     """  # noqa: D301
-    if not 1 <= starts <= MOST_STARTS:
-        raise FishernetError(f"--starts must be from 1 to {MOST_STARTS:,}, not {starts}")
+    check.integer(starts, "starts", least=1, most=MOST_STARTS)
     number = fixed_seed(seed)
     _check_output(output, as_json)
     watch = Stopwatch()
@@ -118,7 +119,7 @@ def _checked(model: Path, network: BayesianNetwork, path: Path, table: Table) ->
     """Return the table; raise SchemaError when there is nothing by which to choose, or that could be stood for."""
     if not network.variables:
         raise SchemaError(f"{model}: the model has no variables, so there is nothing to choose rows by")
-    if not count_rows(table):
+    if not table.total:
         raise SchemaError(f"{path}: all rows have weight 0, so there is nothing to stand for")
     return table
 
@@ -156,7 +157,7 @@ def _facts(found: Selection, chosen: Table, positions: npt.NDArray[np.int64]) ->
     return {
         "criterion": found.criterion,
         "k": len(found.indices),
-        "rows": count_rows(found.table),
+        "rows": found.table.total,
         "distance_at_start": float(found.trace[0]) if len(found.trace) else None,
         "distance": found.distance,
         "sweeps": found.sweeps,

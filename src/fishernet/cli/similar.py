@@ -9,8 +9,10 @@ from typing import Any
 import click
 import numpy as np
 
-from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.cli.options import missing_option, read_bayesian, read_for_model
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
+from fishernet.cli.models import read_bayesian
+from fishernet.cli.options import missing_option, read_for_model
 from fishernet.cli.output import (
     Facts,
     aligned,
@@ -34,7 +36,7 @@ SEED = 0  # of the kernel, which draws where exact probabilities would not fit: 
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--row", type=int, required=True, metavar="I", help="The given row, counted from 0.")
-@click.option("-n", "n_rows", type=int, default=10, show_default=True, metavar="N", help="How many rows to find.")
+@click.option("-n", "n", type=int, default=10, show_default=True, metavar="N", help="How many rows to find.")
 @click.option("--top", type=int, default=3, show_default=True, metavar="N", help="How many variables to name a row.")
 @missing_option("error", "state")
 @output_option
@@ -43,7 +45,7 @@ def similar(
     model: Path,
     table: Path,
     row: int,
-    n_rows: int,
+    n: int,
     top: int,
     missing: str,
     output: Path | None,
@@ -59,9 +61,8 @@ def similar(
     Example
       fishernet similar model.json patients.csv --row 17 -n 5
     """  # noqa: D301
-    for option, value in (("-n", n_rows), ("--top", top)):
-        if value < 1:
-            raise FishernetError(f"{option} must be at least 1, not {value}")
+    check.integer(n, "n", least=1)
+    check.integer(top, "top", least=1)
     check_folder(output)
     with progress_bar() as progress:
         progress("reading the table", 0, None)
@@ -69,10 +70,9 @@ def similar(
         if not network.variables:
             raise SchemaError(f"{model}: the model has no variables, so there is nothing to compare rows by")
         data = read_for_model(table, network, missing=missing)
-        if not 0 <= row < data.n_rows:
-            raise FishernetError(f"--row must be from 0 to {data.n_rows - 1:,} (the table's rows), not {row}")
+        check.integer(row, "row", least=0, most=data.n_rows - 1, note="the rows of the table")
         progress("comparing rows", 0, None)
-        found = most_similar(FisherKernel(network, seed=SEED), data, row, n=n_rows)
+        found = most_similar(FisherKernel(network, seed=SEED), data, row, n=n)
     if as_json:
         facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row}
         write_facts(facts | {"states": states(data, row), "similar": [*_found(found)]}, output)

@@ -6,14 +6,17 @@ Divergences, full-conditional manifolds, the maximum mean discrepancy, and cross
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.manifolds import Bound, bound, inconsistency, kl_to_manifold, m_project
 from fishernet.kernels.sets import mmd
-from fishernet.learn.cross_validation import CrossValidation, cross_validate
+from fishernet.learn.cross_validation import CrossValidation, Likelihood, Quality, cross_validate, hold_out
 
 __all__ = [
     "Bound",
     "CrossValidation",
+    "Likelihood",
+    "Quality",
     "bound",
     "cross_validate",
     "full_conditional_divergence",
+    "hold_out",
     "inconsistency",
     "kl",
     "kl_to_manifold",

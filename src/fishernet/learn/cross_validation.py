@@ -7,14 +7,14 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetWarning
+from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.data import Table
@@ -222,3 +222,154 @@ def _summary(
         seconds=seconds,
         seed=seed,
     )
+
+
+# ---------------------------------------------------------------------- rows held out, and how they are predicted
+
+MOST_WEIGHED = 10**9  # NumPy's hypergeometric draws go no further
+
+
+def hold_out(table: Table, holdout: float, seed: Seed = None) -> tuple[Table, Table]:
+    """Divide a table at random in rows to learn from and rows held out.
+
+    Parameters
+    ----------
+    table : Table
+        With whole weights, a row that counts n times is n rows, of which some may be held out; rows of other weights
+        are held out or not.
+    holdout : float
+        The share of the rows held out, from 0 to below 1, rounded to whole rows.
+    seed : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    (Table, Table)
+        Rows to learn from, rows held out.
+
+    Raises
+    ------
+    FishernetError
+        When the share is out of range or leaves no row to learn from.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> training, held_out = fn.compare.hold_out(fn.datasets.load("asia").sample(1000, seed=1), 0.2, seed=1)
+    >>> training.n_rows, held_out.n_rows
+    (800, 200)
+    """
+    if not check.is_number(holdout) or not 0 <= holdout < 1:
+        raise FishernetError(f"holdout must be from 0 to below 1, got {holdout!r}", parameter="holdout")
+    whole = table.weights is not None and not table.has_fractions
+    held_out, training = _drawn_counts(table, holdout, seed) if whole else table.split(holdout, seed)
+    if not training.total:
+        message = f"there are no rows to learn from: {table.total:,} in all, of which a share of {holdout} is held out"
+        raise FishernetError(message, parameter="holdout")
+    return training, held_out
+
+
+def _drawn_counts(table: Table, holdout: float, seed: Seed) -> tuple[Table, Table]:
+    """Return the rows held out, and the others, where each row counts as often as its weight says."""
+    weights = np.asarray(table.weights).astype(np.int64)
+    total = int(weights.sum())
+    size = math.floor(holdout * total + 0.5)
+    if not size:
+        return table[:0], table
+    if total > MOST_WEIGHED:
+        message = f"the weights add up to {total:,} rows, too many to hold some out; hold out none (0)"
+        raise FishernetError(message, parameter="holdout")
+    drawn = generator(seed).multivariate_hypergeometric(weights, size, method="marginals")
+    return _weighted(table, drawn), _weighted(table, weights - drawn)
+
+
+def _weighted(table: Table, weights: Integers) -> Table:
+    return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
+
+
+class Density(Protocol):
+    """A model that gives rows a log-probability, or numbers a log-density."""
+
+    def log_prob(self, table: Table, /) -> Floats:
+        """Return that of each row, (n_rows,) in nats."""
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The log-likelihood of a table under a model.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> net = fn.datasets.load("asia")
+    >>> found = fn.compare.Likelihood.of(net, net.sample(1000, seed=1))
+    >>> found.n_rows, found.impossible, -2.5 < found.per_row < -2
+    (1000, 0, True)
+    """
+
+    total: float
+    """In nats; -inf when a row is impossible."""
+    n_rows: int | float
+    """How many rows there are, each as often as its weight says."""
+    impossible: int | float
+    """How many of them the model gives probability 0."""
+
+    @property
+    def per_row(self) -> float:
+        """The total divided by the number of rows; NaN when there are none."""
+        return self.total / self.n_rows if self.n_rows else math.nan
+
+    @classmethod
+    def of(cls, model: Density, table: Table) -> Self:
+        """Return the log-likelihood of a table; rows of weight 0 count for nothing."""
+        return cls.of_rows(np.asarray(model.log_prob(table)), table.weights)
+
+    @classmethod
+    def of_rows(cls, logs: Floats, weights: npt.NDArray[Any] | None = None) -> Self:
+        """Return the log-likelihood of rows whose log-probabilities are known, (n_rows,)."""
+        if weights is None:
+            return cls(float(logs.sum()), len(logs), int(np.isneginf(logs).sum()))
+        logs, weights = logs[weights > 0], weights[weights > 0]
+        return cls(float((logs * weights).sum()), weights.sum().item(), weights[np.isneginf(logs)].sum().item())
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How well a variable was predicted where its state is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fishernet as fn
+    >>> fn.compare.Quality.of(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1])).accuracy
+    1.0
+    """
+
+    known_rows: int | float
+    """How many rows have a known state, each as often as its weight says."""
+    accuracy: float
+    """The share of them whose most probable state is theirs."""
+    log_loss: float
+    """The mean of -log P(their state), in nats."""
+
+    @classmethod
+    def of(cls, probabilities: Floats, truth: npt.NDArray[Any], weights: npt.NDArray[Any] | None = None) -> Self | None:
+        """Return the quality of predictions; None where no state is known.
+
+        Parameters
+        ----------
+        probabilities : ndarray
+            (n_rows, r) float64.
+        truth : ndarray
+            (n_rows,) the codes of the true states; r is that of a missing one.
+        weights : ndarray, optional
+            (n_rows,) how often each row counts.
+        """
+        counts = np.where(truth < probabilities.shape[1], 1 if weights is None else weights, 0)
+        known = np.flatnonzero(counts)
+        if not len(known):
+            return None
+        right = probabilities[known].argmax(axis=1) == truth[known]
+        with np.errstate(divide="ignore"):  # -log 0 = inf is what is meant
+            losses = -np.log(probabilities[known, truth[known]])
+        total = counts.sum().item()
+        return cls(total, float(counts[known] @ right) / total, float(counts[known] @ losses) / total)

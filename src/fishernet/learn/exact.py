@@ -64,7 +64,8 @@ class Exact:
 
     def __post_init__(self) -> None:
         if not self.max_memory > 0:
-            raise FishernetError(f"max_memory must be a positive number of bytes, got {self.max_memory!r}")
+            message = f"max_memory must be a positive number of bytes, got {self.max_memory!r}"
+            raise FishernetError(message, parameter="max_memory")
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
         """Find the best graph of all that keep the rules.

@@ -85,7 +85,9 @@ class Rules:
         n = len(names)
         most = n if max_parents is None else max_parents
         if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
-            raise SchemaError(f"max_parents must be a non-negative integer or None, got {max_parents!r}")
+            raise SchemaError(
+                f"max_parents must be a non-negative integer or None, got {max_parents!r}", parameter="max_parents"
+            )
         must = _matrix(names, required, "required")
         must_not = _matrix(names, forbidden, "forbidden") | _against_tiers(names, tiers)
         _refuse_both(names, must & must_not, "both required and forbidden (or against the tiers)")
@@ -95,7 +97,8 @@ class Rules:
         if len(crowded):
             raise SchemaError(
                 f"{names[crowded[0]]!r} has {present[:, crowded[0]].sum()} parents at the start (required arcs "
-                f"included), more than max_parents = {most}"
+                f"included), more than max_parents allows ({most})",
+                parameter="max_parents",
             )
         sizes = np.ones(n) if states is None else np.array(states, dtype=np.float64)
         limit = checked_cells(max_cells)

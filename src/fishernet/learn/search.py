@@ -205,4 +205,5 @@ def check_options(restarts: int | None, perturb: int | None, candidates: int | N
     if restarts is not None:
         check.integer(restarts, "restarts", least=0)
     if perturb is not None and check.integer(perturb, "perturb", least=1) and restarts == 0:
-        raise FishernetError("perturb is how much a restart changes, and there are none; say restarts as well")
+        message = "perturb is how much a restart changes, and there are none; say restarts as well"
+        raise FishernetError(message, parameter="perturb")

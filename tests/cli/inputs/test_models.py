@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import fishernet as fn
-from fishernet.cli.options import check_model_output, ending, read_model, write_model
+from fishernet.cli.models import check_model_output, ending, read_model, write_model
 from tests.networks import random_network
 
 

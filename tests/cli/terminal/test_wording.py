@@ -53,7 +53,7 @@ def refusals(folder: Path) -> list[fn.FishernetError]:
                 {"score": "nope"},
                 {"search": "nope"},
                 {"restarts": -1},
-                {"perturb": 2},
+                {"perturb": 2, "search": "hill-climb"},
                 {"tenure": 2},
                 {"max_memory": 2},
                 {"candidates": 0},
