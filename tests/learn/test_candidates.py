@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
+from fishernet.learn import hill_climb
 from fishernet.learn.hill_climb import strongest
 from tests.learn.scoring import local_score
 from tests.tables import random_table
@@ -77,5 +78,5 @@ def test_forbidden_pairs_take_nobodys_place() -> None:
 def test_many_variables_are_looked_at_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     table = random_table(2, 100, [2] * 30, dependence=0.8)
     whole = fn.learn.structure(table, candidates=3)
-    monkeypatch.setattr("fishernet.learn.hill_climb.PAIRS_AT_ONCE", 40)
+    monkeypatch.setattr(hill_climb, "PAIRS_AT_ONCE", 40)
     assert fn.learn.structure(table, candidates=3).steps == whole.steps

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError
 from fishernet.data import Counts, CountSource, as_source
-from fishernet.learn.exact import bytes_needed
+from fishernet.learn.exact import TableRun, bytes_needed
 from fishernet.scores import SCORES, Families, LocalScores, named_score
 from tests.reference.exact import Masks, all_dags, best_by_subsets, best_of_all
 from tests.reference.scoring import family_score
@@ -278,7 +278,7 @@ def test_without_time_the_best_of_the_other_searches_is_the_answer(monkeypatch: 
     table = network.sample(2000, seed=1).select(network.dag.names[-20:])
     others = {search: fn.learn.structure(table, search=search).score for search in ("hill-climb", "tabu", "order")}
     assert others["hill-climb"] < others["tabu"] - 1
-    monkeypatch.setattr("fishernet.learn.exact.TableRun.parents", lambda self: None)  # the time is over
+    monkeypatch.setattr(TableRun, "parents", lambda self: None)  # the time is over
     short = exact(table, "bic", max_seconds=3600)
     assert not short.finished
     assert short.score == pytest.approx(max(others.values()))

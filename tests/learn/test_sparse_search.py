@@ -20,6 +20,7 @@ import fishernet as fn
 from fishernet.base.errors import StateSpaceError
 from fishernet.base.progress import Watch
 from fishernet.data import as_source
+from fishernet.learn import exact_sparse
 from fishernet.learn.exact_sparse import ParentSetSearch, SparseRun
 from fishernet.learn.rules import Rules
 from fishernet.scores import SCORES, Families, LocalScores, named_score
@@ -168,7 +169,7 @@ def test_copies_of_a_column_hang_on_the_first() -> None:
 
 
 def test_too_many_reached_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fishernet.learn.exact_sparse.BYTES_PER_SET", 0.01)
+    monkeypatch.setattr(exact_sparse, "BYTES_PER_SET", 0.01)
     table = fn.datasets.load("alarm").sample(1000, seed=1)
     rules = rules_of(table, max_parents=2)
     with pytest.raises(StateSpaceError, match="sets of variables that an exact search over 37 variables") as refused:
