@@ -30,7 +30,7 @@ def test_a_place_that_is_named_is_there(place: str) -> None:
     [
         ("SCORES", "src/fishernet/scores/named.py"),
         ("SEARCHES", "src/fishernet/learn/structure.py"),
-        ("KINDS", "src/fishernet/files/model_file.py"),
+        ("CONDITIONALS", "src/fishernet/models/conditionals/__init__.py"),
         ("METRICS", "src/fishernet/kernels/fisher.py"),
         ("CASES", "tests/contracts/test_searches.py"),
     ],
@@ -43,7 +43,7 @@ def test_a_table_that_is_named_is_where_it_is_said_to_be(name: str, file: str) -
 def test_searches_live_where_a_new_one_is_to_go() -> None:
     folder = re.search(r"Write `(src/fishernet/learn\S*)/mine.py`", TEXT)
     assert folder
-    assert (ROOT / folder[1] / "tabu.py").exists()
+    assert (ROOT / folder[1] / "order.py").exists()
 
 
 def test_every_score_has_a_definition_to_be_held_against() -> None:

@@ -326,13 +326,13 @@ def test_a_seed_repeats_and_a_generator_moves_on() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"restarts": -1}, "restarts must be a whole number, at least 0, got -1"),
-        ({"restarts": 1.5}, "restarts must be a whole number"),
-        ({"restarts": 1, "perturb": 0}, "perturb must be a whole number, at least 1, got 0"),
+        ({"restarts": -1}, "restarts must be an integer of at least 0, got -1"),
+        ({"restarts": 1.5}, "restarts must be an integer"),
+        ({"restarts": 1, "perturb": 0}, "perturb must be an integer of at least 1, got 0"),
         ({"search": "hill-climb", "perturb": 3}, "there are none; say restarts as well"),
         ({"search": "tabu", "tenure": 0}, "tenure must be"),
         ({"search": "tabu", "patience": True}, "patience must be"),
-        ({"candidates": 0}, "candidates must be a whole number, at least 1, got 0"),
+        ({"candidates": 0}, "candidates must be an integer of at least 1, got 0"),
         ({"tenure": 3}, "search 'order' takes no tenure; searches that do: 'tabu'"),
         ({"search": "order", "patience": 3}, "search 'order' takes no patience"),
         ({"search": "boss"}, "unknown search 'boss'; there are 'order', 'tabu', 'hill-climb', 'exact'"),

@@ -82,16 +82,16 @@ class Algebra:
 
     def __add__(self, other: Any) -> Sum:
         """Return the sum of two kernels."""
-        if not is_kernel(self) or not is_kernel(other):
+        if not _is_operand(self) or not _is_operand(other):
             return NotImplemented
         parts = (*_parts_of(self), *_parts_of(other))
         return FeatureSum(parts) if all(has_features(part) for part in parts) else Sum(parts)
 
     def __mul__(self, other: Any) -> Product | Multiple:
         """Return the product of two kernels, or a non-negative multiple of one."""
-        if not is_kernel(self):
+        if not _is_operand(self):
             return NotImplemented
-        if is_kernel(other):
+        if _is_operand(other):
             return Product(self, other)
         if isinstance(other, bool) or not isinstance(other, int | float | np.integer | np.floating):
             return NotImplemented
@@ -101,8 +101,13 @@ class Algebra:
 
 
 def is_kernel(value: Any) -> TypeGuard[Kernel]:
-    """Return whether something is a kernel; one whose calls give logarithms is refused."""
-    if not callable(value) or not hasattr(value, "diag"):
+    """Return whether something is a kernel."""
+    return callable(value) and hasattr(value, "diag")
+
+
+def _is_operand(value: Any) -> TypeGuard[Kernel]:
+    """Return whether something is a kernel to calculate with; one whose calls give logarithms is refused."""
+    if not is_kernel(value):
         return False
     check_no_logs(value)
     return True
