@@ -90,7 +90,7 @@ def test_classes_keep_their_type(y: list[Any]) -> None:
 def test_bad_input_is_said() -> None:
     frame, y = mixed(40)
     fit = BayesianNetworkClassifier().fit
-    with pytest.raises(ValueError, match="unknown structure 'tann'; there are 'nb', 'tan', 'kdb', 'hill-climb'"):
+    with pytest.raises(ValueError, match="unknown structure 'tann'; there are 'nb', 'tan', 'kdb', 'order', 'tabu'"):
         BayesianNetworkClassifier("tann").fit(frame, y)
     with pytest.raises(ValueError, match="one class only, 1"):
         fit(frame, np.ones(40, dtype=int))
@@ -106,7 +106,7 @@ def test_bad_input_is_said() -> None:
         fit(frame[[]], y)
     with pytest.raises(ValueError, match="column 'town' has only missing cells"):
         fit(frame.assign(town=None), y)
-    with pytest.raises(ValueError, match=r"'x0' is continuous: bins=4 cuts it"):
+    with pytest.raises(ValueError, match=r"'x0' is continuous: cut it into bins"):
         BayesianNetworkClassifier(bins=None).fit(np.arange(300.0)[:, None], np.arange(300) % 2)
     with pytest.raises(TypeError, match="column 1, row 0: the argument must be a string or a number, not list"):
         fit(np.array([[1, [2]], [1, None]], dtype=object), [0, 1])

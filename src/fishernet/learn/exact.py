@@ -178,7 +178,7 @@ class TableRun:
     def _search(self) -> _core.ExactSearch | None:
         """Return the core's search; where the core cannot count by itself, after counting. None: too late."""
         source, score = self._source, self._score
-        if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
+        if isinstance(source, TableCounts) and isinstance(score, BuiltIn) and not source.table.has_fractions:
             measure, parameter = score.rule(source.n_rows)
             return _core.ExactSearch(source.table.native, measure, parameter, *self._rules.limits)
         n, most = len(source.variables), self._rules.max_parents + 1
