@@ -136,7 +136,7 @@ def test_wrappers_take_lists_of_strings() -> None:
     np.testing.assert_allclose((kernel * kernel)(X), kernel(X) ** 2)
     assert fn.kernels.set_kernel(kernel, X, Y) == pytest.approx(kernel(X, Y).mean())
     assert fn.kernels.set_kernel(Rbf(kernel, 3.0), X, Y) == pytest.approx(Rbf(kernel, 3.0)(X, Y).mean())
-    assert fn.kernels.squared_mmd(kernel, X, X) == 0
+    assert fn.compare.mmd(kernel, X, X) == 0
 
 
 def test_count_features_are_the_expected_counts() -> None:

@@ -74,7 +74,7 @@ def test_the_set_kernel_is_the_formula_of_the_counts(case: tuple[fn.BayesianNetw
 @given(situations())
 def test_the_squared_distance_is_equation_10(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
     net, X, Y = case
-    got = fn.kernels.squared_mmd(fn.kernels.FisherKernel(net), X, Y)
+    got = fn.compare.mmd(fn.kernels.FisherKernel(net), X, Y)
     assert isinstance(got, float)
     assert got == pytest.approx(squared_mmd(literal(net), X, Y), rel=1e-9, abs=1e-12 * size_of(net, X, Y))
     assert got >= -1e-12 * size_of(net, X, Y)
@@ -87,7 +87,7 @@ def test_a_kernel_without_features_gives_the_same(case: tuple[fn.BayesianNetwork
     kernel = fn.kernels.FisherKernel(net)
     plain = WithoutFeatures(kernel)
     rounding = 1e-12 * size_of(net, X, Y)
-    for function in (fn.kernels.set_kernel, fn.kernels.squared_mmd):
+    for function in (fn.kernels.set_kernel, fn.compare.mmd):
         assert function(plain, X, Y) == pytest.approx(function(kernel, X, Y), rel=1e-10, abs=rounding)
 
 
@@ -97,7 +97,7 @@ def test_a_weight_is_a_number_of_equal_rows(case: tuple[fn.BayesianNetwork, fn.T
     net, X, Y = case
     rounding = 1e-12 * size_of(net, X, Y)
     for kernel in (fn.kernels.FisherKernel(net), fn.kernels.Rbf(fn.kernels.FisherKernel(net), 2.0)):
-        for function in (fn.kernels.set_kernel, fn.kernels.squared_mmd):
+        for function in (fn.kernels.set_kernel, fn.compare.mmd):
             expected = function(kernel, repeated(X), repeated(Y))
             assert function(kernel, X, Y) == pytest.approx(expected, rel=1e-10, abs=rounding)
 
@@ -150,12 +150,12 @@ def test_tables_with_equal_family_counts_are_at_distance_zero_though_they_differ
     assert sorted(rows_of(X).tolist()) != sorted(rows_of(Y).tolist())
     assert all(family_counts(c, X) == family_counts(c, Y) for c in net.conditionals)
     kernel = fn.kernels.FisherKernel(net)
-    assert fn.kernels.squared_mmd(kernel, X, Y) == pytest.approx(0, abs=1e-13)
-    assert fn.kernels.squared_mmd(WithoutFeatures(kernel), X, Y) == pytest.approx(0, abs=1e-12)
+    assert fn.compare.mmd(kernel, X, Y) == pytest.approx(0, abs=1e-13)
+    assert fn.compare.mmd(WithoutFeatures(kernel), X, Y) == pytest.approx(0, abs=1e-12)
     other = fn.BayesianNetwork.from_tables(
         variables, {"b": ["a"], "c": ["a"]}, {"a": [0.3, 0.7], "b": [[0.6, 0.4], [0.2, 0.8]], "c": [[0.9, 0.1]] * 2}
     )
-    assert fn.kernels.squared_mmd(fn.kernels.FisherKernel(other), X, Y) > 0.1  # here a and c are a family
+    assert fn.compare.mmd(fn.kernels.FisherKernel(other), X, Y) > 0.1  # here a and c are a family
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -164,9 +164,9 @@ def test_a_table_is_at_distance_zero_from_itself(seed: int) -> None:
     table = net.sample(500, seed=seed)
     kernel = fn.kernels.FisherKernel(net)
     order = np.random.default_rng(seed).permutation(500)
-    assert fn.kernels.squared_mmd(kernel, table, table) == pytest.approx(0, abs=1e-12)
-    assert fn.kernels.squared_mmd(kernel, table, table[order]) == pytest.approx(0, abs=1e-12)
-    assert fn.kernels.squared_mmd(WithoutFeatures(kernel), table, table) == pytest.approx(0, abs=1e-10)
+    assert fn.compare.mmd(kernel, table, table) == pytest.approx(0, abs=1e-12)
+    assert fn.compare.mmd(kernel, table, table[order]) == pytest.approx(0, abs=1e-12)
+    assert fn.compare.mmd(WithoutFeatures(kernel), table, table) == pytest.approx(0, abs=1e-10)
 
 
 def test_two_tables_of_one_row_are_at_the_distance_of_the_rows() -> None:
@@ -175,7 +175,7 @@ def test_two_tables_of_one_row_are_at_the_distance_of_the_rows() -> None:
     X, Y = net.sample(1, seed=1), net.sample(1, seed=2)
     assert rows_of(X).tolist() != rows_of(Y).tolist()
     expected = kernel.diag(X)[0] + kernel.diag(Y)[0] - 2 * kernel(X, Y)[0, 0]
-    assert fn.kernels.squared_mmd(kernel, X, Y) == pytest.approx(expected, rel=1e-12)
+    assert fn.compare.mmd(kernel, X, Y) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -199,12 +199,12 @@ def test_large_tables_are_averaged_in_any_number_of_threads() -> None:
     size = size_of(net, X, Y)
     got = fn.kernels.set_kernel(kernel, X, Y)
     assert got == pytest.approx(set_kernel_of_counts(net, X, Y), rel=1e-9, abs=1e-13 * size)
-    one, two = (on_threads(n, lambda: fn.kernels.squared_mmd(kernel, X, Y)) for n in (1, 2))
+    one, two = (on_threads(n, lambda: fn.compare.mmd(kernel, X, Y)) for n in (1, 2))
     assert one == two
     plain = WithoutFeatures(kernel)
-    one, two = (on_threads(n, lambda: fn.kernels.squared_mmd(plain, X[:900], Y[:1300])) for n in (1, 2))
+    one, two = (on_threads(n, lambda: fn.compare.mmd(plain, X[:900], Y[:1300])) for n in (1, 2))
     assert one == two
-    assert one == pytest.approx(fn.kernels.squared_mmd(kernel, X[:900], Y[:1300]), abs=1e-12 * size)
+    assert one == pytest.approx(fn.compare.mmd(kernel, X[:900], Y[:1300]), abs=1e-12 * size)
 
 
 def test_groups_that_are_empty_in_one_table_add_nothing() -> None:
@@ -229,7 +229,7 @@ def test_an_empty_table_has_no_mean() -> None:
     weightless = fn.Table(some.variables, some.codes, weights=[0] * 5)
     fisher = fn.kernels.FisherKernel(net)
     for kernel in (fisher, WithoutFeatures(fisher), fn.kernels.Rbf(fisher, 1.0)):
-        for function in (fn.kernels.set_kernel, fn.kernels.squared_mmd):
+        for function in (fn.kernels.set_kernel, fn.compare.mmd):
             for empty in (some[:0], weightless):
                 for pair in ((empty, some), (some, empty)):
                     with pytest.raises(SchemaError):
@@ -242,4 +242,4 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(SchemaError, match="'v1'"):
         fn.kernels.set_kernel(kernel, some, some.select(["v0"]))
     with pytest.raises(MissingValueError):
-        fn.kernels.squared_mmd(kernel, some, fn.Table.from_codes([[2, 0]], net.variables))
+        fn.compare.mmd(kernel, some, fn.Table.from_codes([[2, 0]], net.variables))

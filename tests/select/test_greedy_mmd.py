@@ -119,7 +119,7 @@ def test_the_trace_falls_to_the_distance_of_the_rows(case: tuple[fn.BayesianNetw
     assert (np.diff(trace) < 0).all()
     assert found.distance == trace[-1]
     for rows, value in ((start, trace[0]), (found.indices, trace[-1])):
-        expected = fn.kernels.squared_mmd(kernel, table[np.array(rows)], table)
+        expected = fn.compare.mmd(kernel, table[np.array(rows)], table)
         assert value == pytest.approx(expected, rel=1e-9, abs=1e-11)
     assert len(set(found.indices.tolist())) == len(start)
     assert set(found.indices.tolist()) <= set(range(table.n_rows))

@@ -49,8 +49,10 @@ def set_kernel(kernel: Kernel, X: Any, Y: Any) -> float:
     return float(_shares(X) @ mean_to(kernel, X, Y))
 
 
-def squared_mmd(kernel: Kernel, X: Any, Y: Any) -> float:
-    """Return the squared maximum mean discrepancy of two tables (P1, Eq. 10): biased, so that equal tables have 0.
+def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
+    """Return the squared maximum mean discrepancy of two tables under a kernel (P1, Eq. 10).
+
+    It is biased, so that equal tables have 0.
 
     Parameters
     ----------
@@ -73,8 +75,10 @@ def squared_mmd(kernel: Kernel, X: Any, Y: Any) -> float:
     >>> import fishernet as fn
     >>> asia = fn.datasets.load("asia")
     >>> k = fn.kernels.FisherKernel(asia)
-    >>> fn.kernels.squared_mmd(k, asia.sample(200, seed=1), asia.sample(200, seed=1))
-    0.0
+    >>> near = fn.compare.mmd(k, asia.sample(500, seed=1), asia.sample(500, seed=2))
+    >>> smokers = fn.infer.intervene(asia, {"smoke": "yes"})
+    >>> bool(fn.compare.mmd(k, asia.sample(500, seed=1), smokers.sample(500, seed=2)) > 5 * near)
+    True
     """
     if has_features(kernel):
         difference = kernel.mean_features(X) - kernel.mean_features(Y)
@@ -98,30 +102,3 @@ def _shares(X: Any) -> Matrix:
         raise SchemaError("comparing tables needs a row of positive weight in each; one has none")
     normalized: Matrix = shares / shares.sum()
     return normalized
-
-
-def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
-    """Return the squared distance of two tables under a kernel (P1, Eq. 10).
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X, Y : Table, or whatever the kernel takes
-        A table's rows count by their weights.
-
-    Returns
-    -------
-    float
-        `fishernet.kernels.squared_mmd`: not negative, and 0 for equal tables.
-
-    Examples
-    --------
-    >>> import fishernet as fn
-    >>> asia = fn.datasets.load("asia")
-    >>> k = fn.kernels.FisherKernel(asia)
-    >>> near = fn.compare.mmd(k, asia.sample(500, seed=1), asia.sample(500, seed=2))
-    >>> smokers = fn.infer.intervene(asia, {"smoke": "yes"})
-    >>> bool(fn.compare.mmd(k, asia.sample(500, seed=1), smokers.sample(500, seed=2)) > 5 * near)
-    True
-    """
-    return squared_mmd(kernel, X, Y)
