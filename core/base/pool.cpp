@@ -21,10 +21,15 @@ struct Job {
     std::atomic<bool> stop{false};
     std::mutex error_mutex;
     std::exception_ptr error;
+    std::int64_t failed = 0;  // whose error it is; -1: the check's
 
-    void fail(std::exception_ptr what) {
+    // Tasks begin in their order and end what they began, so the first of those that fail is the same on any threads.
+    void fail(std::int64_t task, std::exception_ptr what) {
         const std::lock_guard lock(error_mutex);
-        if (!error) error = what;
+        if (!error || task < failed) {
+            error = what;
+            failed = task;
+        }
         stop = true;
     }
 
@@ -36,7 +41,7 @@ struct Job {
         try {
             (*work)(task);
         } catch (...) {
-            fail(std::current_exception());
+            fail(task, std::current_exception());
         }
         return true;
     }
@@ -72,7 +77,7 @@ public:
             try {
                 patience.ask();
             } catch (...) {
-                job.fail(std::current_exception());
+                job.fail(-1, std::current_exception());
             }
         }
         std::unique_lock lock(mutex_);

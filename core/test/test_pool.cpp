@@ -5,6 +5,7 @@
 #include <future>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -33,6 +34,23 @@ void exceptions_reach_the_caller() {
     }
     CHECK(caught);
     every_task_runs_once(100);
+}
+
+// Later ones fail at once, the first only after a while.
+void the_first_of_several_errors_is_told() {
+    for (int round = 0; round < 20; ++round) {
+        try {
+            run_tasks(100, [](std::int64_t task) {
+                if (task == 3) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                if (task >= 3) throw std::runtime_error(std::to_string(task));
+            }, nullptr);
+            CHECK(false);
+        } catch (const CheckFailed&) {
+            throw;
+        } catch (const std::runtime_error& error) {
+            CHECK(error.what() == std::string("3"));
+        }
+    }
 }
 
 void stop() { throw std::logic_error("stop"); }
@@ -98,6 +116,7 @@ TEST(every_task_runs_once) {
 }
 
 TEST(exceptions_of_tasks_reach_the_caller) { with_any_threads(exceptions_reach_the_caller); }
+TEST(the_first_of_several_errors_is_told) { with_any_threads(the_first_of_several_errors_is_told); }
 TEST(a_check_stops_the_work) { with_any_threads(the_check_stops_the_work); }
 TEST(several_callers_share_the_pool) { with_any_threads(several_callers_at_once); }
 
