@@ -16,7 +16,7 @@ from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.io import replacing
 from fishernet.data import Continuous, Table, Variable, read_table, write_table
 from fishernet.data.writing import FORMATS, ROWS
-from tests.table.hostile import exact, hostile_tables, labels
+from tests.data.hostile import exact, hostile_tables, labels
 from tests.tables import random_table
 
 TEXT = ["csv", "tsv", "csv.gz", "tsv.gz"]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import Continuous, SchemaError, Table, Variable
-from tests.table.hostile import labels, texts
+from tests.data.hostile import labels, texts
 
 MAKERS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "dict": dict,

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable
-from tests.table.hostile import exact, hostile_tables, labels
+from tests.data.hostile import exact, hostile_tables, labels
 from tests.tables import random_table, tables
 
 

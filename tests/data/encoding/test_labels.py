@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fishernet.data.cells import as_text, is_numeric, numbers_of, sorted_states, typed, value_of
 from fishernet.data.variable import State, label_array
-from tests.table.hostile import texts
+from tests.data.hostile import texts
 
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 

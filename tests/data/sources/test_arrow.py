@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fishernet import SchemaError, Table, Variable
 from fishernet.data.arrow import VARIABLE
-from tests.table.hostile import exact, hostile_tables, labels
+from tests.data.hostile import exact, hostile_tables, labels
 
 
 def one(array: Any, **keywords: Any) -> tuple[tuple[Any, ...], list[Any]]:

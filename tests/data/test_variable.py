@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fishernet import SchemaError, Variable
 from fishernet.base.names import check_names, counted, listed, positions
 from fishernet.data.variable import code_dtype, fresh_missing_state
-from tests.table.hostile import state_lists, texts
+from tests.data.hostile import state_lists, texts
 
 
 @given(state_lists)

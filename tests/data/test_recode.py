@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fishernet import UnknownStateError, Variable
 from fishernet.data.encode import recode
-from tests.table.hostile import texts
+from tests.data.hostile import texts
 
 
 @given(st.data())

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fishernet import FileFormatError, SchemaError, Table, Variable, read_table
 from fishernet.data import csv as delimited
-from tests.table.hostile import labels, texts
+from tests.data.hostile import labels, texts
 
 slow_fixture = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fishernet import FileFormatError, FishernetError, SchemaError, Table, Variable, read_table
-from tests.table.hostile import labels
+from tests.data.hostile import labels
 
 FRAME = pa.table(
     {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable, _core
 from fishernet.data.source import flat_sets
-from tests.table.hostile import exact, hostile_tables, labels
+from tests.data.hostile import exact, hostile_tables, labels
 
 NAN = float("nan")
 

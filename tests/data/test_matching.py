@@ -14,7 +14,7 @@ import pytest
 import fishernet as fn
 from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable
 from fishernet.data.matching import as_numbers, as_rows, as_table
-from tests.table.hostile import labels
+from tests.data.hostile import labels
 
 MODEL = (Variable("a", [1, 0]), Variable("b", ["no", "yes"]), Continuous("x"))
 CELLS: dict[str, list[Any]] = {"x": [0.5, 1.0, 7.0], "more": ["?", "!", "?"], "b": ["yes", "no", "no"], "a": [0, 1, 1]}

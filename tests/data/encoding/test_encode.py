@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable
-from tests.table.hostile import exact, labels
+from tests.data.hostile import exact, labels
 
 GAPPY: dict[str, list[Any]] = {"x": [3, None, 1, 2], "y": ["b", "c", None, "a"], "z": [True, False, True, True]}
 

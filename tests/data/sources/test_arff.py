@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fishernet import Continuous, FileFormatError, SchemaError, Variable, read_table
-from tests.table.hostile import labels
+from tests.data.hostile import labels
 
 WEATHER = r"""% a comment
 @RELATION 'the weather'

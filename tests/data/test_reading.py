@@ -19,7 +19,7 @@ import pytest
 import fishernet as fn
 from fishernet.base.errors import FileFormatError, FishernetError, MissingValueError, SchemaError, UnknownStateError
 from fishernet.data import Continuous, Table, Variable, read_table
-from tests.table.hostile import labels
+from tests.data.hostile import labels
 
 Data = dict[str, list[Any]]
 
