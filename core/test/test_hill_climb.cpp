@@ -87,7 +87,7 @@ void reach_is_what_paths_say(std::uint64_t seed, std::int32_t n) {
 
 }  // namespace
 
-void test_hill_climb() {
+TEST(climbs_stay_acyclic_and_rise) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const auto n = 1 + static_cast<std::int32_t>(seed % 9);
         searches_stay_acyclic_and_rise(seed, n, 3, {});
@@ -96,7 +96,13 @@ void test_hill_climb() {
         searches_stay_acyclic_and_rise(seed, n, 2, {6, 3, 3, 2, seed});
     }
     searches_stay_acyclic_and_rise(3, 70, 4, {});
+}
+
+TEST(families_keep_to_their_cells) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) cells_are_few(seed, 7, {12, 4, 2, 3, seed});
+}
+
+TEST(reach_is_what_paths_say) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) reach_is_what_paths_say(seed, 2 + static_cast<std::int32_t>(seed % 9));
     reach_is_what_paths_say(1, 70);
 }

@@ -65,5 +65,8 @@ TEST(orders_rise_and_keep_the_rules) {
         orders_rise_and_keep_the_rules(seed, n, 3, {restarts, {3, 1}, {2}, seed, true, 4, 6, 3});
     }
     orders_rise_and_keep_the_rules(3, 40, 4, {2, {3}, {4}, 3, true, 10, 20, 5});
+}
+
+TEST(stopped_order_searches_keep_their_best) {
     for (int calls = 0; calls < 40; ++calls) stopped_searches_keep_their_best(5, calls);
 }
