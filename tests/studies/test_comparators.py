@@ -181,8 +181,7 @@ def test_random_features_are_a_function_of_the_seed() -> None:
     assert np.random.get_state()[1].tolist() == before  # type: ignore[index]  # noqa: NPY002
 
 
-FAKE = """#!{python}
-import sys
+FAKE = """import sys
 if sys.argv[1] == "-e":
     sys.exit({status})
 rows = open(sys.argv[2]).read().split()
@@ -200,7 +199,9 @@ def test_space_hands_columns_over_and_reads_the_graph(
     """A program in the place of R, which tells that only the first two columns are joined."""
     program = tmp_path / "Rscript"
     penalty = math.sqrt(50) * stats.norm.ppf(1 - 0.1 / 18)
-    program.write_text(FAKE.format(python=sys.executable, status=status, penalty=penalty))
+    script = tmp_path / "fake.py"
+    script.write_text(FAKE.format(status=status, penalty=penalty))
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')  # #! takes no path with spaces
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     if status:
