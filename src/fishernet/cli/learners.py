@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -53,7 +54,7 @@ FITTED = frozenset({"smoothing", "ess", "holdout"})
 CLASSIFIERS: dict[str, Callable[..., Dag]] = {"naive-bayes": naive_bayes, "tan": tan, "kdb": kdb}
 
 
-class Learner:
+class Learner(ABC):
     """Learns one kind of network.
 
     `read` the rows first; then `find` the structure in some, `fit` the network to any, and tell the `facts` of what
@@ -77,17 +78,17 @@ class Learner:
         """Read the rows of a file: a table of states, unless a learner takes numbers."""
         return reading.read(path)
 
+    @abstractmethod
     def find(self, table: Table, progress: Progress) -> None:
         """Search for the structure."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fit(self, table: Table) -> Any:
         """Return the network of this structure, fitted to some rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
         """Return what was found, and how well it predicts the rows held out."""
-        raise NotImplementedError
 
     def text(self, facts: Facts) -> Iterator[str]:
         """Yield the facts as lines for people."""
