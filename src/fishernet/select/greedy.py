@@ -23,7 +23,7 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
 from fishernet.data.matching import as_data
-from fishernet.kernels import FisherKernel, Kernel
+from fishernet.kernels import Kernel
 from fishernet.kernels.fisher import Invariant
 from fishernet.kernels.sets import mean_to
 from fishernet.select.selection import Selection
@@ -360,10 +360,11 @@ def greedy_mmd(
     """
     table = as_data(table, "greedy_mmd")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
-    if isinstance(kernel, FisherKernel) and isinstance(kernel.rule, Invariant):
-        rows = table.conform(kernel.model.variables)
+    rule: Any = getattr(kernel, "rule", None)
+    if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
+        rows = table.conform(kernel.model.variables)  # type: ignore[attr-defined]  # of a Fisher kernel
         rows.require_complete("greedy_mmd")
-        make: Make = partial(CoreSwaps.of_distance, kernel.rule, rows, k)
+        make: Make = partial(CoreSwaps.of_distance, rule, rows, k)
     else:
         make = partial(KernelSwaps, kernel, table, k)
     return _search(make, table, k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)

@@ -78,7 +78,7 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
     >>> found.cosines.round(6)
     array([1., 1., 1.])
     """
-    if not isinstance(kernel, FisherKernel):
+    if not hasattr(kernel, "terms"):
         raise SchemaError(f"similar needs a FisherKernel, whose terms are the variables', not {type(kernel).__name__}")
     n = check.integer(n, "n", least=1)
     table = as_data(table, "similar")
