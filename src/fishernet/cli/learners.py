@@ -26,7 +26,7 @@ from fishernet.cli.output import (
 )
 from fishernet.cli.terminal import shown
 from fishernet.compare import Likelihood, Quality
-from fishernet.data import Table, as_source
+from fishernet.data import Table, categorical_source
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.learn import (
     BlanketsFound,
@@ -216,10 +216,10 @@ class DependencyLearner(Learner):
 
     def fit(self, table: Table) -> DependencyNetwork:
         """Return the network of these inputs, fitted to a table."""
-        source = as_source(table)
+        source = categorical_source(table)
         families = [(*inputs, child) for child, inputs in enumerate(self._found.inputs)]
-        conditionals = fit_conditionals(source, families, self._smoothing, None)
-        return DependencyNetwork(source.variables, conditionals, n_rows=source.n_rows, allow_zeros=self._smoothing == 0)
+        conditionals = fit_conditionals(source, families, smoothing=self._smoothing)
+        return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=self._smoothing == 0)
 
     def facts(self, network: DependencyNetwork, training: Table, held_out: Table) -> dict[str, Any]:
         """Return what was found, and how well it predicts the rows held out."""
@@ -261,7 +261,7 @@ class DependencyLearner(Learner):
 
 def entropies(table: Table, inputs: Sequence[Sequence[int]]) -> list[float]:
     """Return the empirical entropy of every variable given its inputs, in nats; not below 0 by rounding."""
-    logs = local_scores(as_source(table), Families.from_pairs(enumerate(inputs)), named_score("loglik"))
+    logs = local_scores(categorical_source(table), Families.from_pairs(enumerate(inputs)), named_score("loglik"))
     return [max(0.0, -float(log) / table.total) for log in logs]
 
 

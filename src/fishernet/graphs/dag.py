@@ -155,6 +155,11 @@ class Dag:
         )
 
     @property
+    def families(self) -> tuple[Positions, ...]:
+        """Positions of the variables that each one's conditional is given: its parents."""
+        return self.parents
+
+    @property
     def n_edges(self) -> int:
         """The number of edges."""
         return sum(map(len, self.parents))

@@ -12,16 +12,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
-from fishernet.base.errors import MissingValueError
-from fishernet.data import Counts, CountSource, Table, as_source
-from fishernet.data.counts import occurring
+from fishernet.data import Statistic, categorical_source
+from fishernet.data.statistics import occurring
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +92,6 @@ class IndependenceTest(Protocol):
         ...
 
 
-@runtime_checkable
-class MeasuresAssociation(Protocol):
-    """A test that knows a cheaper measure by which candidates are compared, than its statistic with its p-value."""
-
-    def association(self, i: int, j: int, given: tuple[int, ...], /) -> float:
-        """Return how strongly i depends on j given others; larger is more."""
-        ...
-
-
 Numbers = npt.NDArray[np.float64]
 
 
@@ -120,11 +110,11 @@ class ContingencyTest(ABC):
 
     Parameters
     ----------
-    data : Table or CountSource
+    data : Table, data frame or Source
     """
 
-    def __init__(self, data: Table | CountSource) -> None:
-        self._source = as_source(data)
+    def __init__(self, data: Any) -> None:
+        self._source = categorical_source(data)
         self.names = tuple(variable.name for variable in self._source.variables)
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> ContingencyResult:
@@ -143,14 +133,8 @@ class ContingencyTest(ABC):
         return -self._answer(i, j, given)[2]
 
     def _answer(self, i: int, j: int, given: tuple[int, ...]) -> tuple[float, int, float]:
-        counts = self._source.counts([tuple(sorted((i, j, *given)))])[0]
-        if counts.left_out:
-            raise MissingValueError(
-                f"{counts.left_out} rows have a missing cell among {[self.names[v] for v in counts.variables]}; "
-                "read the table with missing 'drop' or 'state'",
-                counts={},
-                parameter="missing",
-            )
+        [counts] = self._source.statistics([tuple(sorted((i, j, *given)))])
+        counts.require_complete(self._source.variables, "a test of independence")
         cells = cells_of(counts, i, j)
         if not cells.degrees_of_freedom:
             return 0.0, 0, 0.0
@@ -168,7 +152,7 @@ class GSquared(ContingencyTest):
 
     Parameters
     ----------
-    data : Table or CountSource
+    data : Table, data frame or Source
         Without missing cells.
 
     Notes
@@ -194,7 +178,7 @@ class ChiSquared(ContingencyTest):
 
     Parameters
     ----------
-    data : Table or CountSource
+    data : Table, data frame or Source
         Without missing cells.
 
     Notes
@@ -214,9 +198,9 @@ class ChiSquared(ContingencyTest):
         return float(np.sum((cells.n - cells.expected) * (cells.n / cells.expected)))
 
 
-def cells_of(counts: Counts, i: int, j: int) -> Cells:
+def cells_of(counts: Statistic, i: int, j: int) -> Cells:
     """Return the tables of i against j that the counts of these and of given variables hold."""
-    values, states = occurring(counts)
+    states, values = occurring(counts)
     n = values.astype(np.float64)
     at = [counts.variables.index(i), counts.variables.index(j)]
     others = np.delete(states, at, axis=1)
