@@ -109,19 +109,18 @@ class Scatter:
         MissingValueError
             When cells are missing.
         """
-        table = as_numbers(X, names, purpose="a Gaussian model")
-        return cls.of(table)
+        return cls.of(as_numbers(X, names, purpose="a Gaussian model"))
 
     @classmethod
-    def of(cls, source: Source, columns: Sequence[int] | None = None) -> Self:
+    def of(cls, source: Source, columns: Sequence[int] | None = None, *, purpose: str = "a Gaussian model") -> Self:
         """Return the scatter of a source's columns (of some, by their positions), continuous and without a hole."""
         at = range(len(source.variables)) if columns is None else columns
         variables = [source.variables[c] for c in at]
-        require_continuous(variables, "a Gaussian model")
+        require_continuous(variables, purpose)
         [statistic] = source.statistics([tuple(sorted(at))])
-        statistic.require_complete(source.variables, "a Gaussian model")
+        statistic.require_complete(source.variables, purpose)
         if statistic.total != int(statistic.total):
-            raise SchemaError("a Gaussian model takes whole weights; round them, or leave them out")
+            raise SchemaError(f"{purpose} takes whole weights; round them, or leave them out")
         made = cls.__new__(cls)
         order = np.argsort(np.argsort(at))
         mean, S = statistic.mean[order], statistic.scatter[np.ix_(order, order)]
@@ -178,11 +177,11 @@ class Scatter:
         return f"Scatter({self.n} rows, {len(self.names)} columns)"
 
 
-def as_scatter(X: Any, names: Iterable[str] | None = None) -> Scatter:
-    """Return the scatter of data of numbers, or of a source of continuous columns."""
+def as_scatter(X: Any, names: Iterable[str] | None = None, *, purpose: str = "a Gaussian model") -> Scatter:
+    """Return the scatter of data of numbers, or of a source of continuous columns; `purpose` begins the messages."""
     if is_table(X) or not isinstance(X, Source):
-        return Scatter.from_data(X, names)
-    scatter = Scatter.of(X)
+        return Scatter.of(as_numbers(X, names, purpose=purpose), purpose=purpose)
+    scatter = Scatter.of(X, purpose=purpose)
     if names is not None and tuple(names) != scatter.names:
         raise SchemaError(f"the data have the columns {scatter.names}, and names says {tuple(names)}")
     return scatter

@@ -157,7 +157,7 @@ class Statistic:
         full = np.zeros((math.prod(self.cardinalities), *held.shape[1:]), dtype=held.dtype)
         places = np.ravel_multi_index(tuple(self.states.T), self.cardinalities) if self.variables else slice(None)
         full[places] = held if len(held) else 0
-        return full.reshape(*self.cardinalities, *held.shape[1:])
+        return full.reshape(self.cardinalities + held.shape[1:])
 
     def marginal(self, variables: Sequence[int]) -> Statistic:
         """Return the statistic of some of the variables, given by their positions."""
@@ -212,7 +212,7 @@ def _of_cells(statistic: Statistic, part: Floats) -> Floats:
     """Return a part of the moments, (..., d) or (..., d, d), of the cells that occur."""
     if statistic.states is not None:
         return part
-    flat: Floats = part.reshape(-1, *part.shape[statistic.counts.ndim :])
+    flat: Floats = part.reshape(statistic.counts.size, *part.shape[statistic.counts.ndim :])
     return flat[np.flatnonzero(statistic.counts.reshape(-1))]
 
 
@@ -288,67 +288,72 @@ def flat_sets(sets: Iterable[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def count_cells(
-    native: _core.Columns, cardinalities: Sequence[int], sets: Sequence[tuple[int, ...]], most_dense: int, unit: float
+    native: _core.Columns,
+    variables: Sequence[Column],
+    sets: Sequence[tuple[int, ...]],
+    most_dense: int,
+    unit: float = 0.0,
 ) -> list[Statistic]:
     """Return the counts of sets of columns; those of more than `most_dense` cells hold the cells that occur.
 
-    With a unit other than 0 the weights are whole numbers of it: sums of these are exact, in any order.
+    Continuous columns have no axis, and the rows in which they lack a number are left out. With a unit other than 0 the
+    weights are whole numbers of it: sums of these are exact, in any order.
     """
     offsets, members = flat_sets(sets)
     found = []
     for chosen, (counts, states, left_out) in zip(sets, _core.count(native, offsets, members, most_dense), strict=True):
-        shape = tuple([cardinalities[v] for v in chosen])
+        axes = [axis for axis, v in enumerate(chosen) if not variables[v].is_continuous]
+        kept = chosen if len(axes) == len(chosen) else tuple([chosen[axis] for axis in axes])
+        shape = tuple([variables[v].cardinality for v in kept])
         cells: Any = counts.reshape(shape) if states is None else counts
+        of = states if states is None or kept is chosen else states[:, axes]
         out: float = left_out
         if unit:
             cells, out = np.asarray(cells * unit, dtype=np.float64), left_out * unit
-        found.append(Statistic.adopt(chosen, shape, cells, states, out))
+        found.append(Statistic.adopt(kept, shape, cells, of, out))
     return found
 
 
 def with_moments(
-    counted: Statistic, columns: Sequence[npt.NDArray[Any]], variables: Sequence[Column], weights: Any
+    counted: Statistic,
+    chosen: tuple[int, ...],
+    columns: Sequence[npt.NDArray[Any]],
+    variables: Sequence[Column],
+    weights: Any,
 ) -> Statistic:
     """Return the statistic of a set of which the core counted the rows, with the moments of its continuous members.
 
-    Parameters
-    ----------
-    counted : Statistic
-        Of all members; the continuous ones have one state.
-    columns : sequence of (n_rows,) arrays
-        Of the table: codes, or numbers.
-    variables : sequence of Variable and Continuous
-        Of the table.
-    weights : (n_rows,) array or None
+    `columns` are a table's, (n_rows,) codes or numbers each, and `weights` its rows' or None.
     """
-    numbers = tuple(v for v in counted.variables if variables[v].is_continuous)
-    if not numbers:
+    if len(counted.variables) == len(chosen):
         return counted
-    axes = [axis for axis, v in enumerate(counted.variables) if v not in numbers]
-    categorical = tuple(counted.variables[axis] for axis in axes)
-    shape = tuple(counted.cardinalities[axis] for axis in axes)
-    states = None if counted.states is None else counted.states[:, axes]
-    counts = counted.counts.reshape(shape) if states is None else counted.counts
-    rows = _counted_rows(counted, columns, variables, weights)
+    numbers = tuple(v for v in chosen if variables[v].is_continuous)
+    rows = _counted_rows(counted, chosen, columns, variables, weights)
     x = np.array([columns[v][rows] for v in numbers])
     w = None if weights is None else weights[rows]
-    if categorical:
-        cell = _cells_of_rows([columns[v][rows] for v in categorical], shape, dense=states is None)
-        mean, scatter = _moments_by_cell(x, w, cell, counts.reshape(-1))
+    if counted.variables:
+        codes = [columns[v][rows] for v in counted.variables]
+        cell = _cells_of_rows(codes, counted.cardinalities, dense=counted.is_dense)
+        mean, scatter = _moments_by_cell(x, w, cell, counted.counts.reshape(-1))
     else:
         mean, scatter = _moments(x, w)
-    d = len(numbers)
-    held = mean.reshape(*counts.shape, d), scatter.reshape(*counts.shape, d, d)
-    return Statistic.adopt(categorical, shape, counts, states, counted.left_out, numbers, *held)
+    shape, d = counted.counts.shape, len(numbers)
+    held = mean.reshape(*shape, d), scatter.reshape(*shape, d, d)
+    cells = counted.variables, counted.cardinalities, counted.counts, counted.states, counted.left_out
+    return Statistic.adopt(*cells, numbers, *held)
 
 
 def _counted_rows(
-    counted: Statistic, columns: Sequence[npt.NDArray[Any]], variables: Sequence[Column], weights: Any
+    counted: Statistic,
+    chosen: tuple[int, ...],
+    columns: Sequence[npt.NDArray[Any]],
+    variables: Sequence[Column],
+    weights: Any,
 ) -> npt.NDArray[np.bool_] | slice:
     """Return the rows that count: those without a missing cell in the set, and with a weight."""
     out = [] if weights is None else [weights == 0]
     if counted.left_out:
-        out += [variables[v].missing(columns[v]) for v in counted.variables]
+        out += [variables[v].missing(columns[v]) for v in chosen]
     return ~np.logical_or.reduce(out) if out else slice(None)
 
 

@@ -426,8 +426,9 @@ class Table:
         fractions = self.has_fractions
         most_dense = most_dense_cells(self._n_rows if fractions else int(self.total))
         unit = self.weights_in_units[1] if fractions else 0.0
-        counted = count_cells(self.native, self.cardinalities, sets, most_dense, unit)
-        return [with_moments(one, self._columns, self._variables, self._weights) for one in counted]
+        counted = count_cells(self.native, self._variables, sets, most_dense, unit)
+        held = (self._columns, self._variables, self._weights)
+        return [with_moments(one, chosen, *held) for one, chosen in zip(counted, sets, strict=True)]
 
     def family_scores(self, families: Any, score: Any) -> npt.NDArray[np.float64] | None:
         """Return the scores of `fishernet.scores.Families`, counted and scored in the core; None where it cannot."""

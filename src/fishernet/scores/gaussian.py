@@ -61,7 +61,7 @@ class Fractional(Score):
 
     def source(self, data: Any) -> Source:
         """Return the scatter of data of numbers."""
-        return as_scatter(data)
+        return as_scatter(data, purpose="the score 'fractional'")
 
     def terms(self, source: Source) -> FractionalTerms:
         """Return what scores all families of a scatter."""

@@ -257,7 +257,7 @@ class KnownRows:
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, of float64 counts, in that order."""
         # the number of rows decides which tables hold every cell; a small unit must not make it all of them
-        cells = self._table.native, self._table.cardinalities, sets, most_dense_cells(self._table.n_rows)
+        cells = self._table.native, self._table.variables, sets, most_dense_cells(self._table.n_rows)
         return [replace(found, left_out=0) for found in count_cells(*cells, unit=self._unit)]
 
     def family_scores(self, families: Any, score: Any) -> None:  # noqa: ARG002

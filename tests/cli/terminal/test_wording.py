@@ -14,6 +14,7 @@ import fishernet as fn
 from fishernet.cli.learn import learn
 from fishernet.cli.select import select
 from fishernet.cli.terminal import on_one_line, shown, with_option
+from fishernet.data.variable import require_categorical
 
 A, B = fn.Variable("a", ["x"]), fn.Variable("b", ["x", "y"])
 
@@ -26,7 +27,7 @@ def refusals(folder: Path) -> list[fn.FishernetError]:
         path = folder / "t.csv"
         path.write_text(text, encoding="utf-8")
         with pytest.raises(fn.FishernetError) as caught:
-            fn.read_table(path, **options).require_categorical("a search")  # type: ignore[arg-type]
+            require_categorical(fn.read_table(path, **options).variables, "a search")  # type: ignore[arg-type]
         errors.append(caught.value)
 
     refused("a,b\nx,\nx,y\n", missing="error")
