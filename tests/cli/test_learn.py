@@ -130,7 +130,7 @@ def test_exact_search_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:
 def test_numbers_need_bins(tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i // 150}\n" for i in range(300)), encoding="utf-8")
-    assert "'x' is continuous: cut it into bins to get states (option --bins)" in refused("learn", path)
+    assert "'x' is continuous: cut it into bins to get states" in refused("learn", path)
     facts = good("learn", path, "--bins", "x=4", "-o", tmp_path / "m.json", "--json").facts
     assert len(facts["arcs"]) == 1
     schema = fn.load(tmp_path / "m.json").variables

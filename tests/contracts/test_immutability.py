@@ -81,12 +81,12 @@ CASES: dict[str, Case] = {
     "Statistic": (
         lambda values: fn.data.Statistic((0, 1), (2, 3), values, None),
         lambda: [np.arange(6).reshape(2, 3)],
-        lambda of: [of.values, of.total, of.marginal((0,)).values],
+        lambda of: [of.counts, of.total, of.marginal((0,)).counts],
     ),
     "Statistic of the cells that occur": (
         lambda values, states: fn.data.Statistic((0, 1), (2, 3), values, states),
         lambda: [array(4, 1), array([0, 1], [1, 1], dtype=np.uint32)],
-        lambda of: [of.values, of.states, of.table()],
+        lambda of: [of.counts, of.states, of.table()],
     ),
     "Scatter": (
         fn.data.Scatter,
