@@ -59,8 +59,8 @@ class Statistic:
     >>> import fishernet as fn
     >>> table = fn.Table.from_frame({"sex": ["f", "m", "f"], "height": [1.6, 1.9, 1.7]})
     >>> [statistic] = table.statistics([(0, 1)])
-    >>> statistic.counts, statistic.mean.round(2).tolist(), statistic.scatter.round(4).tolist()
-    (array([2, 1]), [[1.65], [1.9]], [[[0.005]], [[0.0]]])
+    >>> statistic.counts.tolist(), statistic.mean.round(2).tolist(), statistic.scatter.round(4).tolist()
+    ([2, 1], [[1.65], [1.9]], [[[0.005]], [[0.0]]])
     """
 
     variables: tuple[int, ...]
