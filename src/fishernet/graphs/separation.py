@@ -24,13 +24,7 @@ FROM_CHILD, FROM_PARENT = 0, 1
 def disjoint_positions(
     where: Mapping[str, int], a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str]
 ) -> tuple[Positions, Positions, Positions]:
-    """Return the positions of three sets of variables.
-
-    Raises
-    ------
-    SchemaError
-        When a name is unknown, or in two of the sets.
-    """
+    """Return the positions of three sets of names; SchemaError when one is unknown, or in two of the sets."""
     sets = {"a": positions(where, a), "b": positions(where, b), "given": positions(where, given)}
     names, owner = list(where), dict[int, str]()
     for label, members in sets.items():

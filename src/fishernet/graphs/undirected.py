@@ -1,15 +1,8 @@
-"""Undirected graphs over named variables.
+"""Undirected graphs over named variables, and which of them are chordal: every cycle of four or more edges has a chord.
 
-Chordal graphs: those in which every cycle of four or more edges has a chord.
-
-They are the graphs whose separations a DAG can express too (also called *decomposable* or *triangulated*). Maximum
-cardinality search finds it out [1]_: number the vertices one after the other, always one with the most numbered
+Chordal graphs are those whose separations a DAG can express too (also called *decomposable* or *triangulated*).
+Maximum cardinality search finds it out: number the vertices one after the other, always one with the most numbered
 neighbors; the graph is chordal if and only if then the earlier neighbors of every vertex are joined with one another.
-
-References
-----------
-.. [1] R. E. Tarjan and M. Yannakakis, "Simple linear-time algorithms to test chordality of graphs, test acyclicity of
-   hypergraphs, and selectively reduce acyclic hypergraphs", SIAM J. Comput. 13, 1984.
 """
 
 from __future__ import annotations

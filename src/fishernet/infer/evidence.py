@@ -33,15 +33,7 @@ class Evidence:
 
     @classmethod
     def of(cls, variables: Sequence[Variable], given: Given, likelihood: Likelihood) -> Evidence:
-        """Check what a user knows against a model's variables.
-
-        Raises
-        ------
-        SchemaError
-            When a name is not a variable's, or a likelihood is not one non-negative number a state.
-        UnknownStateError
-            When a state is not one of the variable's.
-        """
+        """Check what a user knows against a model's variables; continuous ones cannot be evidence."""
         states = np.zeros(len(variables), dtype=np.int32)
         if given is None and likelihood is None:
             return cls([], states, [], [])
@@ -73,6 +65,16 @@ def impossible(given: Given) -> ZeroProbabilityError:
         "drop a part of it, or fit the network with smoothing above 0",
         variable=next(iter(given or {}), ""),
         configuration=dict(given or {}),
+        parameter="smoothing",
+    )
+
+
+def impossible_row(row: int, target: str) -> ZeroProbabilityError:
+    """Return the error for a row to predict from that has probability zero."""
+    return ZeroProbabilityError(
+        f"row {row} has probability 0 whatever the state of {target!r}; fit the network with smoothing above 0",
+        variable=target,
+        configuration={},
         parameter="smoothing",
     )
 

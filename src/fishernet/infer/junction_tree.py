@@ -2,8 +2,8 @@
 
 The graph is moralized (parents of a child are joined), triangulated, and its maximal cliques are joined into a tree
 with the running intersection property [1]_. Two passes of messages make every clique's table the joint distribution of
-its variables and what is known. The tree without evidence is calibrated once. Evidence shrink the graph, so each
-set of them gets a tree of its own; the last one is kept.
+its variables and what is known. The tree without evidence is calibrated once. Evidence shrinks the graph, so each
+set of findings gets a tree of its own; the last one is kept.
 
 References
 ----------
@@ -20,7 +20,7 @@ import numpy as np
 from fishernet import _core
 from fishernet.base.names import check_names, positions
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
-from fishernet.infer.factors import MAX_TABLE, Array, Model, check_held, checked_limit, model_of
+from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned
 from fishernet.infer.queries import check_answer, joint_of_query, log_partition, with_observed_axes
 
 
@@ -147,9 +147,7 @@ class JunctionTree:
 
     def _plan(self, evidence: Evidence) -> _core.Inference:
         free = [[v for v in scope if v not in evidence.observed] for scope in self._scopes]
-        plan = _core.Inference(self._net.factors, evidence.observed, evidence.soft, free, False, self._limit)
-        check_held(plan.cells_held, self._limit, "the junction tree's tables")
-        return plan
+        return planned(self._net, evidence.observed, evidence.soft, free, self._limit)
 
     def _calibrate(self, evidence: Evidence) -> tuple[list[Array], float]:
         key = (
