@@ -1,4 +1,4 @@
-"""A dependency network: a conditional for every variable given some of the others, cycles allowed (Heckerman et al., 2000)."""
+"""Dependency networks (Heckerman et al., 2000): conditionals given some of the other variables, cycles allowed."""
 
 from __future__ import annotations
 

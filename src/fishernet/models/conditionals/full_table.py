@@ -231,13 +231,7 @@ def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cel
 
 
 def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
-    """Return each row divided by its sum.
-
-    Raises
-    ------
-    ZeroProbabilityError
-        When a row is all zeros, naming the first such configuration.
-    """
+    """Return each row divided by its sum; ZeroProbabilityError names the first configuration without any weight."""
     sums = weights.sum(axis=1, keepdims=True)
     empty = np.flatnonzero(sums == 0)
     if len(empty):

@@ -218,13 +218,7 @@ def read_factor(
 ) -> tuple[tuple[int, ...], Probabilities]:
     """Return the factor that the fields describe: the positions of its axes, and its values.
 
-    Parameters
-    ----------
-    fields : Fields
-    positions : mapping from name to position
-        Of the variables that it may be over.
-    variables : mapping from position to Variable
-        The same variables.
+    `positions` and `variables` are those that it may be over.
     """
     axes = fields.positions("variables", positions)
     shape = [variables[v].cardinality for v in axes]

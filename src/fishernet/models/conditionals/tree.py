@@ -1,4 +1,4 @@
-"""A decision tree: each leaf is a group of configurations that share a row of probabilities (P2, section 6)."""
+"""A decision tree: each leaf is a group of configurations that share a row of probabilities."""
 
 from __future__ import annotations
 
@@ -216,15 +216,7 @@ def _path(node: Split | int, group: int, box: Mapping[int, tuple[int, ...]]) -> 
 
 
 def read_tree(fields: Fields, of: Mapping[str, tuple[int, Variable]]) -> Split | int:
-    """Return the tree that the nodes describe.
-
-    Parameters
-    ----------
-    fields : Fields
-        Of the conditional.
-    of : mapping
-        For each parent's name its position and variable.
-    """
+    """Return the tree that a conditional's fields describe; `of` has each parent's position and variable by name."""
     nodes = fields.objects("nodes")
     if not nodes:
         raise fields.wrong("a tree needs a node", "nodes")

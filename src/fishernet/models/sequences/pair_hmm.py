@@ -95,12 +95,6 @@ def half_way(joint: npt.ArrayLike) -> tuple[Numbers, Numbers]:
 
     With ``joint[i, j] = p_i P(j | i)`` symmetric, the answer is p and the square root H of P, so that two descendants
     of one ancestor have the joint distribution ``sum_a p_a H[a, i] H[a, j] = joint[i, j]``.
-
-    Raises
-    ------
-    SchemaError
-        When the table is not a symmetric distribution with every symbol, is not positive semidefinite, or has a square
-        root with negative entries.
     """
     table = checked_numbers(joint, "joint", (None, None))
     if table.shape[0] != table.shape[1]:
@@ -136,16 +130,9 @@ def half_way(joint: npt.ArrayLike) -> tuple[Numbers, Numbers]:
 
 
 def after(exchange: npt.ArrayLike, frequencies: npt.ArrayLike, divergence: float) -> tuple[Numbers, Numbers]:
-    """Return the frequencies, and P(symbol | ancestor) after `divergence` substitutions a position, in the mean.
+    """Return the frequencies, and P(symbol | ancestor) after `divergence` substitutions per position, on average.
 
-    Parameters
-    ----------
-    exchange : (n, n) array
-        Symmetric; the rate from i to j is in proportion to ``exchange[i, j] frequencies[j]``.
-    frequencies : (n,) array
-        Positive, sum 1.
-    divergence : float
-        From 0 on.
+    The rate from i to j is in proportion to ``exchange[i, j] frequencies[j]``; the exchange rates are symmetric.
     """
     p = checked_rows(frequencies, "frequencies", (len(np.asarray(exchange)),))
     if (p == 0).any():

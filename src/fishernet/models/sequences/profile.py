@@ -295,20 +295,9 @@ Integers = npt.NDArray[np.int64]
 
 
 def windows(strings: Strings, bases: Sequence[int]) -> tuple[Integers, Integers]:
-    """Return every substring of a length, as the string that it is in and as a number.
+    """Return every substring of a length, (n_windows,) each: the string that it is in, ascending, and its number.
 
-    Parameters
-    ----------
-    strings : Strings
-    bases : sequence of int
-        As long as the substrings; how many codes there can be at each of their positions. Their product fits int64.
-
-    Returns
-    -------
-    owners : (n_windows,) int64
-        Which string a substring is in; ascending.
-    numbers : (n_windows,) int64
-        The position of the substring's codes in an array of that shape, in C order.
+    There are ``bases[i]`` codes at its position i; the number is its place in an array of that shape, in C order.
     """
     width = len(bases)
     n_places = len(strings.codes) - width + 1

@@ -1,6 +1,6 @@
-"""A tree with names and branch lengths, as Newick files describe them.
+"""A tree with names and branch lengths, as Newick files describe them, and a ready model on one: phylogenetic profiles.
 
-A ready model of phylogenetic profiles: a gene is born and lost along a tree (P3, examples 12.16 and 12.20).
+A gene is born and lost along the tree (Shawe-Taylor and Cristianini, 2004, examples 12.16 and 12.20).
 """
 
 from __future__ import annotations
