@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.base.random import Seed, stream_key
+from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
 from fishernet.models.sequences.alphabet import Strings as Encoded
@@ -230,7 +230,7 @@ class MarkovChain(Value):
         FishernetError
             When a length is missing, too short, or given for a chain with an end symbol, or strings may never end.
         """
-        lengths = self._wanted_lengths(n, length)
+        lengths = self._wanted_lengths(draw_count(n), length)
         random = np.random.Generator(np.random.Philox(key=stream_key(seed)))
         drawn = draw_codes(self._rows, self.start.ravel(), self.order, len(self.alphabet), lengths, random)
         return [self.alphabet.string(codes.tolist()) for codes in drawn]
@@ -261,8 +261,6 @@ class MarkovChain(Value):
 
     def _wanted_lengths(self, n: int, length: int | npt.ArrayLike | None) -> Integers:
         """Return how long each drawn string is at most."""
-        if n < 0:
-            raise FishernetError(f"the number of strings must not be negative, got {n}")
         if self.end:
             self._refuse_length(length)
             reached_contexts(self._rows, self.start.ravel())

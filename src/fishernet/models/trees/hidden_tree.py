@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
-from fishernet.base.random import Seed, stream_key
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
 from fishernet.models.trees.shape import Nested, TreeShape
@@ -372,10 +372,9 @@ class HiddenTree(Value):
         list
             Strings: str where all symbols are single characters, otherwise lists of symbols.
         """
-        if n < 0:
-            raise FishernetError(f"the number of strings must be at least 0, got {n}")
+        count = draw_count(n)
         draws = np.random.Generator(np.random.Philox(key=stream_key(seed)))
-        codes = draw_symbols(self, n, draws)
+        codes = draw_symbols(self, count, draws)
         return [self.alphabet.string(row) for row in codes.tolist()]
 
     def posterior(self, strings: Strings) -> Numbers:
