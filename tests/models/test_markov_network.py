@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -126,17 +124,6 @@ def test_samples_have_the_joint_distribution(max_table: int) -> None:
     assert np.abs(off).max() < (4.5 if max_table > 1 else 15)  # Gibbs rows are not independent
 
 
-def test_samples_do_not_depend_on_the_threads() -> None:
-    model = ising(6)
-    try:
-        fn.set_threads(1)
-        one = model.sample(10_000, seed=5)
-        fn.set_threads(2)
-        assert model.sample(10_000, seed=5) == one
-    finally:
-        fn.set_threads(2)
-
-
 def test_long_products_do_not_underflow() -> None:
     names = [f"x{i}" for i in range(3000)]
     variables = [fn.Variable(name, ["a", "b"]) for name in names]
@@ -147,12 +134,6 @@ def test_long_products_do_not_underflow() -> None:
     np.testing.assert_allclose(fn.infer.marginal(one, ["x0"]), [1, 0], atol=1e-12)
     np.testing.assert_allclose(fn.infer.log_partition(one), 1000 * np.log(1e-200), rtol=1e-12)
     assert fn.infer.most_probable(one) == {"x0": "a"}
-
-
-def test_it_is_pickled_and_compared() -> None:
-    model = random_markov(1, [2, 3])
-    assert pickle.loads(pickle.dumps(model)) == model
-    assert model != random_markov(2, [2, 3])
 
 
 @pytest.mark.parametrize(

@@ -287,16 +287,6 @@ def test_threads_do_not_change_a_row(name: str) -> None:
     assert found[0] == found[1] == found[2]
 
 
-def test_seeds_repeat_and_generators_move_on() -> None:
-    dn = network("binary")
-    assert dn.sample(50, seed=1) == dn.sample(50, seed=1)
-    assert dn.sample(50, seed=1) != dn.sample(50, seed=2)
-    assert dn.sample(50) != dn.sample(50)
-    rng = np.random.default_rng(1)
-    first = dn.sample(50, seed=rng)
-    assert first == dn.sample(50, seed=1) != dn.sample(50, seed=rng)
-
-
 # ------------------------------------------------------------------------------------------------- actual Gibbs
 
 

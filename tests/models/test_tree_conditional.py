@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -73,12 +71,6 @@ def test_rules_say_what_leads_to_each_leaf() -> None:
         "b = 1 and a = x  ->  c  u: 0.5, v: 0.25, w: 0.25",
         "b in {0, 2}  ->  c  u: 0.3, v: 0.3, w: 0.4",
     ]
-
-
-def test_networks_of_trees_are_compared_and_pickled() -> None:
-    dn = dependency("tree")
-    assert dn == pickle.loads(pickle.dumps(dn))
-    assert dn != dependency("merged")
 
 
 def test_a_tree_over_many_variables_needs_no_table() -> None:
