@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.errors import StateSpaceError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import Array, Query, married, queries, varied
@@ -33,16 +33,6 @@ def axis_sums(net: fn.BayesianNetwork, families: list[Array]) -> dict[str, list[
         for axis, name in enumerate(reference.family_names(net, child)):
             found[name].append(family.sum(axis=tuple(i for i in range(family.ndim) if i != axis)))
     return found
-
-
-@given(queries())
-def test_families_are_those_of_the_joint(query: Query) -> None:
-    got = fn.infer.family_marginals(query.net, **query.evidence)
-    expected = reference.family_marginals(query.net, query.given, query.likelihood)
-    assert [array.shape for array in got] == [array.shape for array in expected]
-    assert all(array.dtype == np.float64 for array in got)
-    for ours, theirs in zip(got, expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-300)
 
 
 @given(queries())
@@ -137,26 +127,3 @@ def test_what_fits_no_plan_is_refused() -> None:
     with pytest.raises(StateSpaceError) as refused:
         fn.infer.family_marginals(net, given=dict.fromkeys(net.names[5:], 0))
     assert refused.value.cells > refused.value.limit == 2**26
-
-
-def test_a_family_beyond_the_limit_is_refused() -> None:
-    a, b = fn.Variable("a", range(3)), fn.Variable("b", range(4))
-    tables: dict[str, Any] = {"a": [0.2, 0.3, 0.5], "b": np.full((3, 4), 0.25)}
-    net = fn.BayesianNetwork.from_tables([a, b], {"b": ["a"]}, tables)
-    assert fn.infer.family_marginals(net, max_table=12)[1].shape == (3, 4)
-    with pytest.raises(StateSpaceError) as refused:
-        fn.infer.family_marginals(net, max_table=11)
-    assert (refused.value.cells, refused.value.limit) == (12, 11)
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "8", True, None])
-def test_the_limit_is_a_positive_integer(limit: Any) -> None:
-    with pytest.raises(FishernetError, match="max_table"):
-        fn.infer.family_marginals(random_network(0, [2]), max_table=limit)
-
-
-def test_impossible_evidence_has_no_families() -> None:
-    a, b = fn.Variable("a", [0, 1]), fn.Variable("b", [0, 1])
-    net = fn.BayesianNetwork.from_tables([a, b], {"b": ["a"]}, {"a": [0.5, 0.5], "b": [[1, 0], [0, 1]]})
-    with pytest.raises(ZeroProbabilityError):
-        fn.infer.family_marginals(net, given={"a": 0, "b": 1})

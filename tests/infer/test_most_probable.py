@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, StateSpaceError, ZeroProbabilityError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import Query, long_network, queries
@@ -109,28 +108,3 @@ def test_a_class_that_is_ruled_out_at_last_does_not_win() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------- errors
-
-
-def test_impossible_evidence_has_no_most_probable_state() -> None:
-    a, b = fn.Variable("a", [0, 1]), fn.Variable("b", [0, 1])
-    net = fn.BayesianNetwork.from_tables([a, b], {"b": ["a"]}, {"a": [0.5, 0.5], "b": [[1, 0], [0, 1]]})
-    with pytest.raises(ZeroProbabilityError):
-        fn.infer.most_probable(net, given={"a": 0, "b": 1})
-    with pytest.raises(ZeroProbabilityError):
-        fn.infer.most_probable(net, given={"a": 0}, likelihood={"b": [0, 1]})
-
-
-def test_a_table_beyond_the_limit_is_refused() -> None:
-    variables = [fn.Variable(name, range(3)) for name in "abc"]
-    tables: dict[str, Any] = {"a": [0.2, 0.3, 0.5], "b": np.full((3, 3), 1 / 3), "c": np.full((3, 3, 3), 1 / 3)}
-    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"], "c": ["a", "b"]}, tables)
-    assert fn.infer.most_probable(net, max_table=27)["a"] == 2
-    with pytest.raises(StateSpaceError) as refused:
-        fn.infer.most_probable(net, max_table=26)
-    assert (refused.value.cells, refused.value.limit) == (27, 26)
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "8", True, None])
-def test_the_limit_is_a_positive_integer(limit: Any) -> None:
-    with pytest.raises(FishernetError, match="max_table"):
-        fn.infer.most_probable(random_network(0, [2]), max_table=limit)
