@@ -113,3 +113,25 @@ def test_a_collider_is_opened_by_a_far_descendant() -> None:
     assert not dag.is_d_separated("cause", "other", f"v{n - 1}")
     assert not dag.is_d_separated("cause", f"v{n - 1}")
     assert dag.is_d_separated("cause", f"v{n - 1}", "v1500")
+
+
+@given(...)
+def test_networkx_agrees(dag: Dag) -> None:
+    expected = {frozenset(edge) for edge in nx.moral_graph(to_networkx(dag)).edges}
+    found = moral(dag)
+    assert found.names == dag.names
+    assert {frozenset(edge) for edge in found.edges} == expected
+
+
+@given(...)
+def test_neighbors_are_the_markov_blanket(dag: Dag) -> None:
+    found = moral(dag)
+    assert all(found.neighbors(name) == dag.markov_blanket(name) for name in dag.names)
+
+
+@given(...)
+def test_only_parents_of_one_child_are_married(dag: Dag) -> None:
+    skeleton, found = set(dag.skeleton().edges), set(moral(dag).edges)
+    families = [{dag.names[p] for p in parents} for parents in dag.parents]
+    pairs = itertools.combinations(dag.names, 2)
+    assert found == {pair for pair in pairs if pair in skeleton or any(set(pair) <= family for family in families)}
