@@ -99,9 +99,9 @@ def test_positions_are_sorted_plain_integers() -> None:
         ([[], 0, []], "the parents of 'b' must be a tuple of positions, not 0"),
         ([[], [0.0], []], "the parents of 'b' must be positions .integers., got 0.0"),
         ([[False, True, False]] * 3, "the parents of 'a' must be positions .integers., got False"),
-        ({"a": [], "b": [], "c": []}, "one tuple of positions a variable, not dict"),
-        ("abc", "one tuple of positions a variable, not str"),
-        (4, "one tuple of positions a variable, not int"),
+        ({"a": [], "b": [], "c": []}, "one tuple of positions per variable, not dict"),
+        ("abc", "one tuple of positions per variable, not str"),
+        (4, "one tuple of positions per variable, not int"),
     ],
 )
 def test_wrong_positions_are_named(lists: Any, message: str) -> None:

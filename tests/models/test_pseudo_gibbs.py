@@ -356,7 +356,7 @@ def test_wide_codes() -> None:
         ({"burn_in": -1}, FishernetError, "burn_in"),
         ({"chains": 0}, FishernetError, "chains"),
         ({"scan": "systematic"}, FishernetError, "unknown scan 'systematic'"),
-        ({"weights": [0.5, 0.5]}, FishernetError, "one number a variable"),
+        ({"weights": [0.5, 0.5]}, FishernetError, "one number per variable"),
         ({"weights": [0.5, 0.2, 0.1, 0.1, 0.2]}, FishernetError, "sum to 1"),
         ({"weights": [1.2, -0.2, 0, 0, 0]}, FishernetError, "not negative"),
         ({"weights": [float("nan"), 1, 0, 0, 0]}, FishernetError, "finite"),

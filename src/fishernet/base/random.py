@@ -1,4 +1,4 @@
-"""Random streams: one key a call, counters inside.
+"""Random streams: one key per call, counters inside.
 
 A public function that draws takes ``seed``: None (fresh entropy), an int, or a `numpy.random.Generator`. It draws one
 64-bit *key* from it; everything random inside the call comes from Philox 4x32-10 [1]_ with that key and a counter

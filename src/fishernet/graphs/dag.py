@@ -65,7 +65,7 @@ class Dag:
     ----------
     names : sequence of str
         The variables, each once; the order is kept.
-    parents : one iterable of positions a variable
+    parents : one iterable of positions per variable
         The parents of each variable.
 
     Raises

@@ -47,7 +47,7 @@ def adjacent(names: Sequence[str], lists: Iterable[Iterable[SupportsIndex]], wha
     SchemaError when the number does not fit, or a position is no integer, out of range or given twice.
     """
     if isinstance(lists, str | Mapping) or not isinstance(lists, Iterable):
-        raise SchemaError(f"{what} must be one tuple of positions a variable, not {type(lists).__name__}")
+        raise SchemaError(f"{what} must be one tuple of positions per variable, not {type(lists).__name__}")
     given = list(lists)
     if len(given) != len(names):
         raise SchemaError(f"{len(names)} variables need {len(names)} tuples of {what}, got {len(given)}")

@@ -38,7 +38,7 @@ def disjoint_positions(
 
 
 def marked(size: int, members: Iterable[int]) -> bytearray:
-    """Return a flag a node: 1 for the members."""
+    """Return a flag per node: 1 for the members."""
     flags = bytearray(size)
     for member in members:
         flags[member] = 1
@@ -46,7 +46,7 @@ def marked(size: int, members: Iterable[int]) -> bytearray:
 
 
 def reached(neighbors: Sequence[Positions], start: Iterable[int], barred: Iterable[int] = ()) -> bytearray:
-    """Return a flag a node: 1 for the start and all that can be reached from it without entering a barred node.
+    """Return a flag per node: 1 for the start and all that can be reached from it without entering a barred node.
 
     With the parents as neighbors these are the start and its ancestors. Time O(n + m).
     """

@@ -29,7 +29,7 @@ class UndirectedGraph:
     ----------
     names : sequence of str
         The variables, each once; the order is kept.
-    adjacency : one iterable of positions a variable
+    adjacency : one iterable of positions per variable
         The variables each is joined with; what is joined must be so from both sides.
 
     Raises
@@ -129,21 +129,9 @@ class UndirectedGraph:
         return tuple(self.names[other] for other in self.adjacency[position(self._where, name)])
 
     def is_separated(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:
-        """Return whether every path from a to b runs through a given variable.
+        """Return whether every path from a to b runs through a given variable, in time O(n + m).
 
-        Parameters
-        ----------
-        a, b, given : a name or an iterable of names
-            They must not overlap. What is empty is separated from everything.
-
-        Raises
-        ------
-        SchemaError
-            When a name is unknown, or in two of the sets.
-
-        Notes
-        -----
-        Time O(n + m) for n variables and m edges.
+        The sets must not overlap; what is empty is separated from everything.
         """
         start, target, barred = disjoint_positions(self._where, a, b, given)
         found = reached(self.adjacency, start, barred)

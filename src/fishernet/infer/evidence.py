@@ -25,11 +25,11 @@ class Evidence:
     observed: list[int]
     """Positions of the variables whose states are known."""
     states: npt.NDArray[np.int32]
-    """Their codes, among one number a variable; the others' are 0."""
+    """Their codes, among one number per variable; the others' are 0."""
     soft: list[int]
     """Positions of the variables with a likelihood."""
     likelihoods: list[npt.NDArray[np.float64]]
-    """The likelihoods, one number a state."""
+    """The likelihoods, one number per state."""
 
     @classmethod
     def of(cls, variables: Sequence[Variable], given: Given, likelihood: Likelihood) -> Evidence:
@@ -91,7 +91,7 @@ def _checked_likelihood(variable: Variable, values: npt.ArrayLike) -> npt.NDArra
     numbers = np.array(values, dtype=np.float64)
     if numbers.shape != (variable.cardinality,):
         raise SchemaError(
-            f"the likelihood of {variable.name!r} has shape {numbers.shape}; one number a state is needed, "
+            f"the likelihood of {variable.name!r} has shape {numbers.shape}; one number per state is needed, "
             f"({variable.cardinality},)"
         )
     if not np.isfinite(numbers).all() or (numbers < 0).any() or not (numbers > 0).any():

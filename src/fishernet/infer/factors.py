@@ -66,10 +66,10 @@ class GroupedConditional(Protocol):
         """(groups, states)."""
 
     def sum_by_group(self, of_configurations: Array) -> Array:
-        """Return the sum over each group of one number a configuration, the last parent fastest."""
+        """Return the sum over each group of one number per configuration, the last parent fastest."""
 
     def table(self) -> Array:
-        """Return the probabilities, one axis a parent and the child's last."""
+        """Return the probabilities, one axis per parent and the child's last."""
 
     def add_to_sampler(self, sampler: _core.GibbsSampler) -> None:
         """Add it to what updates variables in the core."""
@@ -80,7 +80,7 @@ class Network(Model, Protocol):
 
     @property
     def conditionals(self) -> Sequence[GroupedConditional]:
-        """One a variable."""
+        """One per variable."""
 
     @property
     def flat(self) -> _core.Conditionals:
@@ -128,7 +128,7 @@ def check_held(cells: float, max_table: int, what: str) -> None:
             what,
             cells=int(min(cells, 1e300)),
             limit=max_table,
-            remedy="raise the limit (8 bytes a cell), give more evidence, or sample",
+            remedy="raise the limit (8 bytes per cell), give more evidence, or sample",
             parameter="max_table",
         )
 
@@ -177,7 +177,7 @@ def group_probabilities(
 
     Returns
     -------
-    list of (groups,) arrays, one a variable
+    list of (groups,) arrays, one per variable
         Exact ones sum to 1. Sampled ones are ``(count + 1) / (n_samples + configurations)``, so that none is 0 [1]_.
 
     Raises

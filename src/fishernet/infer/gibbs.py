@@ -45,9 +45,9 @@ class Diagnosis:
     effective_sample_size: Array
     """(n,) the smallest of a variable's states: so many independent rows would tell as much."""
     standard_errors: tuple[Array, ...]
-    """The standard error of each state's probability, one (r,) array a variable."""
+    """The standard error of each state's probability, one (r,) array per variable."""
     probabilities: tuple[Array, ...]
-    """The states' shares of all rows, one (r,) array a variable."""
+    """The states' shares of all rows, one (r,) array per variable."""
     n_rows: int
     """The number of rows of all chains."""
     seed: int
@@ -204,7 +204,7 @@ class Estimate:
     """Probabilities by Monte Carlo."""
 
     probabilities: Array
-    """One axis a name; sums to 1."""
+    """One axis per name; sums to 1."""
     standard_errors: Array
     """Of the same shape: the Monte Carlo error of each, the larger of what the batches within the chains and what the
     differences between the chains say."""

@@ -83,28 +83,9 @@ class JunctionTree:
         return f"JunctionTree({len(self.cliques)} cliques, width {self.width}, {self.n_cells:,} cells)"
 
     def marginal(self, names: Iterable[str], *, given: Given = None, likelihood: Likelihood = None) -> Array:
-        """Return the joint probabilities of some variables, given what is known.
+        """Return the joint probabilities of some variables, given what is known, one axis per name; see `marginal`.
 
-        Parameters
-        ----------
-        names : iterable of str
-            Need not lie in one clique.
-        given : mapping from name to state, optional
-        likelihood : mapping from name to (r,) array, optional
-
-        Returns
-        -------
-        array, one axis a name
-            Sums to 1.
-
-        Raises
-        ------
-        SchemaError, UnknownStateError
-            When a name or a state is not the network's.
-        ZeroProbabilityError
-            When what is given has probability 0.
-        StateSpaceError
-            When a table would be too large.
+        The names need not lie in one clique.
         """
         asked = list(names)
         check_names(asked)
@@ -124,9 +105,9 @@ class JunctionTree:
 
         Returns
         -------
-        list of arrays, one a variable
-            One axis a parent, in the order of its conditional, and the variable's own axis last. Of a Markov network:
-            one a factor, with its axes.
+        list of arrays, one per variable
+            One axis per parent, in the order of its conditional, and the variable's own axis last. Of a Markov network:
+            one per factor, with its axes.
         """
         evidence = Evidence.of(self._net.variables, given, likelihood)
         tables = self._families(evidence, given)

@@ -82,7 +82,7 @@ class Sampled(Protocol):
 
     @property
     def conditionals(self) -> Sequence[GroupedConditional]:
-        """One a variable."""
+        """One per variable."""
 
     @property
     def inputs(self) -> tuple[tuple[int, ...], ...]:
@@ -167,7 +167,7 @@ def _checked_weights(variables: Sequence[Variable], weights: Weights) -> npt.NDA
     else:
         array = np.array(weights, dtype=np.float64)
     if array.shape != (len(variables),):
-        raise FishernetError(f"weights must be one number a variable, ({len(variables)},), got shape {array.shape}")
+        raise FishernetError(f"weights must be one number per variable, ({len(variables)},), got shape {array.shape}")
     if not np.isfinite(array).all() or (array < 0).any():
         raise FishernetError("weights must be finite and not negative")
     if abs(array.sum() - 1) > 1e-9:

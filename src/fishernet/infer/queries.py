@@ -142,7 +142,7 @@ def marginal(
 
     Returns
     -------
-    array, one axis a name, in their order
+    array, one axis per name, in their order
         Sums to 1.
 
     Raises
@@ -197,8 +197,8 @@ def family_marginals(
 
     Returns
     -------
-    list of arrays, one a variable
-        One axis a parent, in the order of its conditional, and the variable's own axis last; each sums to 1.
+    list of arrays, one per variable
+        One axis per parent, in the order of its conditional, and the variable's own axis last; each sums to 1.
 
     Raises
     ------

@@ -272,11 +272,7 @@ class BayesianNetwork(Network):
     def probabilities_given_rest(self, rows: Table, target: int) -> npt.NDArray[np.float64]:
         """Return the probabilities of the states of the variable at a position given all others, (n_rows, r).
 
-        Parameters
-        ----------
-        rows : Table
-            Of the network's variables, complete; what is in the target's column does not matter.
-        target : int
+        What the complete rows hold in the target's column does not matter.
         """
         values = self.flat.target_values(rows.native, self._log_tables, target)
         top = values.max(axis=1, keepdims=True, initial=-np.inf)
@@ -378,13 +374,7 @@ class BayesianNetwork(Network):
         return joint_precision(self.conditionals)
 
     def to_markov_network(self) -> GaussianMarkovNetwork:
-        """Return the distribution of continuous variables by its mean and precision, which also predicts numbers.
-
-        Raises
-        ------
-        SchemaError
-            When a variable is categorical.
-        """
+        """Return the distribution of continuous variables by its mean and precision, which also predicts numbers."""
         return GaussianMarkovNetwork(self.names, self.mean, self.precision)
 
     def _moments(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

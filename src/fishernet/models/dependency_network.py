@@ -96,17 +96,14 @@ class DependencyNetwork(Network):
         tolerance: float = 1e-9,
         allow_zeros: bool = False,
     ) -> Self:
-        """Make a network of its tables.
+        """Make a network of its tables; arguments are those of `BayesianNetwork.from_tables`, with inputs for parents.
 
         Parameters
         ----------
         variables : sequence of Variable
         inputs : mapping from name to names
-            A variable without inputs may be left out.
         tables : mapping from name to array [input 1, ..., input m, state]
-            The probabilities; every row sums to 1.
         tolerance : float
-            How far a row's sum may be from 1; beyond 1e-9 the row is divided by its sum.
         allow_zeros : bool
             Take probabilities of zero, under which the chain may not be ergodic.
 

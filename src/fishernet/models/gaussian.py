@@ -85,23 +85,11 @@ class Gaussian(Value):
         self._set(mean=checked_number(mean, "the mean"), sd=spread)
 
     def log_prob(self, x: npt.ArrayLike) -> Numbers:
-        """Return the log-density of each of (n,) numbers, (n,) float64.
-
-        Raises
-        ------
-        SchemaError
-            When one is not a finite number.
-        """
+        """Return the log-density of each of (n,) numbers, (n,) float64."""
         return log_normal((checked_data(x) - self.mean) / self.sd, self.sd)
 
     def fisher_scores(self, x: npt.ArrayLike) -> Numbers:
-        """Return the derivatives of each log-density in mean and sd, (n, 2) float64.
-
-        Raises
-        ------
-        SchemaError
-            When one of the (n,) numbers is not finite.
-        """
+        """Return the derivatives of each log-density in mean and sd, (n, 2) float64."""
         z = (checked_data(x) - self.mean) / self.sd
         return np.column_stack([z, z**2 - 1]) / self.sd
 
@@ -170,17 +158,11 @@ class GaussianMixture(Value):
 
     @property
     def n_parameters(self) -> int:
-        """The number of scores: one a mean."""
+        """The number of scores: one per mean."""
         return len(self.means)
 
     def log_prob(self, x: npt.ArrayLike) -> Numbers:
-        """Return the log-density of each of (n,) numbers, (n,) float64.
-
-        Raises
-        ------
-        SchemaError
-            When one is not a finite number.
-        """
+        """Return the log-density of each of (n,) numbers, (n,) float64."""
         return np.asarray(np.logaddexp.reduce(self._joint(checked_data(x)), axis=1))
 
     def posterior(self, x: npt.ArrayLike) -> Numbers:
@@ -189,13 +171,7 @@ class GaussianMixture(Value):
         return np.asarray(np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)))
 
     def fisher_scores(self, x: npt.ArrayLike) -> Numbers:
-        """Return the derivatives of each log-density in the means, (n, n_components) float64.
-
-        Raises
-        ------
-        SchemaError
-            When one of the (n,) numbers is not finite.
-        """
+        """Return the derivatives of each log-density in the means, (n, n_components) float64."""
         values = checked_data(x)
         return self.posterior(values) * (values[:, None] - self.means) / self.sd**2
 

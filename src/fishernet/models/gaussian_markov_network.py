@@ -235,13 +235,7 @@ class GaussianMarkovNetwork(Value):
         return np.asarray(log_det - 0.5 * len(self.names) * math.log(2 * math.pi) - 0.5 * (z**2).sum(axis=1))
 
     def sample(self, n: int, *, seed: Seed = None) -> Numbers:
-        """Draw rows, (n, d) float64.
-
-        Parameters
-        ----------
-        n : int
-        seed : None, int or numpy.random.Generator
-        """
+        """Draw rows, (n, d) float64."""
         count = draw_count(n)
         z = generator(seed).standard_normal((count, len(self.names)))
         drawn: Numbers = self.mean + np.linalg.solve(self._factor.T, z.T).T
@@ -293,17 +287,7 @@ class GaussianMarkovNetwork(Value):
         return self
 
     def predict_each(self, X: Any) -> Numbers:
-        """Return the conditional mean of each variable given all others of its row, (n, d) float64.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame
-
-        Raises
-        ------
-        SchemaError
-            As for `log_prob`.
-        """
+        """Return the conditional mean of each variable given all others of its row, (n, d) float64."""
         rows = as_rows(X, self.names, "a Gaussian network")
         found: Numbers = rows - (rows - self.mean) @ self.precision / np.diagonal(self.precision)
         return found
@@ -311,10 +295,7 @@ class GaussianMarkovNetwork(Value):
     def conditional_covariance(self, names: str | Iterable[str], *, given: Iterable[str] | None = None) -> Numbers:
         """Return the covariance of some variables given others, (n_names, n_names); it is that of every row.
 
-        Parameters
-        ----------
-        names, given
-            As for `predict`.
+        The arguments are those of `predict`.
         """
         wanted, _, hidden = self._split(names, given)
         at = [hidden.index(v) for v in wanted]
@@ -362,17 +343,8 @@ class GaussianMarkovNetwork(Value):
         """Return the expected product of the scores of one row, (n_parameters, n_parameters) float64.
 
         The precision itself for the means; ``1/2 tr(W E_a W E_b)`` for the entries of the precision, with W the
-        covariance and E_a the derivative in entry a; 0 between means and entries.
-
-        Parameters
-        ----------
-        parameters
-            As for `fisher_scores`.
-
-        Raises
-        ------
-        StateSpaceError
-            When it would not fit.
+        covariance and E_a the derivative in entry a; 0 between means and entries. The parameters are chosen as for
+        `fisher_scores`.
         """
         kinds = _checked_kinds(parameters)
         d = len(self.names) if "mean" in kinds else 0

@@ -115,12 +115,9 @@ class Network(Value):
         return table
 
     def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:
-        """Return the log-probability of each cell given its parents; a low term tells why a row is odd.
+        """Return the log-probability of each cell given its parents, (n_rows, n_variables) float64 in nats.
 
-        Returns
-        -------
-        (n_rows, n_variables) float64
-            In nats.
+        A low term tells why a row is odd.
         """
         rows = self.rows(table, complete_for="log_prob_terms")
         native = self._core_form()

@@ -85,30 +85,17 @@ class Conditional(Value, ABC):
 
     @abstractmethod
     def draw(self, columns: Sequence[npt.NDArray[Any]], noise: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """Return the child's column as a function of its parents and of standard normal numbers.
+        """Return the child's column as a function of its parents and of standard normal numbers, (n_rows,).
 
-        Parameters
-        ----------
-        columns : sequence of (n_rows,) arrays
-            Of the model's variables, as a Table holds them; only the parents' are looked at.
-        noise : (n_rows,) float64
-            Independent standard normal numbers make independent draws.
+        Of the columns of the model's variables, as a Table holds them, only the parents' are looked at. Independent
+        noise makes independent draws.
         """
 
     @abstractmethod
     def scores(self, table: Table, out: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
         """Return the derivatives of `log_prob` by the free parameters, (n_rows, n_parameters).
 
-        Parameters
-        ----------
-        table : Table
-        out : (n_rows, n_parameters) array of zeros, optional
-            Where they are written.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a row has a state of probability zero.
+        They are written to `out`, an array of zeros, where there is one. ZeroProbabilityError when a row is impossible.
         """
 
     @abstractmethod
@@ -172,7 +159,7 @@ class Conditional(Value, ABC):
         raise self._no_groups()
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:  # noqa: ARG002
-        """Return the sum over each group of one number a configuration, (groups,)."""
+        """Return the sum over each group of one number per configuration, (groups,)."""
         raise self._no_groups()
 
     def score_entries(self, table: Table) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:  # noqa: ARG002
@@ -188,11 +175,11 @@ class Conditional(Value, ABC):
         raise self._no_groups()
 
     def table(self) -> Probabilities:
-        """Return the probabilities with one axis a parent and the child's last."""
+        """Return the probabilities with one axis per parent and the child's last."""
         raise self._no_groups()
 
     def to_frame(self) -> pa.Table:
-        """Return the probabilities with labels, one row a cell."""
+        """Return the probabilities with labels, one row per cell."""
         raise self._no_groups()
 
     def as_regression(self) -> tuple[float, npt.NDArray[np.float64], float]:
@@ -246,13 +233,7 @@ class Grouped(Conditional):
         """(groups, states) float64, read-only; each row sums to 1."""
 
     def group_map(self) -> npt.NDArray[np.integer[Any]] | None:
-        """Return the group of each configuration, the last parent fastest; None: each is a group of its own.
-
-        Raises
-        ------
-        StateSpaceError
-            When there are too many configurations.
-        """
+        """Return the group of each configuration, the last parent fastest; None: each is a group of its own."""
         return None
 
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
@@ -269,13 +250,7 @@ class Grouped(Conditional):
         return ({parent: (int(state),) for parent, state in zip(self.parents, states, strict=True)},)
 
     def table(self) -> Probabilities:
-        """Return the probabilities with one axis a parent and the child's last.
-
-        Raises
-        ------
-        StateSpaceError
-            When they have more than 2**28 cells.
-        """
+        """Return the probabilities with one axis per parent and the child's last."""
         groups = self.group_map()
         if groups is None:
             return self.probabilities.reshape(self._shape)
@@ -283,7 +258,7 @@ class Grouped(Conditional):
         return np.asarray(self.probabilities[groups].reshape(self._shape))
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the sum over each group of one number a configuration, (groups,)."""
+        """Return the sum over each group of one number per configuration, (groups,)."""
         groups = self.group_map()
         if groups is None:
             return of_configurations
@@ -319,11 +294,6 @@ class Grouped(Conditional):
 
         The derivative by theta_jk, k below the last state, is 1 / theta in the row's own state, or -1 / theta of the
         last state in all others where that is the row's (Leppä-aho et al., 2020, Eq. 8).
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a row has a state of probability zero.
         """
         group, state, theta = self._positive(table)
         free = np.arange(self.variables[-1].cardinality - 1)
@@ -342,17 +312,10 @@ class Grouped(Conditional):
         return scores
 
     def information(self, of_parents: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return a block a group, ``P(group j) (diag(1 / theta_jk) + 1 / theta_jr)``, (groups, r - 1, r - 1).
+        """Return a block per group, ``P(group j) (diag(1 / theta_jk) + 1 / theta_jr)``, (groups, r - 1, r - 1).
 
-        Parameters
-        ----------
-        of_parents : (groups,) array
-            The probability of each group.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a group that occurs has a state of probability zero.
+        `of_parents` has the probability of each group. ZeroProbabilityError when one that occurs has a state of
+        probability 0.
         """
         theta, p = self.probabilities, of_parents
         zero: npt.NDArray[Any] = np.argwhere((theta == 0) & (p[:, None] > 0))
@@ -454,14 +417,17 @@ def shown_states(states: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {label!r}" for name, label in states.items())
 
 
-def checked_probabilities(values: npt.ArrayLike, what: str, *, tolerance: float = ROUNDING) -> Probabilities:
-    """Return probabilities as a read-only (groups, states) array whose rows sum to 1; `what` they are is for messages.
+def checked_probabilities(
+    values: npt.ArrayLike, variables: Sequence[Column], *, tolerance: float = ROUNDING
+) -> Probabilities:
+    """Return probabilities of the last variable as a read-only (groups, states) array whose rows sum to 1.
 
     A row's sum may be off by the tolerance; rows off by more than 1e-9 are divided by their sum.
     """
+    what, states = f"the conditional of {variables[-1].name!r}", variables[-1].cardinality
     table = np.array(values, dtype=np.float64, order="C")
-    if table.ndim != 2 or table.shape[1] == 0:
-        raise SchemaError(f"{what}: probabilities must be (groups, states), got shape {table.shape}")
+    if table.ndim != 2 or table.shape[1] != states:
+        raise SchemaError(f"{what}: probabilities must be (groups, states), (any, {states}); got shape {table.shape}")
     if not np.isfinite(table).all():
         raise SchemaError(f"{what}: a probability is not a finite number ({_first(table, ~np.isfinite(table))})")
     if (table < 0).any():

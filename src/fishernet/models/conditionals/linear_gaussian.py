@@ -130,10 +130,7 @@ class LinearGaussian(Conditional):
     def information(self, of_parents: tuple[Numbers, Numbers]) -> Numbers:
         """Return the mean product of (1, parents) with itself over sd^2, and 2 / sd^2, (n_parameters, n_parameters).
 
-        Parameters
-        ----------
-        of_parents : (m,) and (m, m) array
-            The mean and the covariance of the parents.
+        `of_parents` is the mean (m,) and the covariance (m, m) of the parents.
         """
         mean, covariance = of_parents
         inputs = np.concatenate([[1.0], mean])

@@ -50,7 +50,7 @@ class Split:
 
 
 class TreeConditional(Grouped):
-    """P(child given its parents), one row a leaf of a decision tree.
+    """P(child given its parents), one row per leaf of a decision tree.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class TreeConditional(Grouped):
     tree : Split or int
         The root; ``0`` is a tree of one leaf.
     probabilities : (leaves, r) array
-        One row a leaf; rows sum to 1.
+        One row per leaf; rows sum to 1.
 
     Raises
     ------
@@ -85,11 +85,7 @@ class TreeConditional(Grouped):
         probabilities: npt.ArrayLike,
     ) -> None:
         name = variables[-1].name
-        rows = checked_probabilities(probabilities, f"the conditional of {name!r}")
-        if rows.shape[1] != variables[-1].cardinality:
-            raise SchemaError(
-                f"the conditional of {name!r} has {rows.shape[1]} states, not {variables[-1].cardinality}"
-            )
+        rows = checked_probabilities(probabilities, variables)
         cardinalities = {p: v.cardinality for p, v in zip(parents, variables, strict=False)}
         leaves = sorted(_leaves(tree, cardinalities, name))
         if leaves != list(range(rows.shape[0])):
@@ -147,13 +143,7 @@ class TreeConditional(Grouped):
         return lines
 
     def group_map(self) -> npt.NDArray[np.int64]:
-        """Return the leaf of each configuration.
-
-        Raises
-        ------
-        StateSpaceError
-            When there are more than 2**24 configurations; `nodes` has no such limit.
-        """
+        """Return the leaf of each configuration, of at most 2**24; `nodes` has no such limit."""
         n = check_cells(self.variables[:-1], f"the configurations of {self.name!r}", MOST_MAPPED)
         states = np.unravel_index(np.arange(n), self._shape[:-1]) if self.parents else ()
         return self._groups_of([np.asarray(s, dtype=np.int64) for s in states], n)

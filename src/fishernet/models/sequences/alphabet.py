@@ -89,11 +89,6 @@ class Alphabet(Value):
         """Return the alphabet of the symbols that occur in strings: sorted, or by appearance where they cannot be.
 
         One symbol, which stands for those that are not known, may be left out.
-
-        Raises
-        ------
-        SchemaError
-            When one string is given in place of a list of them, or there is no symbol at all.
         """
         if isinstance(strings, str | bytes):
             raise SchemaError("a list of strings is needed, not one string; write [string]")
@@ -125,12 +120,7 @@ class Alphabet(Value):
         return f"Alphabet({list(self.symbols)!r})"
 
     def encode(self, strings: Iterable[Sequence[Symbol]]) -> Strings:
-        """Return strings as codes.
-
-        Parameters
-        ----------
-        strings : iterable of strings
-            Each a str or a sequence of symbols; it may be empty.
+        """Return strings as codes; each string is a str or a sequence of symbols, and may be empty.
 
         Raises
         ------

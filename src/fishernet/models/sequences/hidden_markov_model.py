@@ -58,7 +58,7 @@ class HiddenMarkovModel(Value):
     emission : (n_states, n_symbols) array
         ``emission[a, s]`` is P(symbol s | a); with `empty` one column more.
     alphabet : iterable of symbols, or Alphabet, optional
-        0, 1, ... without it.
+        Default: 0, 1, ...
     final : (n_states,) array, optional
         ``final[a]`` is the probability of stopping after a. Rows of `transition` then sum to 1 - final[a], and what
         `initial` lacks to 1 is the probability of stopping at once. Without it a string ends where it ends.
@@ -140,7 +140,7 @@ class HiddenMarkovModel(Value):
         model : object
             With ``startprob_``, ``transmat_`` and ``emissionprob_``.
         alphabet : iterable of symbols, or Alphabet, optional
-            0, 1, ... without it.
+            Default: 0, 1, ...
 
         Raises
         ------
@@ -176,13 +176,7 @@ class HiddenMarkovModel(Value):
 
     @property
     def native(self) -> _core.HiddenMarkov:
-        """The model as the core sees it.
-
-        Raises
-        ------
-        SchemaError
-            When states without a symbol can follow one another forever.
-        """
+        """The model as the core sees it; SchemaError when states without a symbol can follow one another forever."""
         if self._native is None:
             native = _core.HiddenMarkov(
                 self.initial, self.transition, self.emission, self.empty, self.final, self.stop_at_once
@@ -222,7 +216,7 @@ class HiddenMarkovModel(Value):
     def posterior(
         self, strings: Strings, *, return_log_prob: bool = False
     ) -> list[Numbers] | tuple[list[Numbers], Numbers]:
-        """Return P(state of the symbol | string) for every symbol, one (length, n_states) array a string.
+        """Return P(state of the symbol | string) for every symbol, one (length, n_states) array per string.
 
         Parameters
         ----------
@@ -242,7 +236,7 @@ class HiddenMarkovModel(Value):
         return (shares, logs) if return_log_prob else shares
 
     def decode(self, strings: Strings, *, method: str = "viterbi") -> list[npt.NDArray[np.int32]]:
-        """Return the state of every symbol, one (length,) int32 array a string.
+        """Return the state of every symbol, one (length,) int32 array per string.
 
         Parameters
         ----------
@@ -267,15 +261,7 @@ class HiddenMarkovModel(Value):
         return [states[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
 
     def expected_counts(self, strings: Strings) -> ExpectedCounts:
-        """Return how often the trajectories of each string are expected to use each parameter.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a string is impossible.
-        StateSpaceError
-            When they would not fit.
-        """
+        """Return how often the trajectories of each string are expected to use each parameter."""
         return counts_of_each(self.native, self.parameters, self.alphabet.encode(strings))
 
     def fisher_scores(self, strings: Strings, *, parameters: Sequence[str] | None = None) -> Numbers:
@@ -285,7 +271,7 @@ class HiddenMarkovModel(Value):
         ----------
         strings : iterable of strings
         parameters : sequence of str, optional
-            Some of "emission", "transition", "initial" and "final"; all without it.
+            Some of "emission", "transition", "initial" and "final"; by default all.
 
         Returns
         -------
@@ -314,12 +300,7 @@ class HiddenMarkovModel(Value):
     def fisher_information(self, *, length: int | None = None, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the Fisher information of strings of one length, by enumeration, (n_parameters, n_parameters).
 
-        Raises
-        ------
-        SchemaError
-            When there is no length.
-        StateSpaceError
-            When there are too many strings; of a model with a final state or an empty symbol there are infinitely many.
+        There must not be too many; of a model with a final state or an empty symbol there are infinitely many.
         """
         what = "the strings of a model with a final state or an empty symbol"
         remedy = "simulate the information"

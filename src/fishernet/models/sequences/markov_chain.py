@@ -116,13 +116,7 @@ class MarkovChain(Value):
         return self.transition.size
 
     def log_prob(self, strings: Strings) -> Numbers:
-        """Return the log-probability of each string given its first symbols, (n,) float64; -inf for the impossible.
-
-        Raises
-        ------
-        UnknownStateError
-            When a symbol is not in the alphabet.
-        """
+        """Return the log-probability of each string given its first symbols, (n,) float64; -inf for the impossible."""
         encoded = self.alphabet.encode(strings)
         owners, cells = self._steps(encoded)
         with np.errstate(divide="ignore"):
@@ -130,12 +124,9 @@ class MarkovChain(Value):
         return np.bincount(owners, logs[cells], minlength=len(encoded)).astype(np.float64, copy=False)
 
     def counts(self, strings: Strings) -> Any:
-        """Return how often each string goes from a context to a symbol.
+        """Return how often each string goes from a context to a symbol, (n, n_parameters), as a sparse csr_array.
 
-        Returns
-        -------
-        (n, n_parameters) scipy.sparse.csr_array of float64
-            Columns are the cells of `transition` in C order.
+        Columns are the cells of `transition` in C order.
         """
         import scipy.sparse as sp  # slow to import, and needed by few calls
 
@@ -246,7 +237,7 @@ class MarkovChain(Value):
 
     @property
     def _rows(self) -> Numbers:
-        """One row a context."""
+        """One row per context."""
         return self.transition.reshape(-1, self.transition.shape[-1])
 
     def _steps(self, encoded: Encoded) -> tuple[Integers, Integers]:

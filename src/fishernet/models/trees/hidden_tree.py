@@ -67,24 +67,16 @@ def checked_branches(
 
 @dataclass(frozen=True, eq=False)
 class TreeCounts:
-    """Expected numbers of events, given strings.
-
-    Attributes
-    ----------
-    root : (n_states,) float64
-        How often the root was in each state.
-    transition : float64, of the shape of the model's
-        How often a child was in state b below a node in state a.
-    emission : float64, of the shape of the model's
-        How often a leaf had the symbol s below a node in state a; missing symbols do not count.
-    log_likelihood : float
-        The sum of the strings' log-probabilities, in nats.
-    """
+    """Expected numbers of events, given strings; they add over parts of the data."""
 
     root: Numbers
+    """(n_states,) how often the root was in each state."""
     transition: Numbers
+    """Of the shape of the model's: how often a child was in state b below a node in state a."""
     emission: Numbers
+    """Of the shape of the model's: how often a leaf had symbol s below state a; missing symbols do not count."""
     log_likelihood: float
+    """The sum of the strings' log-probabilities, in nats."""
 
 
 def times(quotients: Numbers, theta: Numbers) -> Numbers:
@@ -177,11 +169,11 @@ class HiddenTree(Value):
         The number of children that a node in each state has (12.1.6). A labelling in which a node has another number
         has probability 0, and the rest is not renormalized: strings then have a total mass below 1.
     alphabet : iterable of symbols, or Alphabet, optional
-        0, 1, ... without it.
+        Default: 0, 1, ...
     missing : symbol, optional
         Stands in strings for a symbol that is not known; what it may be is summed out.
     branch_tables : sequence of int, optional
-        Which table each branch has, one a branch in the order of `TreeShape`: node by node, depth first, and the
+        Which table each branch has, one per branch in the order of `TreeShape`: node by node, depth first, and the
         children of a node in their order.
 
     Raises
@@ -359,31 +351,14 @@ class HiddenTree(Value):
         return self.native.log_prob(self.encode(strings))
 
     def sample(self, n: int, *, seed: Seed = None) -> list[str | list[object]]:
-        """Draw strings; with arities, given that they are met.
-
-        Parameters
-        ----------
-        n : int
-            How many strings.
-        seed : None, int or numpy.random.Generator
-
-        Returns
-        -------
-        list
-            Strings: str where all symbols are single characters, otherwise lists of symbols.
-        """
+        """Draw strings, each a str where all symbols are single characters; with arities, given that they are met."""
         count = draw_count(n)
         draws = np.random.Generator(np.random.Philox(key=stream_key(seed)))
         codes = draw_symbols(self, count, draws)
         return [self.alphabet.string(row) for row in codes.tolist()]
 
     def posterior(self, strings: Strings) -> Numbers:
-        """Return P(state of each inner node | string).
-
-        Returns
-        -------
-        (n, n_nodes, n_states) float64
-            Nodes depth first, the root first.
+        """Return P(state of each inner node | string), (n, n_nodes, n_states); nodes depth first, the root first.
 
         Raises
         ------
@@ -396,18 +371,7 @@ class HiddenTree(Value):
         return found
 
     def expected_counts(self, strings: Strings) -> TreeCounts:
-        """Return how often each event is expected in the strings, all together.
-
-        Returns
-        -------
-        TreeCounts
-            They add over parts of the data.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a string is impossible.
-        """
+        """Return how often each event is expected in the strings, all together; none may be impossible."""
         return self.counts_of_codes(self.encode(strings))
 
     def counts_of_codes(self, codes: Codes) -> TreeCounts:

@@ -86,11 +86,6 @@ class NamedTree:
 
         An inner node that keeps one child only is left out, and the lengths of the branches are added; but for the
         root, which stays.
-
-        Raises
-        ------
-        SchemaError
-            When a name is no leaf, or there are none.
         """
         wanted = list(dict.fromkeys(names))
         unknown = set(wanted) - set(self.leaves)
