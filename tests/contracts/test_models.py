@@ -220,7 +220,7 @@ CASES: dict[str, Case] = {
         other=lambda: random_hmm(2, alphabet="ab"),
     ),
     "HiddenMarkovModel with zeros": Case(
-        lambda: fn.HiddenMarkovModel([1, 0], [[0.5, 0.5], [0, 1]], [[1, 0], [0.3, 0.7]], alphabet="ab"),
+        lambda: fn.HiddenMarkovModel([1.0, 0.0], [[0.5, 0.5], [0.0, 1.0]], [[1.0, 0.0], [0.3, 0.7]], alphabet="ab"),
         strings("ab", 4),
         draws={"length": 4},
         information=None,
@@ -428,7 +428,7 @@ def test_the_information_of_a_density_is_the_expected_product_of_scores(name: st
 @of(SCORED)
 def test_nothing_has_no_numbers(name: str) -> None:
     model = CASES[name].make()
-    none = np.zeros((0, len(model.names))) if hasattr(model, "names") else []
+    none: Any = np.zeros((0, len(model.names))) if hasattr(model, "names") else []
     assert model.log_prob(none).shape == (0,)
     assert model.fisher_scores(none).shape == (0, model.n_parameters)
 

@@ -50,15 +50,6 @@ def test_evidence_has_the_chain_rule(query: Query) -> None:
 # -------------------------------------------------------------------------------------------------------- likelihoods
 
 
-@given(queries())
-def test_one_state_alone_is_what_is_given(query: Query) -> None:
-    states = {v.name: v.states for v in query.net.variables}
-    points = {name: [float(s == label) for s in states[name]] for name, label in query.given.items()}
-    hard = fn.infer.marginal(query.net, query.names, given=query.given)
-    soft = fn.infer.marginal(query.net, query.names, likelihood=points)
-    np.testing.assert_allclose(soft, hard, rtol=1e-12, atol=1e-300)
-
-
 @given(queries(), st.sampled_from([1e-200, 0.5, 7.0, 1e200]))
 def test_a_factor_moves_log_evidence_and_nothing_else(query: Query, factor: float) -> None:
     for name, values in query.likelihood.items():

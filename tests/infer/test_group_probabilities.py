@@ -114,26 +114,6 @@ def test_one_million_samples_are_drawn_unless_told_otherwise() -> None:
     np.testing.assert_allclose(got, [1_000_001 / 1_000_002, 1 / 1_000_002], rtol=1e-12)
 
 
-def test_a_sample_is_a_function_of_the_seed_alone() -> None:
-    net = random_network(0, [2, 3, 4, 2])
-
-    def sampled(seed: Any) -> list[Any]:
-        arrays = fn.infer.group_probabilities(net, method="sample", n_samples=20_000, seed=seed)
-        return [array.tolist() for array in arrays]
-
-    before = fn.set_threads(1)
-    try:
-        one = sampled(7)
-        fn.set_threads(3)
-        assert sampled(7) == one
-    finally:
-        fn.set_threads(before)
-    assert sampled(8) != one
-    rng = np.random.default_rng(7)
-    assert sampled(rng) == one
-    assert sampled(rng) != one
-
-
 # -------------------------------------------------------------------------------------------------------- the method
 
 

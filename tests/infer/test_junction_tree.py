@@ -94,12 +94,6 @@ def test_the_width_of_small_graphs_is_their_treewidth(parents: dict[str, list[st
     assert fn.infer.JunctionTree(network_of(parents)).width == treewidth
 
 
-def test_variables_without_arcs_are_cliques_of_their_own() -> None:
-    tree = fn.infer.JunctionTree(network_of({"a": [], "b": [], "c": []}, cardinality=3))
-    assert sorted(tree.cliques) == [("a",), ("b",), ("c",)]
-    assert tree.n_cells == 9
-
-
 # ---------------------------------------------------------------------------------------------------------- answers
 
 
@@ -122,16 +116,6 @@ def test_answers_are_the_callers_own(net: fn.BayesianNetwork) -> None:
     for got, expected in zip(tree.family_marginals(), reference.family_marginals(net), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-300)
     np.testing.assert_allclose(tree.marginal(net.names), reference.joint(net), rtol=1e-10, atol=1e-300)
-
-
-def test_names_of_different_components_are_independent() -> None:
-    tables: dict[str, Any] = {"a": [0.3, 0.7], "c": [0.2, 0.8], "b": [[0.1, 0.9], [0.6, 0.4]]}
-    tables["d"] = [[0.5, 0.5], [1, 0]]
-    variables = [fn.Variable(name, [0, 1]) for name in "abcd"]
-    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"], "d": ["c"]}, tables)
-    tree = fn.infer.JunctionTree(net)
-    expected = np.outer([0.3 * 0.1 + 0.7 * 0.6, 0.3 * 0.9 + 0.7 * 0.4], [0.2 * 0.5 + 0.8, 0.2 * 0.5])
-    np.testing.assert_allclose(tree.marginal(["b", "d"]), expected, rtol=1e-13)
 
 
 # ----------------------------------------------------------------------------------------------------------- limits

@@ -9,13 +9,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError, StateSpaceError
 from tests.networks import random_network
-from tests.reference import inference as reference
-from tests.reference.inference import Query, all_kinds, married, queries
+from tests.reference.inference import Query, married, queries
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -27,39 +25,6 @@ def test_elimination_and_the_tree_agree_where_nobody_can_enumerate(seed: int) ->
     for names in (["v0"], ["v23", "v2"], ["v5", "v11", "v17"]):
         got = fn.infer.marginal(net, names, given=evidence)
         np.testing.assert_allclose(got, tree.marginal(names, given=evidence), rtol=1e-10, atol=1e-300)
-
-
-@given(all_kinds(), st.randoms(use_true_random=False))
-def test_axes_follow_the_names(net: fn.BayesianNetwork, random: Any) -> None:
-    order = list(range(len(net.names)))
-    random.shuffle(order)
-    straight = fn.infer.marginal(net, net.names)
-    turned = fn.infer.marginal(net, [net.names[i] for i in order])
-    np.testing.assert_allclose(turned, straight.transpose(order), rtol=1e-12, atol=1e-300)
-
-
-@given(queries())
-def test_a_smaller_marginal_is_the_sum_of_a_larger_one(query: Query) -> None:
-    large = fn.infer.marginal(query.net, query.names, **query.evidence)
-    assert large.sum() == pytest.approx(1, rel=1e-12)
-    for axis, name in enumerate(query.names):
-        others = tuple(i for i in range(large.ndim) if i != axis)
-        small = fn.infer.marginal(query.net, [name], **query.evidence)
-        np.testing.assert_allclose(large.sum(axis=others), small, rtol=1e-10, atol=1e-300)
-
-
-@given(queries())
-def test_no_names_give_one(query: Query) -> None:
-    got = fn.infer.marginal(query.net, [], **query.evidence)
-    assert got.shape == ()
-    assert float(got) == pytest.approx(1, rel=1e-12)
-
-
-def test_a_given_name_has_a_point_mass_on_its_axis() -> None:
-    net = random_network(4, [2, 3, 4])
-    got = fn.infer.marginal(net, ["v1", "v0"], given={"v1": "s2"})
-    np.testing.assert_array_equal(got[:2], 0)
-    np.testing.assert_allclose(got[2], reference.marginal(net, ["v0"], {"v1": "s2"}), rtol=1e-12)
 
 
 def test_all_names_may_be_given() -> None:
@@ -102,16 +67,6 @@ def test_causes_explain_each_other_away() -> None:
 
 
 # --------------------------------------------------------------------------------------------------- awkward networks
-
-
-def test_one_variable_is_its_table() -> None:
-    net = fn.BayesianNetwork.from_tables([fn.Variable("x", list("abc"))], {}, {"x": [0.2, 0, 0.8]})
-    np.testing.assert_allclose(fn.infer.marginal(net, ["x"]), [0.2, 0, 0.8], rtol=1e-13)
-
-
-def test_one_state_is_certain() -> None:
-    net = random_network(0, [1, 1, 1])
-    np.testing.assert_array_equal(fn.infer.marginal(net, ["v2", "v0"]), [[1]])
 
 
 def test_small_probabilities_keep_their_digits() -> None:

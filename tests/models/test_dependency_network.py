@@ -11,7 +11,6 @@ from hypothesis import given, settings
 
 import fishernet as fn
 from fishernet.base.errors import (
-    FishernetError,
     SchemaError,
     ZeroProbabilityError,
 )
@@ -124,11 +123,6 @@ def test_full_conditionals_are_of_a_bayesian_network() -> None:
         fn.DependencyNetwork.from_joint(pair())  # type: ignore[arg-type]
 
 
-def test_a_fisher_kernel_needs_a_likelihood_which_it_has_not() -> None:
-    with pytest.raises(FishernetError, match="likelihood"):
-        fn.kernels.FisherKernel(pair())
-
-
 # --------------------------------------------------------------------------------------------- blankets too large
 
 
@@ -167,10 +161,3 @@ def test_a_network_of_large_blankets_can_be_printed_compared_and_pickled() -> No
     assert "class" in str(dn)
     assert pickle.loads(pickle.dumps(dn)) == dn
     assert fn.DependencyNetwork.from_joint(class_network(seed=1)) != dn
-
-
-def test_a_network_with_impossible_configurations_can_be_printed_and_compared() -> None:
-    net = fn.BayesianNetwork.from_tables([A, B], {"b": ["a"]}, {"a": [0.5, 0.5], "b": [[1, 0], [1, 0]]})
-    dn = fn.DependencyNetwork.from_joint(net, allow_zeros=True)
-    assert "2 variables" in repr(dn)
-    assert dn == fn.DependencyNetwork.from_joint(net, allow_zeros=True)
