@@ -21,7 +21,7 @@ from scipy import stats
 from scipy.linalg import block_diag
 
 import fishernet as fn
-from fishernet.models import FullTable, MergedTable
+from fishernet.models import FullTable, MergedTable, Split, TreeConditional
 from tests.networks import random_network
 from tests.reference.dependency import random_dependency_network
 from tests.reference.gaussians import random_bayesian_network, random_markov_network, regressions, rows_of
@@ -139,6 +139,15 @@ def merged_network() -> fn.BayesianNetwork:
     return fn.BayesianNetwork([a, b, c], [*roots, MergedTable(2, (0, 1), [a, b, c], [[0, 1, 1], [2, 0, 1]], rows)])
 
 
+def trees(p: float) -> fn.DependencyNetwork:
+    """P(c | a, b) asks b first, and a where b is v; P(a | c) asks c."""
+    a, b, c = (fn.Variable(name, list("uvw")[:r]) for name, r in (("a", 2), ("b", 3), ("c", 3)))
+    asks = Split(1, (0, 1, 0), (2, Split(0, (1, 0), (0, 1))))
+    of_c = TreeConditional(2, (0, 1), [a, b, c], asks, [[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [p, 0.6 - p, 0.4]])
+    of_a = TreeConditional(0, (2,), [c, a], Split(2, (1, 0, 0), (0, 1)), [[0.2, 0.8], [0.6, 0.4]])
+    return fn.DependencyNetwork([a, b, c], [of_a, TreeConditional(1, (), [b], 0, [[0.2, 0.3, 0.5]]), of_c])
+
+
 def markov_network(scale: float = 1.0) -> fn.MarkovNetwork:
     variables = [fn.Variable(f"v{i}", [f"s{k}" for k in range(r)]) for i, r in enumerate((2, 3, 2))]
     rng = np.random.default_rng(1)
@@ -184,6 +193,13 @@ CASES: dict[str, Case] = {
         lambda model, every: fn.infer.stationary(model).ravel(),
         draws=FAR,
         other=lambda: random_dependency_network(4, [2, 3, 2]),
+    ),
+    "DependencyNetwork of trees": Case(
+        lambda: trees(0.3),
+        states(2, 3, 3),
+        lambda model, every: fn.infer.stationary(model).ravel(),
+        draws=FAR,
+        other=lambda: trees(0.2),
     ),
     "DependencyNetwork of a joint": Case(
         lambda: fn.DependencyNetwork.from_joint(random_network(3, [2, 3, 2], sharp=3.0)),

@@ -39,8 +39,7 @@ class Value:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        assert isinstance(other, Value)
-        return same_values((self._parts(), self._options()), (other._parts(), other._options()))
+        return same_values(self.__reduce__(), other.__reduce__())
 
     def __hash__(self) -> int:
         return hash((type(self), _hashable((self._parts(), self._options()))))

@@ -227,11 +227,12 @@ class BayesianNetwork(Network):
     def predict_proba(self, table: Any, target: str) -> npt.NDArray[np.float64]:
         """Return the probability of each state of one variable, given the other cells of each row.
 
+        Missing cells are summed out exactly; see `fishernet.infer.predict_proba`, which says what is refused.
+
         Parameters
         ----------
-        table : Table or (n_rows, n_variables) array of codes
-            All variables but the target must be there; the target's column is not looked at. Missing cells are summed
-            out exactly.
+        table : Table, data frame or array of codes
+            All variables but the target must be there; the target's column is not looked at.
         target : str
             The variable to predict.
 
@@ -239,13 +240,6 @@ class BayesianNetwork(Network):
         -------
         (n_rows, r) float64
             Rows sum to 1.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a row is impossible whatever the target's state.
-        StateSpaceError
-            When so much is missing that a table would be too large.
         """
         return predict_proba(self, table, target)
 

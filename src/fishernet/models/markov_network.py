@@ -72,18 +72,9 @@ class MarkovNetwork(Value):
         return tuple((tuple(self.names[v] for v in axes), values) for axes, values in self._factors)
 
     def log_potential(self, table: Any) -> npt.NDArray[np.float64]:
-        """Return the sum of the logarithms of the factors at each row.
+        """Return the sum of the logarithms of the factors at each row, (n_rows,) float64 in nats.
 
         `fishernet.infer.log_partition` less than this is the row's log-probability.
-
-        Parameters
-        ----------
-        table : Table or (n_rows, n_variables) array of codes
-
-        Returns
-        -------
-        (n_rows,) float64
-            In nats.
         """
         rows = as_table(table, self.variables, complete_for="log_potential")
         total = np.zeros(rows.n_rows)

@@ -218,11 +218,7 @@ class HiddenMarkovModel(Value):
     ) -> list[Numbers] | tuple[list[Numbers], Numbers]:
         """Return P(state of the symbol | string) for every symbol, one (length, n_states) array per string.
 
-        Parameters
-        ----------
-        strings : iterable of strings
-        return_log_prob : bool
-            Whether the log-probability of each string comes too, (n,) float64; it costs nothing more.
+        With `return_log_prob` the log-probability of each string comes too, (n,) float64; it costs nothing more.
 
         Raises
         ------
