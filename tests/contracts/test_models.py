@@ -21,6 +21,7 @@ from scipy import stats
 from scipy.linalg import block_diag
 
 import fishernet as fn
+from fishernet.base.value import same_values
 from fishernet.models import FullTable, MergedTable, Split, TreeConditional
 from tests.networks import random_network
 from tests.reference.dependency import random_dependency_network
@@ -132,6 +133,16 @@ def chain(order: int, *, end: bool = False, zeros: bool = False, seed: int = 0) 
     return fn.MarkovChain("ab", order, table, end=end, start=rng.dirichlet(np.ones(2**order)).reshape((2,) * order))
 
 
+def fitted(net: fn.BayesianNetwork) -> fn.BayesianNetwork:
+    return fn.BayesianNetwork(net.variables, net.conditionals, n_rows=12.5)
+
+
+def with_zeros() -> fn.DependencyNetwork:
+    a, b = (fn.Variable(name, ["u", "v"]) for name in "ab")
+    tables = {"a": [[0.9, 0.1], [0.2, 0.8]], "b": [[1.0, 0.0], [0.5, 0.5]]}
+    return fn.DependencyNetwork.from_tables([a, b], {"a": ["b"], "b": ["a"]}, tables, allow_zeros=True)
+
+
 def merged_network() -> fn.BayesianNetwork:
     a, b, c = (fn.Variable(name, list("uvw")[:r]) for name, r in (("a", 2), ("b", 3), ("c", 2)))
     roots = [FullTable(0, (), [a], [[0.3, 0.7]]), FullTable(1, (), [b], [[0.2, 0.3, 0.5]])]
@@ -170,10 +181,11 @@ def given_arities(model: fn.HiddenTree, every: Sequence[str]) -> Any:
     return p / p.sum()
 
 
+MOVE = [[0.8, 0.2], [0.4, 0.6]]
 FAR = {"thin": 60, "burn_in": 1000}  # rows of pseudo-Gibbs sampling that hardly depend on one another
 CASES: dict[str, Case] = {
     "BayesianNetwork": Case(
-        lambda: random_network(3, [2, 3, 1, 4], sharp=3.0),
+        lambda: fitted(random_network(3, [2, 3, 1, 4], sharp=3.0)),
         states(2, 3, 1, 4),
         moved=move_table,
         other=lambda: random_network(4, [2, 3, 1, 4]),
@@ -193,6 +205,9 @@ CASES: dict[str, Case] = {
         lambda model, every: fn.infer.stationary(model).ravel(),
         draws=FAR,
         other=lambda: random_dependency_network(4, [2, 3, 2]),
+    ),
+    "DependencyNetwork with zeros": Case(
+        with_zeros, states(2, 2), lambda model, every: fn.infer.stationary(model).ravel(), draws=FAR
     ),
     "DependencyNetwork of trees": Case(
         lambda: trees(0.3),
@@ -257,6 +272,13 @@ CASES: dict[str, Case] = {
     "HiddenTree with arities": Case(
         lambda: tree([2, 3]), strings("ab", 4), given_arities, information=None, other=lambda: tree([3, 2])
     ),
+    "HiddenTree of tables by branch": Case(
+        lambda: fn.HiddenTree(
+            [[0, 1], 2], [0.4, 0.6], [MOVE, MOVE[::-1]], MOVE, alphabet="ab", branch_tables=[1, 0, 1, 0], missing="?"
+        ),
+        strings("ab", 3),
+        information=None,
+    ),
     "Gaussian": Case(
         lambda: fn.Gaussian(1.5, 0.7),
         moved=lambda model, k, h: fn.Gaussian(model.mean + h * (k == 0), model.sd + h * (k == 1)),
@@ -301,6 +323,13 @@ def outcomes(model: Any, drawn: Any) -> list[Any]:
     return list(zip(*(column.tolist() for column in drawn.codes), strict=True))
 
 
+def fields_of(model: Any) -> list[str]:
+    """Return what a model was made of: the names of its slots, or of what `_set` put there."""
+    slots = [key for kind in type(model).__mro__ for key in getattr(kind, "__slots__", ())]
+    kept = [*slots, *getattr(model, "__dict__", {})]
+    return [key for key in kept if not key.startswith("_") and key not in ("native", "graph", "covariance")]
+
+
 def dense(information: Any) -> Any:
     """Return a matrix of the blocks of a network's information."""
     if isinstance(information, np.ndarray):
@@ -339,13 +368,17 @@ def test_draws_are_as_frequent_as_probable(name: str) -> None:
 
 @of(DENSITIES)
 def test_densities_are_normalized_and_followed_by_draws(name: str) -> None:
-    """E[g(x) / p(x)] = 1 for any density g; here a normal one that is narrower than p."""
+    """E[g(x) / p(x)] = 1 for any density g, here a narrow normal one; and E[s s'] is the information."""
     model = CASES[name].make()
     drawn = model.sample(N, seed=4)
     x = rows_of(drawn).reshape(N, -1)
     g = stats.multivariate_normal(x.mean(axis=0), np.cov(x.T) / 4)
     ratios = np.exp(g.logpdf(x) - model.log_prob(drawn))
     assert abs(ratios.mean() - 1) < 5 * ratios.std() / np.sqrt(N)
+    scores, information = model.fisher_scores(drawn), dense(model.fisher_information())
+    assert (np.abs(scores.mean(axis=0)) < 5 * scores.std(axis=0) / np.sqrt(N)).all()
+    products = scores[:, :, None] * scores[:, None]
+    assert (np.abs(products.mean(axis=0) - information) <= 5.5 * products.std(axis=0) / np.sqrt(N)).all()
 
 
 @EVERY
@@ -461,6 +494,7 @@ def test_copies_pickles_and_files_bring_back_every_bit(name: str, tmp_path: Path
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), fn.load(tmp_path / "model.json")):
         assert again == model
         assert hash(again) == hash(model)
+        assert all(same_values(getattr(again, key), getattr(model, key)) for key in fields_of(model))
         assert log_prob(again)(some).tobytes() == before.tobytes()
         drawn = (outcomes(m, m.sample(5, seed=1, **case.draws)) for m in (again, model))
         assert pickle.dumps(next(drawn)) == pickle.dumps(next(drawn))
@@ -481,11 +515,9 @@ def test_equality_is_of_class_and_numbers(name: str) -> None:
 @EVERY
 def test_it_cannot_be_changed(name: str) -> None:
     model = CASES[name].make()
-    fields = [key for key in dir(model) if not key.startswith("_") and not callable(getattr(type(model), key, None))]
-    for key in fields:
-        if key not in ("graph", "covariance", "partial_correlations"):  # worked out when asked for
-            with pytest.raises(AttributeError):
-                setattr(model, key, None)
+    for key in fields_of(model):
+        with pytest.raises(AttributeError):
+            setattr(model, key, None)
 
 
 @EVERY
