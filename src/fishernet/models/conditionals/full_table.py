@@ -26,7 +26,7 @@ Cells = npt.NDArray[np.float64]
 
 
 class FullTable(Grouped):
-    """P(child given its parents), one row a configuration.
+    """P(child given its parents), one row per configuration.
 
     Parameters
     ----------
@@ -63,13 +63,12 @@ class FullTable(Grouped):
         tolerance: float = 1e-9,
     ) -> None:
         name = variables[-1].name
-        states = variables[-1].cardinality
-        configurations = check_cells(variables, f"the conditional of {name!r}") // states
-        table = checked_probabilities(probabilities, f"the conditional of {name!r}", tolerance=tolerance)
-        if table.shape != (configurations, states):
+        configurations = check_cells(variables, f"the conditional of {name!r}") // variables[-1].cardinality
+        table = checked_probabilities(probabilities, variables, tolerance=tolerance)
+        if len(table) != configurations:
             raise SchemaError(
-                f"the conditional of {name!r} has {table.shape} probabilities; {configurations} configurations of its "
-                f"parents and {states} states need ({configurations}, {states})"
+                f"the conditional of {name!r} has {table.shape} probabilities, and its parents {configurations} "
+                "configurations; each needs a row"
             )
         super().__init__(child, parents, variables, probabilities=table)
 
@@ -128,7 +127,7 @@ class FullTable(Grouped):
 
 
 class MergedTable(Grouped):
-    """P(child given its parents), one row a group of configurations.
+    """P(child given its parents), one row per group of configurations.
 
     Parameters
     ----------
@@ -138,10 +137,10 @@ class MergedTable(Grouped):
         Positions of the parents, in the order of the axes of `group_of`.
     variables : sequence of Variable
         The parents' variables in that order, then the child's.
-    group_of : array of int, one axis a parent
+    group_of : array of int, one axis per parent
         The group of every configuration.
     probabilities : (groups, r) array
-        One row a group; rows sum to 1.
+        One row per group; rows sum to 1.
 
     Raises
     ------
@@ -166,11 +165,9 @@ class MergedTable(Grouped):
         check_cells(variables[:-1], what)
         shape = tuple(variable.cardinality for variable in variables[:-1])
         groups = np.array(group_of, dtype=np.int32)
-        table = checked_probabilities(probabilities, what)
+        table = checked_probabilities(probabilities, variables)
         if groups.shape != shape:
             raise SchemaError(f"{what}: group_of has shape {groups.shape}; the parents' states need {shape}")
-        if table.shape[1] != variables[-1].cardinality:
-            raise SchemaError(f"{what}: {table.shape[1]} columns for {variables[-1].cardinality} states")
         if not np.array_equal(np.unique(groups), np.arange(table.shape[0])):
             raise SchemaError(f"{what}: group_of must use each of the groups 0 to {table.shape[0] - 1}, and no other")
         groups.flags.writeable = False
@@ -227,13 +224,7 @@ def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cel
 
 
 def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
-    """Return each row divided by its sum.
-
-    Raises
-    ------
-    ZeroProbabilityError
-        When a row is all zeros, naming the first such configuration.
-    """
+    """Return each row divided by its sum; ZeroProbabilityError names the first configuration without any weight."""
     sums = weights.sum(axis=1, keepdims=True)
     empty = np.flatnonzero(sums == 0)
     if len(empty):

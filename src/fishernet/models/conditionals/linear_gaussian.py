@@ -140,10 +140,7 @@ class LinearGaussian(Conditional):
     def information(self, of_parents: tuple[Numbers, Numbers]) -> Numbers:
         """Return the mean product of (1, parents) with itself over sd^2, and 2 / sd^2, (n_parameters, n_parameters).
 
-        Parameters
-        ----------
-        of_parents : (m,) and (m, m) array
-            The mean and the covariance of the parents.
+        `of_parents` is the mean (m,) and the covariance (m, m) of the parents.
         """
         mean, covariance = of_parents
         inputs = np.concatenate([[1.0], mean])
@@ -207,17 +204,7 @@ class LinearGaussian(Conditional):
 def joint_moments(regressions: Sequence[Conditional], order: Sequence[int]) -> tuple[Numbers, Numbers]:
     """Return the mean (d,) and the covariance (d, d) of variables with linear-Gaussian conditionals.
 
-    Parameters
-    ----------
-    regressions : sequence of Conditional
-        One a variable, by position.
-    order : sequence of int
-        The positions, parents before children.
-
-    Raises
-    ------
-    SchemaError
-        When one is not linear-Gaussian.
+    `order` has the positions, parents before children. SchemaError when a conditional is not linear-Gaussian.
     """
     d = len(regressions)
     mean = np.zeros(d)
@@ -248,10 +235,7 @@ def joint_precision(regressions: Sequence[Conditional]) -> Numbers:
 def regression(S: Numbers, child: int, parents: Sequence[int]) -> tuple[Numbers, float]:
     """Return the coefficients of a variable on others, (n_parents,), and the variance that they leave.
 
-    Parameters
-    ----------
-    S : (d, d) array
-        A covariance matrix, or any multiple of one; positive definite on the parents.
+    S is a covariance matrix (d, d), or any multiple of one, that is positive definite on the parents.
     """
     at = list(parents)
     if not at:
