@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.kernels import Kernel
-from fishernet.kernels.fisher import Invariant
+from fishernet.kernels.metrics import Invariant
 from fishernet.kernels.sets import mean_to
 from fishernet.select.selection import Selection
 
