@@ -73,7 +73,7 @@ DESCRIBED = markov_chain_fields(fn.MarkovChain("ab", 1, [[0.5, 0.25, 0.25], [0.0
         ("start", [1.0], "start: expected 2 entries, one a context, got 1"),
         ("start", [0.5, 0.6], "start sums to 1.1"),
         ("start", ["x", 1], "expected numbers, got 'x'"),
-        ("transition", [[0.5, 0.25, 0.25]], "transition: expected 2 entries"),
+        ("transition", [[0.5, 0.25, 0.25]], "transition: expected 2 rows, one a context"),
         ("transition", [[0.5, 0.25, 0.25], [1.0, 0.0, None]], "expected numbers, got null"),
         ("transition", [[0.5, 0.25, 0.25], [1.0, 0.0, 0.1]], "row 1 of transition sums to 1.1"),
         ("alphabet", [], "expected one alphabet, got 0"),

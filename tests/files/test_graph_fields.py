@@ -58,7 +58,7 @@ def test_files_of_the_first_version_are_read_and_still_written(tmp_path: Path) -
     ("name", "value", "message"),
     [
         ("names", ["a", "b", 3], r"names\[2\]: expected a text, got 3"),
-        ("names", ["a", "b", "\ud800"], r"names\[2\]: expected a text"),
+        ("names", ["a", "b", "\ud800"], r"names\[2\]: .* holds half of a surrogate pair"),
         ("names", ["a", "b", "a"], "'a' appears more than once"),
         ("names", "abc", "names: expected a list"),
         ("edges", [[0, 2], [0, 3]], r"edges\[1\]: the positions must be ascending and below 3, got 0 and 3"),

@@ -18,8 +18,8 @@ class HiddenTreeKernel(Algebra):
     """The probability that one history of the inner nodes gives both of two strings.
 
     ``k(s, t) = sum over labellings h of the inner nodes of P(h) P(s | h) P(t | h)``. Over all pairs of strings it sums
-    to 1 (with arities, to the probability that they are met), so it is a P-kernel [1]_. Time for a pair is the number
-    of branches times n_states squared, and less where strings agree below a node. In strings that are long or improbable
+    to 1 (with arities, to the probability that they are met), so it is a P-kernel [1]_. A pair takes as many steps as
+    branches times n_states squared, and fewer where strings agree below a node. In strings long or improbable
     no digits are lost; only the value itself may be below the smallest double, and then is 0: take `log`.
 
     Parameters
