@@ -9,6 +9,7 @@ T become T N, and a trajectory that stops with weight f (1 for every state, with
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,22 @@ def _inverse(silent: Matrix, left: Matrix) -> Matrix:
     return inverse
 
 
-class HmmKernel(LogMadeKernel):
+class _OfHiddenMarkov(LogMadeKernel):
+    """A kernel of a hidden Markov model."""
+
+    def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:
+        super().__init__(log=log)
+        self.hmm = hmm
+        self._model = string_model(hmm)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), log=self.log), (self.hmm,)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.hmm!r})"
+
+
+class HmmKernel(_OfHiddenMarkov):
     """The probability that one hidden path gives both of two strings of one length.
 
     ``k(s, t) = sum over paths h of P(h) prod_i P(s_i | h_i) P(t_i | h_i)``, and with a final state times the
@@ -166,11 +182,9 @@ class HmmKernel(LogMadeKernel):
     """
 
     def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:
-        super().__init__(log=log)
         if hmm.empty is not None and hmm.empty.any():
             raise SchemaError("states that may give no symbol make strings of many lengths; use PairHmmKernel(hmm)")
-        self.hmm = hmm
-        self._model = string_model(hmm)
+        super().__init__(hmm, log=log)
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
@@ -186,11 +200,8 @@ class HmmKernel(LogMadeKernel):
         """Return log k of each string with itself, (n,) float64."""
         return self._model.diagonal(one_length("HmmKernel", self.hmm.alphabet.encode(X)))
 
-    def __repr__(self) -> str:
-        return f"HmmKernel({self.hmm!r})"
 
-
-class PairHmmKernel(LogMadeKernel):
+class PairHmmKernel(_OfHiddenMarkov):
     """The probability that one trajectory of hidden states gives both of two strings.
 
     In every state of the trajectory each string gets a symbol or, with P(empty | state), none, independently of the
@@ -232,9 +243,7 @@ class PairHmmKernel(LogMadeKernel):
     """
 
     def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:
-        super().__init__(log=log)
-        self.hmm = hmm
-        self._model = string_model(hmm)
+        super().__init__(hmm, log=log)
         self._aligned = hmm.empty is None or not hmm.empty.any()
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
@@ -261,9 +270,6 @@ class PairHmmKernel(LogMadeKernel):
             rows = np.flatnonzero(x.lengths == length)
             logs[rows] = self._model.diagonal(_of_length(x, rows, length))
         return logs
-
-    def __repr__(self) -> str:
-        return f"PairHmmKernel({self.hmm!r})"
 
     def _pairs(self, x: Strings, y: Strings, rows: Positions, columns: Positions) -> Matrix:
         return self._model.pairs(
