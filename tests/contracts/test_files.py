@@ -112,7 +112,7 @@ EXAMPLES: dict[str, Any] = {
     ),
     "graph": fn.UndirectedGraph.from_edges(["a", "b, c", "\n"], [("\n", "a"), ("b, c", "\n")]),
 }
-EVERY = pytest.mark.parametrize("name", EXAMPLES)
+EVERY = pytest.mark.parametrize("name", list(EXAMPLES))
 
 
 def test_every_kind_is_here() -> None:
@@ -121,7 +121,7 @@ def test_every_kind_is_here() -> None:
     assert {json.loads(text)["kind"] for text, _ in OLD.values()} >= set(READ_ONLY)
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("kind", list(HOSTILE))
 @given(data=st.data(), name=st.sampled_from(["a.json", "a.json.gz", "a"]))
 @settings(max_examples=60)
 def test_what_is_written_is_read_back_to_the_last_bit(kind: str, data: st.DataObject, name: str) -> None:
@@ -315,7 +315,7 @@ OLD: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", OLD)
+@pytest.mark.parametrize("name", list(OLD))
 def test_old_files_are_read_and_still_written_in_their_layout(name: str) -> None:
     text, model = OLD[name]
     again = read(fn.load, text.encode())
@@ -372,7 +372,7 @@ PIECES = [
 ]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", list(TEXTS))
 def test_a_file_changed_anywhere_is_read_or_refused_with_its_name(name: str, tmp_path: Path) -> None:
     reader, text = TEXTS[name]
     draws = random.Random(0)
@@ -402,7 +402,7 @@ def test_a_file_of_a_model_cut_anywhere_is_an_error(name: str, tmp_path: Path) -
             reader(path)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", list(TEXTS))
 def test_packed_files_are_read_and_damaged_ones_refused(name: str, tmp_path: Path) -> None:
     reader, text = TEXTS[name]
     path = tmp_path / "packed"
@@ -416,7 +416,7 @@ def test_packed_files_are_read_and_damaged_ones_refused(name: str, tmp_path: Pat
         assert repr(reader(path)) == repr(read(reader, text.encode()))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", list(TEXTS))
 def test_what_is_no_text_or_not_there_is_said(name: str, tmp_path: Path) -> None:
     reader, text = TEXTS[name]
     with pytest.raises(fn.FileFormatError, match="there is no such file"):
@@ -454,7 +454,7 @@ UNSTORABLE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", UNSTORABLE)
+@pytest.mark.parametrize("name", list(UNSTORABLE))
 def test_what_no_file_can_hold_is_refused_before_anything_is_written(name: str, tmp_path: Path) -> None:
     model, path = UNSTORABLE[name], tmp_path / "a.json"
     path.write_text("old")

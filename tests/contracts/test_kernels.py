@@ -131,7 +131,7 @@ CASES: dict[str, Case] = {
     "nested without features": Case(2.0 * Normalized(FISHER * FISHER) + Rbf(PRACTICAL, 10.0), TABLE),
     "product with our own": Case(Normalized(EqualCells()) * FISHER, TABLE),
 }
-EVERY = pytest.mark.parametrize("name", CASES)
+EVERY = pytest.mark.parametrize("name", list(CASES))
 WITH_FEATURES = pytest.mark.parametrize("name", [name for name, case in CASES.items() if has_features(case.kernel)])
 
 
