@@ -169,6 +169,28 @@ def test_groups_that_are_empty_in_one_table_add_nothing() -> None:
     assert fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y) == pytest.approx(expected, rel=1e-12)
 
 
+def test_tables_from_one_source_come_nearer_than_tables_from_two() -> None:
+    """The distance of two samples of the model falls like 1 / n; to another distribution it does not."""
+    net, other = random_network(1, [2, 3, 4]), random_network(2, [2, 3, 4])
+    kernel = fn.kernels.FisherKernel(net)
+    same = [fn.compare.mmd(kernel, net.sample(n, seed=1), net.sample(n, seed=2)) for n in (100, 10_000)]
+    apart = fn.compare.mmd(kernel, net.sample(10_000, seed=1), other.sample(10_000, seed=2))
+    # E = n_parameters (1/n + 1/n) for two samples of the model
+    assert same[1] < 3 * net.n_parameters * 2 / 10_000
+    assert same[1] < same[0] < apart
+
+
+def test_the_expectation_of_the_distance_of_two_samples() -> None:
+    """E phi = 0 and E |phi|^2 = n_parameters, so E d(X, Y) = n_parameters (1/n + 1/m)."""
+    net = random_network(3, [2, 3], sharp=5.0)
+    kernel = fn.kernels.FisherKernel(net)
+    expected = net.n_parameters * (1 / 40 + 1 / 60)
+    distances = np.array(
+        [fn.compare.mmd(kernel, net.sample(40, seed=2 * i), net.sample(60, seed=2 * i + 1)) for i in range(400)]
+    )
+    assert abs(distances.mean() - expected) < 5 * distances.std() / np.sqrt(400)
+
+
 # ---------------------------------------------------------------------------------------------------------- refusals
 
 
