@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -104,33 +104,7 @@ Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 
-class Swaps(Protocol):
-    """The state of a search."""
-
-    def draw_start(self, key: int, n_starts: int) -> None:
-        """Begin with the best of random subsets."""
-        ...
-
-    def set_start(self, rows: Positions) -> None:
-        """Begin with these rows."""
-        ...
-
-    def visit(self, first: int, last: int) -> int:
-        """Visit the positions from first to last - 1, and return how many rows were replaced."""
-        ...
-
-    @property
-    def rows(self) -> Positions:
-        """The chosen rows, by position."""
-        ...
-
-    @property
-    def trace(self) -> Array:
-        """The value of the start, then after every replacement."""
-        ...
-
-
-def _core_distance(rule: Invariant, rows: Table, k: int) -> Swaps:
+def _core_distance(rule: Invariant, rows: Table, k: int) -> _core.SwapSearch:
     """Return the core's search for the smallest squared distance under a Fisher kernel; equal rows count as one."""
     distinct, kind_of = distinct_rows(rows)
     counts, total = _counts(rule.cells(rows), rows)
@@ -138,7 +112,7 @@ def _core_distance(rule: Invariant, rows: Table, k: int) -> Swaps:
     return _core.search_distance(cells, kind_of, counts, total, k, rule.inverse_theta, rule.inverse_group)
 
 
-def _core_chi_square(table: Table, k: int) -> Swaps:
+def _core_chi_square(table: Table, k: int) -> _core.SwapSearch:
     """Return the core's search for the best fit of each column alone."""
     columns = _core.Conditionals(np.array(table.cardinalities, dtype=np.int64))
     for position in range(len(table.variables)):
@@ -149,7 +123,7 @@ def _core_chi_square(table: Table, k: int) -> Swaps:
 
 
 class KernelSwaps:
-    """The search by rows of a kernel's matrix, a few at a time.
+    """The search of `_core.SwapSearch`, by rows of a kernel's matrix, a few at a time.
 
     With s the sum of the kernel's rows of the chosen, m the kernel's mean to the whole table and d its diagonal,
     adding row c to the rest R of a set gives a constant ``+ (2 s_R(c) + d(c)) / k^2 - 2 m(c) / k``.
@@ -254,7 +228,7 @@ def _counts(cells: _core.Cells, table: Table) -> tuple[Array, float]:
     return cells.counts(weights) * unit, float(table.total)
 
 
-Make = Callable[[], Swaps]
+Make = Callable[[], _core.SwapSearch | KernelSwaps]
 
 AT_ONCE = 64  # positions visited between two reports
 
