@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import fishernet as fn
 from fishernet.files.model_file import KINDS
-from fishernet.models import Alphabet, FullTable, MergedTable, ProductConditional, Split, TreeConditional
-from tests.models.test_tree_conditional import dependency
+from fishernet.models import FullTable, Split, TreeConditional
+from tests.files.examples import EXAMPLES, MOVE, A
 
 Edit = Callable[[dict[str, Any]], Any]
 
@@ -36,11 +35,6 @@ def nodes(described: dict[str, Any]) -> list[Any]:
     return found
 
 
-A, B, C = fn.Variable("a", ["x", "y"]), fn.Variable("b", [2.5, True], cuts=[0.5]), fn.Variable("c", ["x", "y", "z"])
-MERGED = MergedTable(1, (0,), [A, B], [0, 0], [[0.5, 0.5]])
-PRODUCT = ProductConditional(2, (0, 1), [A, B, C], [((2, 0), [[1, 2], [3, 4], [5, 6]]), ((2, 1), np.full((3, 2), 0.1))])
-NET = fn.BayesianNetwork([A, B], [FullTable(0, (), [A], [[0.25, 0.75]]), MERGED], n_rows=7)
-MOVE = [[0.9, 0.1], [0.5, 0.5]]
 OLDER = {
     "format": "fishernet",
     "version": 1,
@@ -51,38 +45,22 @@ OLDER = {
         {"name": "c", "parents": [1], "intercept": 5e-324, "coefficients": [0], "sd": 0.2},
     ],
 }
-MODELS: dict[str, Any] = {
-    "head": NET,
-    "network": NET,
-    "dependency network": fn.DependencyNetwork(
-        [A, B, C], [FullTable(0, (1,), [B, A], [[0.25, 0.75], [0.5, 0.5]]), MERGED, PRODUCT], n_rows=7
-    ),
-    "decision tree": dependency("tree"),
-    "Markov network": fn.MarkovNetwork(
-        [A, fn.Variable("b", [2.5, True, "z"])], [(("b", "a"), [[1, 2], [3, 4], [5, 6]]), (("a",), [0.1, 5e-324])]
-    ),
-    "Gaussian Markov network": fn.GaussianMarkovNetwork(
-        ["a", "b", "c"], [0.1, -1e-300, 3e200], [[2, 0, -0.1], [0, 5e-300, 0], [-0.1, 0, 1 / 3]]
-    ),
-    "graph": fn.UndirectedGraph.from_edges(["a", "b", "c"], [("c", "a"), ("b", "c")]),
-    "normal": fn.Gaussian(0.0, 1.0),
-    "hidden Markov model": fn.HiddenMarkovModel(
-        [0.5, 0.25], [[0.5, 0.25], [0.0, 0.5]], [[1.0, 0.0], [0.5, 0.5]], alphabet="ab", final=[0.25, 0.5]
-    ),
-    "chain": fn.MarkovChain("ab", 1, [[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]], end=True),
-    "hidden tree": fn.HiddenTree(
-        [[1, 0], 2],
-        [0.25, 0.75],
-        MOVE,
-        [[0.2, 0.3, 0.5], [1, 0, 0]],
-        alphabet=Alphabet(["A", 1, 2.5], unknown="A"),
-        missing="?",
-        arity=[2, 1],
-    ),
-}
 FACTOR = ("conditionals", 2, "factors", 0)
 EDITS: dict[str, list[tuple[Edit, str]]] = {
-    "network": [
+    "merged": [
+        (place("format", value="other"), 'this is no model file: it lacks "format": "fishernet"'),
+        (place("format", value=None), "this is no model file"),
+        (
+            place("version", value=2),
+            "version 2 of the format was written by a newer fishernet; this one reads 1; update fishernet",
+        ),
+        (place("version", value=0), "there is no version 0 of the format; this fishernet reads version 1"),
+        (place("version", value="1"), "version: expected an integer from 0, got '1'"),
+        (place("version", value=True), "version: expected an integer from 0, got True"),
+        (place("kind", value="Forest"), "unknown kind of model 'Forest'; known are 'BayesianNetwork'"),
+        (place("kind", value=1), "kind: expected a text, got 1"),
+        (place("comment", value="mine"), "there is the unknown field 'comment'"),
+        (place("variables", value=None), "variables: expected a list, got null"),
         (place("n_rows", value=-1), r"n_rows: expected a number from 0, got -1"),
         (place("n_rows", value="2"), r"n_rows: expected a number from 0, got '2'"),
         (lambda d: d.pop("n_rows"), r"the field 'n_rows' is missing"),
@@ -231,7 +209,7 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (place("edges", value=[[0, 1], [0, 1]]), "more than once"),
         (place("more", value=1), "unknown field 'more'"),
     ],
-    "hidden Markov model": [
+    "hidden Markov": [
         (place("initial", value=[0.5, 0.75]), "initial sums to 1.25"),
         (place("initial", value=[0.5, "x"]), "initial: expected numbers"),
         (place("transition", value=[[0.5, 0.25]]), "transition: expected 2 rows"),
@@ -258,7 +236,7 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (place("transition", value=[[0.5, 0.25, 0.25], [1.0, 0.0, 0.1]]), "row 1 of transition sums to 1.1"),
         (place("alphabet", value=[]), "expected one alphabet, got 0"),
     ],
-    "hidden tree": [
+    "hidden tree with arities": [
         (lambda d: d.update({"nodes": []}), "each node but the first must be the child of one node"),
         (lambda d: d.update({"nodes": [[4, 2], [1, 4]]}), "each node but the first must be the child of one"),
         (lambda d: d.update({"nodes": [[4, 2], [1, 1]]}), "the leaf 1 is in the tree twice"),
@@ -290,7 +268,7 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (lambda d: d.update({"emission": []}), "emission must have shape"),
         (lambda d: d.update({"comment": 1}), "there is the unknown field 'comment'"),
     ],
-    "decision tree": [
+    "dependency network of trees": [
         (lambda d: nodes(d).clear(), "needs a node"),
         (lambda d: nodes(d)[0].update(variable="nobody"), "nobody"),
         (lambda d: nodes(d)[0].update(to=[1, 2]), "for the 3 states"),
@@ -299,47 +277,29 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (lambda d: nodes(d).append({"leaf": 7}), "nothing leads"),
         (lambda d: nodes(d)[-1].update(leaf=9), "leaves"),
     ],
-    "head": [
-        (place("format", value="other"), 'this is no model file: it lacks "format": "fishernet"'),
-        (place("format", value=None), "this is no model file"),
-        (
-            place("version", value=2),
-            "version 2 of the format was written by a newer fishernet; this one reads 1; update fishernet",
-        ),
-        (place("version", value=0), "there is no version 0 of the format; this fishernet reads version 1"),
-        (place("version", value="1"), "version: expected an integer from 0, got '1'"),
-        (place("version", value=True), "version: expected an integer from 0, got True"),
-        (place("kind", value="Forest"), "unknown kind of model 'Forest'; known are 'BayesianNetwork'"),
-        (place("kind", value=1), "kind: expected a text, got 1"),
-        (place("comment", value="mine"), "there is the unknown field 'comment'"),
-        (place("variables", value=None), "variables: expected a list, got null"),
-    ],
     "normal": [
         (place("sd", value=-1.0), "standard deviation must be a finite, positive number"),
         (place("sd", value="wide"), "sd: expected numbers, got 'wide'"),
     ],
 }
-CASES = [
-    pytest.param(name, edit, message, id=f"{name}-{number}")
-    for name, cases in EDITS.items()
-    for number, (edit, message) in enumerate(cases)
-]
+CASES = [(name, number) for name, edits in EDITS.items() for number in range(len(edits))]
 
 
 def described(name: str, folder: Path) -> dict[str, Any]:
     """What the file of a model says."""
     if name == "older Gaussian network":
         return json.loads(json.dumps(OLDER))  # type: ignore[no-any-return]
-    fn.save(MODELS[name], folder / "saved.json")
+    fn.save(EXAMPLES[name], folder / "saved.json")
     return json.loads((folder / "saved.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
 def test_every_kind_is_edited() -> None:
-    assert {type(model).__name__ for model in MODELS.values()} | {"GaussianMixture"} == set(KINDS)
+    assert {type(EXAMPLES[name]).__name__ for name in EDITS if name in EXAMPLES} | {"GaussianMixture"} == set(KINDS)
 
 
-@pytest.mark.parametrize(("name", "edit", "message"), CASES)
-def test_every_field_is_checked(name: str, edit: Edit, message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_every_field_is_checked(name: str, number: int, tmp_path: Path) -> None:
+    edit, message = EDITS[name][number]
     fields = described(name, tmp_path)
     edit(fields)
     path = tmp_path / "edited.json"
@@ -350,7 +310,7 @@ def test_every_field_is_checked(name: str, edit: Edit, message: str, tmp_path: P
 
 
 def test_causes_are_kept(tmp_path: Path) -> None:
-    cyclic = described("network", tmp_path)
+    cyclic = described("merged", tmp_path)
     cyclic["conditionals"][0] |= {"parents": ["b"], "probabilities": [[0.5, 0.5]] * 2}
     zeros = described("dependency network", tmp_path)
     zeros["conditionals"][0]["probabilities"][0] = [0, 1]
@@ -393,7 +353,7 @@ def test_a_deep_tree_is_no_deep_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("depth", [4, 65, 200])
 def test_lists_that_are_nested_too_deep(tmp_path: Path, depth: int) -> None:
-    fields = json.dumps(described("hidden tree", tmp_path))
+    fields = json.dumps(described("hidden tree with arities", tmp_path))
     path = tmp_path / "deep.json"
     path.write_text(fields.replace("[0.25, 0.75]", "[" * depth + "0.5" + "]" * depth), encoding="utf-8")
     with pytest.raises(fn.FileFormatError, match="root: lists are nested more than 3 deep"):
