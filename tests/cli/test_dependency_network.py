@@ -113,8 +113,8 @@ def test_score_is_the_pseudo_log_likelihood(dependency: Path, csv: Path, tmp_pat
     assert facts["impossible_rows"] == 0
     assert "log_likelihood" not in facts
     text = good("score", dependency, csv).out
-    assert f"pseudo-log-likelihood        {logs.sum():,.4f}\n" in text
-    assert f"pseudo-log-likelihood a row  {logs.mean():,.4f}\n" in text
+    assert f"pseudo-log-likelihood          {logs.sum():,.4f}\n" in text
+    assert f"pseudo-log-likelihood per row  {logs.mean():,.4f}\n" in text
     assert good("score", dependency, csv, "--rows", "-o", tmp_path / "rows.txt").out == ""
     lines = (tmp_path / "rows.txt").read_text(encoding="utf-8").splitlines()
     assert [float(line) for line in lines] == logs.tolist()

@@ -46,7 +46,7 @@ def test_text_says_the_same_facts(csv: Path) -> None:
         assert f"{parent} -> {child}\n" in text
     assert "100 (80 to learn from, 20 held out)" in text
     assert f"{facts['score_value']:,.4f}" in text
-    assert f"{facts['held_out_log_likelihood_per_row']:,.4f} a row" in text
+    assert f"{facts['held_out_log_likelihood_per_row']:,.4f} per row" in text
     assert f"{facts['local_scores']} distinct local scores" in text
 
 
@@ -179,7 +179,7 @@ def test_impossible_held_out_rows_are_said(tmp_path: Path) -> None:
     ended = good("learn", path, "--smoothing", 0, "--json")
     assert ended.facts["held_out_log_likelihood_per_row"] is None  # -inf
     assert ended.facts["impossible_rows"] == 2
-    assert "-inf a row (2 rows have probability 0" in good("learn", path, "--smoothing", 0).out
+    assert "-inf per row (2 rows have probability 0" in good("learn", path, "--smoothing", 0).out
 
 
 BAD_TABLES = {

@@ -74,7 +74,7 @@ def test_text_says_the_same_facts(csv: Path) -> None:
     assert "100 (80 to learn from, 20 held out)" in text
     assert f"{facts['score_value']:,.4f} on the rows" in text
     assert f"{facts['candidates']} candidates looked at, {facts['local_scores']} distinct local scores" in text
-    assert f"{facts['held_out_pseudo_log_likelihood_per_row']:,.4f} a row" in text
+    assert f"{facts['held_out_pseudo_log_likelihood_per_row']:,.4f} per row" in text
     for line, (name, inputs) in zip(lines[-3:], facts["inputs"].items(), strict=True):
         numbers = [f"{facts[fact][name]:.4f}" for fact in ("entropies", "conditional_entropies")]
         assert line.split(maxsplit=3) == [name, *numbers, ", ".join(inputs)]

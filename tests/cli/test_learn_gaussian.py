@@ -61,7 +61,7 @@ def test_text_says_the_same_facts(numbers: Path) -> None:
             line.split() == [*f"{a} - {b} partial correlation {r:.4f}".split()] for line in text.out.splitlines()
         )
     assert "300 (240 to learn from, 60 held out)" in text.out
-    assert f"{facts.facts['held_out_log_likelihood_per_row']:,.4f} a row" in text.out
+    assert f"{facts.facts['held_out_log_likelihood_per_row']:,.4f} per row" in text.out
 
 
 def test_the_saved_network_has_the_same_edges_and_is_fitted_on_all_rows(numbers: Path) -> None:

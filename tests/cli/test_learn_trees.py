@@ -65,7 +65,7 @@ def test_text_says_the_same_facts(kind: str, wide: Path) -> None:
     facts, text = good(*words, "--json").facts, good(*words).out
     for parent, child in facts["arcs"]:
         assert f"{parent} -> {child}\n" in text
-    assert f"{facts['held_out_log_likelihood_per_row']:,.4f} a row" in text
+    assert f"{facts['held_out_log_likelihood_per_row']:,.4f} per row" in text
     if kind != "chow-liu":
         assert f"accuracy {facts['held_out_accuracy']:.4f}" in text
 

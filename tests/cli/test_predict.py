@@ -24,7 +24,7 @@ def test_csv_holds_the_library_s_probabilities(model: Path, csv: Path) -> None:
     truth = table.column("cough")
     loss = -np.log(probabilities[np.arange(100), truth]).mean()
     accuracy = (probabilities.argmax(axis=1) == truth).mean()
-    assert ended.err == f"accuracy {accuracy:.4f}, log-loss {loss:.4f} nats a row, on 100 rows whose state is known\n"
+    assert ended.err == f"accuracy {accuracy:.4f}, log-loss {loss:.4f} nats per row, on 100 rows whose state is known\n"
 
 
 def test_json_says_the_same(model: Path, csv: Path) -> None:

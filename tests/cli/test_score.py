@@ -85,7 +85,7 @@ def test_impossible_rows_are_counted_and_null_in_json(tmp_path: Path) -> None:
     assert facts["impossible_rows"] == 1
     assert facts["row_log_likelihoods"] == [0.0, None, 0.0]
     out = good("score", tmp_path / "m.json", tmp_path / "t.csv").out
-    assert "impossible rows       1" in out
+    assert "impossible rows         1" in out
     assert "-inf" in out
 
 

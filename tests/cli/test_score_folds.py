@@ -69,7 +69,7 @@ def test_text_says_the_same(csv: Path) -> None:
     found = fn.compare.cross_validate(fn.read_table(csv), folds=4, seed=0)
     lines = [line.split() for line in good("score", csv, "--folds", 4).out.splitlines()]
     assert lines[0] == ["rows", "100"]
-    assert lines[1][2:] == [f"{found.mean:.4f}", "a", "row,", "standard", "error", f"{found.standard_error:.4f}"]
+    assert lines[1][2:] == [f"{found.mean:.4f}", "per", "row,", "standard", "error", f"{found.standard_error:.4f}"]
     assert lines[2] == []
     assert [line[:4] for line in lines[4:]] == [
         [str(part), "25", f"{found.held_out[part]:.4f}", str(found.dags[part].n_edges)] for part in range(4)
@@ -112,7 +112,7 @@ def test_impossible_rows_are_said(csv: Path) -> None:
     assert "note: 1 of the held-out rows have probability 0" in ended.err
     assert "smoothing above 0 (option --smoothing)" in ended.err
     assert "impossible rows          1\n" in ended.out
-    assert "-inf a row, standard error -" in ended.out
+    assert "-inf per row, standard error -" in ended.out
     facts = run("score", path, "--folds", 5, "--smoothing", 0, "--json").facts
     assert facts["held_out_log_likelihood_per_row"] is None
     assert facts["standard_error"] is None

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import fishernet as fn
-from fishernet.cli.models import check_model_output, ending, read_model, write_model
+from fishernet.cli.models import check_model_output, read_model, write_model
+from fishernet.cli.terminal import ending
 from tests.networks import random_network
 
 

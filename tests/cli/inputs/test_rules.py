@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import fishernet as fn
-from fishernet.cli.options import arc, read_tiers
+from fishernet.cli.options import arcs, read_tiers
 
 
 @pytest.mark.parametrize(
@@ -18,18 +18,18 @@ from fishernet.cli.options import arc, read_tiers
     ],
 )
 def test_an_arc_is_two_names(text: str, names: tuple[str, str]) -> None:
-    assert arc(text, "--require") == names
+    assert arcs([text], "--require") == [names]
 
 
 @pytest.mark.parametrize("text", ["a", "", "a,b,c", '"a,b"'])
 def test_anything_else_is_no_arc(text: str) -> None:
     with pytest.raises(fn.FishernetError, match="--forbid takes an arc as PARENT,CHILD"):
-        arc(text, "--forbid")
+        arcs([text], "--forbid")
 
 
 def test_an_open_quote_is_refused() -> None:
     with pytest.raises(fn.FishernetError, match="cannot be told apart"):
-        arc('"a,b', "--forbid")
+        arcs(['"a,b'], "--forbid")
 
 
 def test_tiers_on_the_command_line() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import fishernet as fn
-from fishernet.cli.options import parse_bins, read_for_model, refuse_empty
+from fishernet.cli.options import parse_bins, read_known, refuse_empty
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_bins_that_contradict_each_other_are_refused() -> None:
 
 def test_a_table_is_read_in_the_states_of_a_model(model: Path, csv: Path) -> None:
     net = fn.load(model)
-    assert read_for_model(csv, net).variables == net.variables
+    assert read_known(csv, net.variables).variables == net.variables
 
 
 def test_no_rows_are_refused(csv: Path) -> None:

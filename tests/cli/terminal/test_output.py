@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.cli.output import aligned, check_folder, number, write_facts, write_lines
+from fishernet.cli.terminal import aligned, check_folder, number, write_facts, write_lines
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
