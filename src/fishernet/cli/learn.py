@@ -10,26 +10,13 @@ from typing import Any, ClassVar
 
 import click
 
+from fishernet import learn as library
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
 from fishernet.base.progress import Progress
+from fishernet.cli import options as have
 from fishernet.cli.models import check_model_output, is_gaussian, write_model
-from fishernet.cli.options import (
-    RULES,
-    TUNING,
-    Reading,
-    amount,
-    columns_option,
-    count,
-    number_or_word,
-    option_of,
-    reading_options,
-    refuse_empty,
-    rule_options,
-    table_argument,
-    taken,
-    tuning_options,
-)
+from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
 from fishernet.cli.terminal import (
     FILE,
     Answer,
@@ -48,18 +35,6 @@ from fishernet.cli.terminal import (
 from fishernet.compare import Likelihood, Quality, hold_out
 from fishernet.data import Table, as_source
 from fishernet.graphs import Dag
-from fishernet.learn import (
-    chow_liu,
-    gaussian_graph,
-    gaussian_network,
-    kdb,
-    local_structure,
-    markov_blankets,
-    naive_bayes,
-    parameters,
-    structure,
-    tan,
-)
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.fit import check_smoothing, fit_conditionals
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, check_rule
@@ -155,7 +130,7 @@ class _Tree(Learner):
     called = "a tree (--model chow-liu)"
     takes = FITTED
     endings: ClassVar[Sequence[str]] = (".json", ".bif")
-    search: Callable[[Table], Dag] = staticmethod(chow_liu)
+    search: Callable[[Table], Dag] = staticmethod(library.chow_liu)
 
     def __init__(self, seed: int, **fitting: Any) -> None:  # noqa: ARG002 - nothing is drawn
         self.fitting = fitting
@@ -165,7 +140,7 @@ class _Tree(Learner):
         self.dag = self.search(table)
 
     def fit(self, table: Table) -> Any:
-        return parameters(self.dag, table, **self.fitting)
+        return library.parameters(self.dag, table, **self.fitting)
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         return {"arcs": self.dag.edges, "parameters": network.n_parameters, **_predicted(network, held_out)}
@@ -210,15 +185,15 @@ def _class_lines(facts: Facts) -> list[Line]:
 
 
 class _NaiveBayes(_Classifier):
-    called, arcs = "a naive Bayes classifier (--model naive-bayes)", naive_bayes
+    called, arcs = "a naive Bayes classifier (--model naive-bayes)", library.naive_bayes
 
 
 class _Tan(_Classifier):
-    called, arcs = "a tree-augmented classifier (--model tan)", tan
+    called, arcs = "a tree-augmented classifier (--model tan)", library.tan
 
 
 class _Kdb(_Classifier):
-    called, arcs = "a k-dependence classifier (--model kdb)", kdb
+    called, arcs = "a k-dependence classifier (--model kdb)", library.kdb
     takes = _Classifier.takes | {"k"}
 
 
@@ -233,7 +208,7 @@ class _Bayesian(_Tree):
         self.options: dict[str, Any] = {"score": score, "seed": seed, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
-        self.found = structure(table, progress=progress, **self.options)
+        self.found = library.structure(table, progress=progress, **self.options)
         self.dag = self.found.dag
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
@@ -278,7 +253,7 @@ class _Dependency(Learner):
         self.options: dict[str, Any] = {"score": score, "seed": seed, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
-        self.found = local_structure(table, progress=progress, **self.options)
+        self.found = library.local_structure(table, progress=progress, **self.options)
 
     def fit(self, table: Table) -> DependencyNetwork:
         source = as_source(table)
@@ -340,10 +315,10 @@ class _Gaussian(Learner):
         self.options: dict[str, Any] = {"rule": "hc", "prior": True, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
-        self.graph = gaussian_graph(table, progress=progress, **self.options)
+        self.graph = library.gaussian_graph(table, progress=progress, **self.options)
 
     def fit(self, table: Table) -> Any:
-        return gaussian_network(table, self.graph)
+        return library.gaussian_network(table, self.graph)
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         edges, correlations = self.graph.edges, network.partial_correlations
@@ -379,7 +354,7 @@ class _Markov(Learner):
         self.options: dict[str, Any] = {"test": test, "alpha": 0.05, "search": "iamb", "seed": seed, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
-        self.found = markov_blankets(table, progress=progress, **self.options)
+        self.found = library.markov_blankets(table, progress=progress, **self.options)
         self.graph = self.found.graph(self.rule)
 
     def fit(self, table: Table) -> Any:  # noqa: ARG002 - it has no parameters
@@ -432,7 +407,7 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
 
 
 @click.command(short_help="Learn a network or a graph from a table.")
-@table_argument
+@have.table_argument
 @click.option(
     "-o", "--output", type=FILE, metavar="MODEL", help="Save the network or graph (.json; bn and its forms also .bif)."
 )
@@ -447,7 +422,7 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     "graph (gaussian, markov).",
 )
 @click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to be predicted.")
-@count(
+@have.count(
     "--k",
     help="kdb: at most N other features as parents of each.  [default: 3]  markov, knn-mi: N neighbours.  [default: 5]",
 )
@@ -463,17 +438,17 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: order; dn: greedy; "
     "markov: iamb]",
 )
-@count("--max-parents", help="bn: at most N parents per variable.")
-@count("--max-inputs", help="dn: at most N inputs per variable.")
-@tuning_options("bn")
-@rule_options
+@have.count("--max-parents", help="bn: at most N parents per variable.")
+@have.count("--max-inputs", help="dn: at most N inputs per variable.")
+@have.tuning_options("bn")
+@have.rule_options
 @click.option(
     "--smoothing",
-    type=number_or_word,
+    type=have.number_or_word,
     metavar="X|snml|zeros",
     help="Pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1; dn: zeros]",
 )
-@amount("--ess", help="bn and its forms: instead, pseudo-counts that add up to X per variable.")
+@have.amount("--ess", help="bn and its forms: instead, pseudo-counts that add up to X per variable.")
 @click.option(
     "--rule",
     metavar="hc|and|or",
@@ -484,14 +459,14 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     "--prior/--no-prior", default=None, help="gaussian: whether edges are few beforehand.  [default: --prior]"
 )
 @click.option("--test", metavar="|".join(TESTS), help="markov: the test of independence.  [default: knn-mi]")
-@amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
-@count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
+@have.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
+@have.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
-@columns_option
-@reading_options("error", "drop", "state")
-@amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
-@amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")
-@count(
+@have.columns_option
+@have.reading_options("error", "drop", "state")
+@have.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
+@have.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")
+@have.count(
     "--seed",
     default=0,
     show_default=True,

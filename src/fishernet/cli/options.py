@@ -49,9 +49,13 @@ def all_of(*options: Decorator) -> Decorator:
     return add
 
 
-def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return what makes the library's argument of an option's text, where the option is given."""
-    return lambda _context, _option, value: None if value is None else parse(value)
+def parsed_option(*names: str, parse: Callable[[Any], Any], **details: Any) -> Decorator:
+    """Return an option of whose text the library's argument is made, where the option is given."""
+
+    def callback(_context: click.Context, _option: click.Parameter, value: Any) -> Any:
+        return None if value is None else parse(value)
+
+    return click.option(*names, callback=callback, **details)
 
 
 def taken(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +87,7 @@ class Reading:
     @classmethod
     def out_of(cls, options: dict[str, Any]) -> Self:
         """Take what is about reading out of a command's options."""
-        return cls(**{field.name: options.pop(field.name) for field in fields(cls) if field.name in options})
+        return cls(**taken({field.name: options.pop(field.name, None) for field in fields(cls)}))
 
     def read(self, path: Path) -> Table:
         """Read a table and find the states of its variables."""
@@ -184,10 +188,10 @@ def missing_option(*words: str) -> Decorator:
 
 
 weights_option = click.option("--weights", metavar="COLUMN", help="The column that says how often each row counts.")
-columns_option = click.option(
+columns_option = parsed_option(
     "--columns",
+    parse=partial(names_of, option="--columns"),
     metavar="A,B,...",
-    callback=parsed(partial(names_of, option="--columns")),
     help="Read these columns only. A name with a comma stands in double quotes.",
 )
 
@@ -195,20 +199,14 @@ columns_option = click.option(
 def reading_options(*missing: str) -> Decorator:
     """Return the options of a `Reading`, with these words for ``--missing``."""
     return all_of(
-        click.option(
+        parsed_option(
             "--bins",
+            parse=parse_bins,
             multiple=True,
-            callback=parsed(parse_bins),
             metavar="N|COLUMN=N|COLUMN=CUT,...",
             help="Cut numeric columns into at most N bins, or at the given points. May be repeated for columns.",
         ),
-        click.option(
-            "--binning",
-            default="quantile",
-            show_default=True,
-            metavar="quantile|equal-width",
-            help="How N bins are cut.",
-        ),
+        click.option("--binning", metavar="quantile|equal-width", help="How N bins are cut.  [default: quantile]"),
         missing_option(*missing),
         weights_option,
     )
@@ -241,26 +239,17 @@ def read_tiers(text: str) -> list[list[str]]:
     return list(_split_names(text.split(";"), "--tiers"))
 
 
+def _arc_option(option: str, name: str, which: str) -> Decorator:
+    says = f"The arc A -> B {which} be there. May be repeated."
+    return parsed_option(option, name, parse=partial(arcs, option=option), multiple=True, metavar="A,B", help=says)
+
+
 rule_options = all_of(
-    click.option(
-        "--require",
-        "required",
-        multiple=True,
-        callback=parsed(partial(arcs, option="--require")),
-        metavar="A,B",
-        help="The arc A -> B must be there. May be repeated.",
-    ),
-    click.option(
-        "--forbid",
-        "forbidden",
-        multiple=True,
-        callback=parsed(partial(arcs, option="--forbid")),
-        metavar="A,B",
-        help="The arc A -> B must not be there. May be repeated.",
-    ),
-    click.option(
+    _arc_option("--require", "required", "must"),
+    _arc_option("--forbid", "forbidden", "must not"),
+    parsed_option(
         "--tiers",
-        callback=parsed(read_tiers),
+        parse=read_tiers,
         metavar='FILE|"A,B;C,D"',
         help="No arc runs from a later tier to an earlier one. In a file, a line is a tier.",
     ),
@@ -288,11 +277,11 @@ def tuning_options(begin: str) -> Decorator:
     """Return the options that tune a search; the help of each begins with what it is for."""
     return all_of(
         *(
-            click.option(
+            parsed_option(
                 option_of(name),
+                parse=in_bytes if metavar == "GB" else kind,
                 type=kind,
                 metavar=metavar,
-                callback=parsed(in_bytes) if metavar == "GB" else None,
                 help=f"{begin}: {says}",
             )
             for name, (kind, metavar, says) in TUNING.items()

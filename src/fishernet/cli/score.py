@@ -12,29 +12,10 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.cli.models import (
-    graph_of,
-    has_conditionals,
-    is_bayesian,
-    is_dependency,
-    is_gaussian,
-    read_model,
-    require,
-)
-from fishernet.cli.options import (
-    Reading,
-    all_of,
-    amount,
-    count,
-    number_or_word,
-    option_of,
-    read_known,
-    reading_options,
-    refuse_empty,
-    rule_options,
-    taken,
-    tuning_options,
-)
+from fishernet.cli import models
+from fishernet.cli import options as have
+from fishernet.cli.models import is_bayesian, is_dependency, is_gaussian
+from fishernet.cli.options import Reading, count, option_of, read_known, reading_options, refuse_empty, taken
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
 from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
@@ -46,19 +27,19 @@ from fishernet.scores import score as graph_score
 CELLS_AT_ONCE = 2**22
 Logs = npt.NDArray[np.float64]
 
-learning_options = all_of(
+learning_options = have.all_of(
     click.option("--search", metavar="|".join(SEARCHES), help="With --folds: how it is searched for."),
     count("--max-parents", help="With --folds: at most N parents per variable."),
-    tuning_options("With --folds"),
-    rule_options,
+    have.tuning_options("With --folds"),
+    have.rule_options,
     click.option(
         "--smoothing",
-        type=number_or_word,
+        type=have.number_or_word,
         metavar="X|snml|zeros",
         help="With --folds: pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1]",
     ),
-    amount("--ess", help="With --folds: pseudo-counts that add up to X per variable."),
-    amount("--max-seconds", metavar="S", help="With --folds: search at most S seconds in each."),
+    have.amount("--ess", help="With --folds: pseudo-counts that add up to X per variable."),
+    have.amount("--max-seconds", metavar="S", help="With --folds: search at most S seconds in each."),
     count("--seed", help="With --folds: decides which rows are in which.  [default: 0]"),
 )
 
@@ -141,7 +122,7 @@ def _under_model(
     """Return what is printed of a table under a model, and the log-likelihood of each row."""
     if reading.bins is not None:
         raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
-    network = read_model(model)
+    network = models.read_model(model)
     pseudo = "pseudo_" * is_dependency(network)
     data = _read_for(network, model, table, reading, score, terms=top > 0)
     logs = np.asarray(network.pseudo_log_likelihood(data) if pseudo else network.log_prob(data))
@@ -155,7 +136,7 @@ def _under_model(
         "impossible_rows": likelihood.impossible,
     }
     if score is not None:
-        graph: Any = graph_of(network)
+        graph: Any = models.graph_of(network)
         known = Scatter.from_data(data) if is_gaussian(network) else data
         facts |= {"score": score, "score_value": graph_score(graph, known, score)}
     if top:
@@ -168,7 +149,7 @@ def _under_model(
 def _read_for(network: Any, model: Path, table: Path, reading: Reading, score: str | None, *, terms: bool) -> Table:
     """Read a table for a model, once what is asked for is found to make sense."""
     if not is_gaussian(network):
-        require(has_conditionals, network, model, "score")
+        models.require(models.has_conditionals, network, model, "score")
         if score is not None and not is_bayesian(network):
             raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
         return read_known(table, network.variables, missing=reading.missing, weights=reading.weights)
