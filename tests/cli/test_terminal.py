@@ -25,7 +25,6 @@ import fishernet as fn
 from fishernet.cli.learn import learn
 from fishernet.cli.select import select
 from fishernet.cli.terminal import (
-from fishernet.data.variable import require_categorical
     Commands,
     Stopwatch,
     aligned,
@@ -39,6 +38,7 @@ from fishernet.data.variable import require_categorical
     write_facts,
     write_lines,
 )
+from fishernet.data.variable import require_categorical
 from tests.cli.running import COMMAND, ENVIRONMENT, RUNNER, good, written
 
 # ------------------------------------------------------------------------------------------------ what is printed
