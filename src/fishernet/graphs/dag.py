@@ -147,6 +147,11 @@ class Dag:
         )
 
     @property
+    def families(self) -> tuple[Positions, ...]:
+        """Positions of the variables that each one's conditional is given: its parents."""
+        return self.parents
+
+    @property
     def marks(self) -> Marks:
         """The edges of its equivalence class by position, as those of a `Cpdag`."""
         return class_marks(self.parents, self.order)

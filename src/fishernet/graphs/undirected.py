@@ -120,6 +120,11 @@ class UndirectedGraph:
         )
 
     @property
+    def families(self) -> tuple[Positions, ...]:
+        """Positions of the variables that each one depends on given these: its neighbours."""
+        return self.adjacency
+
+    @property
     def n_edges(self) -> int:
         """The number of edges."""
         return sum(map(len, self.adjacency)) // 2

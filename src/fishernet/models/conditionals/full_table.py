@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.fields import Fields, shown
-from fishernet.data import Counts, Variable
+from fishernet.data import Statistic, Variable
 from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import (
     Grouped,
@@ -75,7 +75,7 @@ class FullTable(Grouped):
     @classmethod
     def fit(
         cls,
-        counts: Counts,
+        statistic: Statistic,
         family: Sequence[int],
         variables: Sequence[Variable],
         *,
@@ -87,10 +87,10 @@ class FullTable(Grouped):
 
         Parameters
         ----------
-        counts : Counts
+        statistic : Statistic
             Of the family.
         family : sequence of int
-            Positions of the parents and then the child, among those that the counts name.
+            Positions of the parents and then the child in the source.
         variables : sequence of Variable
             Theirs.
         smoothing, ess
@@ -105,15 +105,11 @@ class FullTable(Grouped):
         ZeroProbabilityError
             When nothing is added and a configuration of the parents never occurs.
         """
-        if counts.left_out:
-            raise MissingValueError(
-                f"the conditional of {variables[-1].name!r} needs complete rows; {counts.left_out} rows have a missing "
-                "cell among it and its parents; read the table with missing 'drop' or 'state'",
-                counts={},
-                parameter="missing",
-            )
-        axes = [counts.variables.index(v) for v in family]
-        cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
+        statistic.require_complete(
+            dict(zip(family, variables, strict=True)), f"the conditional of {variables[-1].name!r}"
+        )
+        axes = [statistic.variables.index(v) for v in family]
+        cells = statistic.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
         *parents, child = family if positions is None else positions
         return cls(child, parents, variables, normalized(cell_weights(cells, smoothing, ess), variables))
 

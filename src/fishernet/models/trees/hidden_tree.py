@@ -64,7 +64,7 @@ def _whole(
     numbers = checked_numbers(values, name, (size,))
     if (numbers != np.floor(numbers)).any() or (numbers > most).any():
         raise SchemaError(f"{name} must hold {what}")
-    whole = numbers.astype(dtype)
+    whole: npt.NDArray[Any] = numbers.astype(dtype)
     whole.flags.writeable = False
     return whole
 
