@@ -60,9 +60,7 @@ KINDS = {
     "Gaussian": Kind(Gaussian, gaussians.gaussian_fields, gaussians.read_gaussian),
     "GaussianMarkovNetwork": Kind(GaussianMarkovNetwork, gaussians.undirected_fields, gaussians.read_undirected),
     "GaussianMixture": Kind(GaussianMixture, gaussians.mixture_fields, gaussians.read_mixture),
-    "HiddenMarkovModel": Kind(
-        HiddenMarkovModel, sequences.hidden_markov_fields, sequences.read_hidden_markov
-    ),
+    "HiddenMarkovModel": Kind(HiddenMarkovModel, sequences.hidden_markov_fields, sequences.read_hidden_markov),
     "MarkovChain": Kind(MarkovChain, sequences.markov_chain_fields, sequences.read_markov_chain),
     "MarkovNetwork": Kind(MarkovNetwork, networks.markov_fields, networks.read_markov),
     "UndirectedGraph": Kind(UndirectedGraph, networks.graph_fields, networks.read_graph),
