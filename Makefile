@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 CORE := CMakeLists.txt pyproject.toml $(filter-out core/test/%,$(wildcard core/*/*.?pp))
 LOWEST := .lowest-venv
-LOWEST_TESTS := tests/data tests/files tests/graphs tests/plot tests/sklearn tests/kernels tests/contracts tests/cli/terminal \
+LOWEST_TESTS := tests/data tests/files tests/graphs tests/plot tests/sklearn tests/kernels tests/contracts tests/cli/test_terminal.py \
 	tests/infer/test_marginal.py tests/test_exports.py tests/test_readme.py
 
 .PHONY: demo test test-lowest core-test core-threads core-odr lint bench clean

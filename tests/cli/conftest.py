@@ -1,4 +1,4 @@
-"""A table with dependences, and a network learned from it."""
+"""Tables with dependences, and networks learned from them."""
 
 from __future__ import annotations
 
@@ -7,37 +7,42 @@ from pathlib import Path
 import pytest
 
 import fishernet as fn
-
-ROWS = [
-    ("age", "smoke", "cough"),
-    *[("young", "no", "no")] * 30,
-    *[("young", "yes", "yes")] * 10,
-    *[("old", "yes", "yes")] * 25,
-    *[("old", "yes", "no")] * 5,
-    *[("old", "no", "no")] * 20,
-    *[("old", "no", "yes")] * 10,
-]
+from tests.cli.running import ASIA, ROWS, chain, patients, saved
 
 
 @pytest.fixture
 def csv(tmp_path: Path) -> Path:
     """Return a table of 100 rows."""
-    path = tmp_path / "patients.csv"
-    path.write_text("".join(",".join(row) + "\n" for row in ROWS), encoding="utf-8")
-    return path
+    return patients(tmp_path)
 
 
 @pytest.fixture
 def model(csv: Path) -> Path:
     """Return a network fitted on that table."""
-    path = csv.with_name("model.json")
-    fn.save(fn.learn.bayesian_network(fn.read_table(csv)), path)
-    return path
+    return saved(fn.learn.bayesian_network(fn.read_table(csv)), csv.with_name("model.json"))
 
 
 @pytest.fixture
 def dependency(csv: Path) -> Path:
     """Return a dependency network fitted on that table."""
-    path = csv.with_name("dependency.json")
-    fn.save(fn.learn.dependency_network(fn.read_table(csv)), path)
-    return path
+    return saved(fn.learn.dependency_network(fn.read_table(csv)), csv.with_name("dependency.json"))
+
+
+@pytest.fixture
+def asia(tmp_path: Path) -> Path:
+    """Return the network of that name."""
+    return saved(ASIA, tmp_path / "asia.json")
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Return 200 rows drawn from it."""
+    fn.write_table(ROWS, tmp_path / "rows.csv")
+    return tmp_path / "rows.csv"
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> Path:
+    """Return a table of numbers."""
+    chain().to_csv(tmp_path / "numbers.csv", index=False)
+    return tmp_path / "numbers.csv"

@@ -46,9 +46,9 @@ def test_it_runs_as_a_module_and_prints_a_table() -> None:
         [sys.executable, "-m", "fishernet.cli.demo"], check=True, capture_output=True, encoding="utf-8"
     )
     assert ended.stderr == ""
-    lines = {line[:30].strip(): line[30:].split() for line in ended.stdout.splitlines()}
+    lines = {line[:31].strip(): line[31:].split() for line in ended.stdout.splitlines()}
     assert lines["rows"] == ["12,960", "20,000"]
     assert lines["variables"] == ["9", "17"]
     assert "nursery: " in ended.stdout
     assert max(map(len, ended.stdout.splitlines())) <= 110
-    assert {"arcs", "BIC (nats)", "held-out log-likelihood a row", "seconds to learn"} <= set(lines)
+    assert {"arcs", "BIC (nats)", "held-out log-likelihood per row", "seconds to learn"} <= set(lines)

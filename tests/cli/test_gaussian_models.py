@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ import pytest
 from scipy import stats
 
 import fishernet as fn
-from tests.cli.running import good, refused
+from tests.cli.running import facts_of, good
 from tests.reference.gaussians import rows_of
 
 MEAN, PRECISION = [1.0, -2.0, 0.5], [[2.0, -1.0, 0.0], [-1.0, 2.0, 0.7], [0.0, 0.7, 1.0]]
@@ -49,7 +47,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_scores_are_log_densities(model: Path, table: Path) -> None:
     expected = stats.multivariate_normal(MEAN, COVARIANCE).logpdf(ROWS)
-    facts = good("score", model, table, "--rows", "--json").facts
+    facts = facts_of("score", model, table, "--rows")
     np.testing.assert_allclose(facts["row_log_likelihoods"], expected, rtol=1e-12)
     assert facts["log_likelihood"] == pytest.approx(expected.sum())
     assert facts["rows"] == 3
@@ -61,7 +59,7 @@ def test_scores_are_log_densities(model: Path, table: Path) -> None:
 def test_predictions_are_conditional_means(model: Path, table: Path) -> None:
     gain = np.linalg.solve(COVARIANCE[1:, 1:], COVARIANCE[1:, 0])
     expected = MEAN[0] + (ROWS[:, 1:] - MEAN[1:]) @ gain
-    facts = good("predict", model, table, "--target", "a", "--json").facts
+    facts = facts_of("predict", model, table, "--target", "a")
     np.testing.assert_allclose(facts["predicted"], expected, rtol=1e-12)
     assert facts["sd"] == pytest.approx(math.sqrt(COVARIANCE[0, 0] - gain @ COVARIANCE[1:, 0]))
     error = math.sqrt(np.mean((expected - ROWS[:, 0]) ** 2))
@@ -73,7 +71,7 @@ def test_predictions_are_conditional_means(model: Path, table: Path) -> None:
 def test_the_target_need_not_be_there(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "others.csv"
     path.write_text("b,c\n-2,0.5\n")
-    facts = good("predict", model, path, "--target", "a", "--json").facts
+    facts = facts_of("predict", model, path, "--target", "a")
     assert facts["predicted"] == pytest.approx([1.0])
     assert facts["root_mean_square_error"] is None
 
@@ -93,11 +91,10 @@ def test_samples_are_written_to_the_last_bit(model: Path, tmp_path: Path, name: 
     expected = rows_of(fn.load(model).sample(5, seed=1))
     good("sample", model, "-n", 5, "--seed", 1, "-o", tmp_path / name)
     np.testing.assert_array_equal(fn.read_table(tmp_path / name).numbers.T, expected)
-    shown = good("sample", model, "-n", 5, "--seed", 1).out
-    told = list(csv.reader(io.StringIO(shown)))
+    told = good("sample", model, "-n", 5, "--seed", 1).cells
     assert told[0] == NAMES
     np.testing.assert_array_equal(np.array(told[1:], dtype=float), expected)
-    facts = good("sample", model, "-n", 5, "--seed", 1, "--json").facts
+    facts = facts_of("sample", model, "-n", 5, "--seed", 1)
     assert facts["columns"]["b"] == expected[:, 1].tolist()
 
 
@@ -106,25 +103,5 @@ def test_the_graph_is_scored(model: Path, tmp_path: Path) -> None:
     rows = rows_of(net.sample(50, seed=2))
     good("sample", model, "-n", 50, "--seed", 2, "-o", tmp_path / "rows.csv")
     graph = net.dag if isinstance(net, fn.BayesianNetwork) else net.graph
-    facts = good("score", model, tmp_path / "rows.csv", "--score", "fractional", "--json").facts
+    facts = facts_of("score", model, tmp_path / "rows.csv", "--score", "fractional")
     assert facts["score_value"] == pytest.approx(fn.score(graph, dict(zip(NAMES, rows.T, strict=True)), "fractional"))
-
-
-def test_bad_input(model: Path, table: Path, tmp_path: Path) -> None:
-    (tmp_path / "gap.csv").write_text("a,b,c\n1,,3\n")
-    (tmp_path / "word.csv").write_text("a,b,c\n1,x,3\n")
-    (tmp_path / "less.csv").write_text("a,b\n1,2\n")
-    for words, message in (
-        (["score", model, table, "--terms"], "--terms is about models of states"),
-        (["score", model, table, "--score", "bic"], "--score bic is for models of states"),
-        (["score", model, tmp_path / "gap.csv"], "missing in 'b' (1)"),
-        (["score", model, tmp_path / "word.csv"], "column 'b', row 0: numbers are needed, and the label 'x' is none"),
-        (["score", model, tmp_path / "less.csv"], "'c'"),
-        (["predict", model, table, "--target", "d"], "'d'"),
-        (["predict", model, table, "--target", "a", "--missing", "keep"], "--missing keep is for models of states"),
-        (["sample", model, "-n", 2, "--given", "a=1"], "--given does not go with a Gaussian network"),
-        (["sample", model, "-n", 2, "--burn-in", 5], "--burn-in does not go with a Gaussian network"),
-        (["sample", model, "-n", -1], "n must be an integer"),
-        (["sample", model, "-n", 2, "-o", tmp_path / "rows.xlsx"], "by the path's ending"),
-    ):
-        assert message in refused(*words)

@@ -1,46 +1,11 @@
 from __future__ import annotations
 
-import importlib.metadata
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import fishernet as fn
-from fishernet.cli.main import fishernet
-from tests.cli.running import good, process, run
-
-COMMANDS = ["learn", "score", "sample", "predict", "query", "select", "similar", "compare-graphs", "convert"]
-
-
-def test_help_lists_the_commands_in_the_order_of_their_use() -> None:
-    listed = good("--help").out.partition("Commands:")[2].split("\n")
-    assert [line.split()[0] for line in listed if line] == COMMANDS
-    assert sorted(fishernet.commands) == sorted([*COMMANDS, "demo"])
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_each_command_has_an_example(command: str) -> None:
-    text = good(command, "--help").out
-    assert f"\n    fishernet {command} " in text  # on a line of its own, not wrapped into the text
-    assert text == good(command, "-h").out
-
-
-def test_the_example_of_the_whole_stands_on_its_own_lines() -> None:
-    assert "\n    fishernet learn patients.csv -o model.json\n" in good("--help").out
-
-
-def test_version() -> None:
-    assert good("--version").out == f"fishernet {importlib.metadata.version('fishernet')}\n"
-
-
-@pytest.mark.parametrize(
-    "words", [[], ["nope"], ["learn"], ["learn", "a.csv", "--nope"], ["learn", "a.csv", "--max-parents", "x"]]
-)
-def test_a_command_line_that_makes_no_sense_is_status_2(words: list[str]) -> None:
-    ended = run(*words)
-    assert (ended.status, ended.out) == (2, "")
-    assert ended.err.startswith("Usage: fishernet")
+from tests.cli.running import process
 
 
 def test_one_story_on_a_real_table(tmp_path: Path) -> None:

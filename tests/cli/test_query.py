@@ -9,29 +9,21 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.cli.options import known_states, state_of
-from tests.cli.running import good, process, refused, run
+from tests.cli.running import ASIA, HOSTILE, coin, facts_of, good, hostile, process, refused, saved
 from tests.networks import random_network
 from tests.reference import inference
-
-ASIA = fn.datasets.load("asia")
-
-
-@pytest.fixture
-def asia(tmp_path: Path) -> Path:
-    path = tmp_path / "asia.json"
-    fn.save(ASIA, path)
-    return path
-
-
-def saved(net: fn.BayesianNetwork, folder: Path) -> Path:
-    fn.save(net, folder / "m.json")
-    return folder / "m.json"
 
 
 def table_of(lines: list[str]) -> list[list[str]]:
     """The cells of the table below the facts; a name stands once for all its states."""
     return [line.split() for line in lines[lines.index("") + 2 :]]
+
+
+def assert_enumerated(facts: dict[str, Any], net: fn.BayesianNetwork, given: dict[str, str]) -> None:
+    for name, found in facts["marginals"].items():
+        assert found["states"] == list(net.variables[net.names.index(name)].states)
+        expected = inference.marginal(net, [name], given)
+        np.testing.assert_allclose(found["probabilities"], expected, rtol=1e-12, atol=1e-13)
 
 
 # ---------------------------------------------------------------------------------------------------------- marginals
@@ -42,23 +34,18 @@ def test_without_a_name_all_unknown_variables_have_the_probabilities_of_an_enume
     asia: Path, words: list[str]
 ) -> None:
     given = dict(word.split("=") for word in words if "=" in word)
-    facts = good("query", asia, *words, "--json").facts
+    facts = facts_of("query", asia, *words)
     assert facts["given"] == given
     assert list(facts["marginals"]) == [name for name in ASIA.names if name not in given]
-    for name, found in facts["marginals"].items():
-        assert found["states"] == ["yes", "no"]
-        expected = inference.marginal(ASIA, [name], given)
-        np.testing.assert_allclose(found["probabilities"], expected, rtol=1e-12, atol=1e-13)
+    assert_enumerated(facts, ASIA, given)
 
 
 @pytest.mark.parametrize("n", [1, 4, 5, 8])
 def test_the_number_of_names_changes_how_they_are_found_but_not_what(asia: Path, n: int) -> None:
     names = [*reversed(ASIA.names)][:n]
-    facts = good("query", asia, *names, "--given", "xray=yes", "--json").facts
+    facts = facts_of("query", asia, *names, "--given", "xray=yes")
     assert list(facts["marginals"]) == names
-    for name in names:
-        expected = inference.marginal(ASIA, [name], {"xray": "yes"})
-        np.testing.assert_allclose(facts["marginals"][name]["probabilities"], expected, rtol=1e-12, atol=1e-13)
+    assert_enumerated(facts, ASIA, {"xray": "yes"})
 
 
 def test_one_plan_answers_for_all_variables(asia: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,10 +58,7 @@ def test_one_plan_answers_for_all_variables(asia: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("seed", range(6))
 def test_random_networks_with_unequal_states(tmp_path: Path, seed: int) -> None:
     net = random_network(seed, [3, 1, 2, 4, 2], sharp=2.0)
-    facts = good("query", saved(net, tmp_path), "--given", "v3=s2", "--json").facts
-    for name, found in facts["marginals"].items():
-        expected = inference.marginal(net, [name], {"v3": "s2"})
-        np.testing.assert_allclose(found["probabilities"], expected, rtol=1e-12, atol=1e-13)
+    assert_enumerated(facts_of("query", saved(net, tmp_path), "--given", "v3=s2"), net, {"v3": "s2"})
 
 
 def test_text_has_a_line_a_state(asia: Path) -> None:
@@ -87,33 +71,30 @@ def test_text_has_a_line_a_state(asia: Path) -> None:
 
 
 def test_a_name_that_is_given_has_all_mass_at_its_state(asia: Path) -> None:
-    facts = good("query", asia, "smoke", "--given", "smoke=no", "--json").facts
+    facts = facts_of("query", asia, "smoke", "--given", "smoke=no")
     assert facts["marginals"] == {"smoke": {"states": ["yes", "no"], "probabilities": [0.0, 1.0]}}
 
 
 def test_where_all_is_given_there_is_the_evidence_alone(tmp_path: Path) -> None:
-    net = fn.BayesianNetwork.from_tables([fn.Variable("a", ["x", "y"])], {}, {"a": [0.25, 0.75]})
-    path = saved(net, tmp_path)
+    path = saved(coin(probabilities=[0.25, 0.75]), tmp_path)
     assert good("query", path, "--given", "a=x").out.splitlines() == [
         "given                        a = x",
         "probability of the evidence  0.25 (log -1.3863)",
     ]
-    assert good("query", path, "--given", "a=x", "--json").facts["marginals"] == {}
+    assert facts_of("query", path, "--given", "a=x")["marginals"] == {}
+    assert facts_of("query", saved(fn.BayesianNetwork.from_tables([], {}, {}), tmp_path))["marginals"] == {}
 
 
-def test_a_model_without_variables_has_nothing_to_say(tmp_path: Path) -> None:
-    path = saved(fn.BayesianNetwork.from_tables([], {}, {}), tmp_path)
-    assert good("query", path, "--json").facts["marginals"] == {}
-
-
-# ----------------------------------------------------------------------------------------------------------- evidence
+# ------------------------------------------------------------------------------------- evidence, and what is set (do)
 
 
 def test_the_probability_of_the_evidence_is_that_of_all_that_is_given(asia: Path) -> None:
-    facts = good("query", asia, "--given", "smoke=yes", "--given", "bronc=no", "--json").facts
+    words = ["query", asia, "--given", "smoke=yes", "--given", "bronc=no"]
+    facts = facts_of(*words)
     assert facts["probability_of_evidence"] == pytest.approx(0.5 * 0.4, rel=1e-12)
     assert facts["log_probability_of_evidence"] == pytest.approx(math.log(0.2), rel=1e-12)
-    facts = good("query", asia, "--json").facts
+    assert facts_of(*words, "--given", "smoke=yes") == facts  # said twice is said once
+    facts = facts_of("query", asia)
     assert (facts["probability_of_evidence"], facts["log_probability_of_evidence"]) == (1, 0)
 
 
@@ -123,23 +104,15 @@ def test_evidence_too_improbable_for_a_number_has_a_logarithm(tmp_path: Path) ->
         [fn.Variable(n, ["x", "y"]) for n in names], {}, {n: [0.01, 0.99] for n in names}
     )
     words = [word for name in names[1:] for word in ("--given", f"{name}=x")]
-    facts = good("query", saved(net, tmp_path), *words, "--json").facts
+    facts = facts_of("query", saved(net, tmp_path), *words)
     assert facts["probability_of_evidence"] == 0
     assert facts["log_probability_of_evidence"] == pytest.approx(399 * math.log(0.01), rel=1e-12)
     assert facts["marginals"]["v0"]["probabilities"] == pytest.approx([0.01, 0.99], rel=1e-12)
 
 
-def test_the_same_said_twice_is_said_once(asia: Path) -> None:
-    twice = good("query", asia, "lung", "--given", "smoke=yes", "--given", "smoke=yes", "--json").facts
-    assert twice == good("query", asia, "lung", "--given", "smoke=yes", "--json").facts
-
-
-# --------------------------------------------------------------------------------------------------- what is set (do)
-
-
 def test_what_is_seen_tells_of_its_causes_and_what_is_set_does_not(asia: Path) -> None:
-    seen = good("query", asia, "smoke", "--given", "bronc=yes", "--json").facts
-    done = good("query", asia, "smoke", "--do", "bronc=yes", "--json").facts
+    seen = facts_of("query", asia, "smoke", "--given", "bronc=yes")
+    done = facts_of("query", asia, "smoke", "--do", "bronc=yes")
     both = 0.5 * 0.6 + 0.5 * 0.3
     assert seen["marginals"]["smoke"]["probabilities"] == pytest.approx([0.5 * 0.6 / both, 0.5 * 0.3 / both], rel=1e-12)
     assert done["marginals"]["smoke"]["probabilities"] == pytest.approx([0.5, 0.5], rel=1e-12)
@@ -148,7 +121,8 @@ def test_what_is_seen_tells_of_its_causes_and_what_is_set_does_not(asia: Path) -
 
 
 def test_what_is_given_is_seen_after_what_was_set(asia: Path) -> None:
-    facts = good("query", asia, "--do", "either=yes", "--given", "dysp=yes", "--json").facts
+    words = ["query", asia, "--do", "either=yes", "--given", "dysp=yes"]
+    facts = facts_of(*words)
     joint = inference.intervene(ASIA, {"either": "yes"}).take([0], axis=ASIA.names.index("dysp"))
     assert facts["probability_of_evidence"] == pytest.approx(joint.sum(), rel=1e-12)
     assert sorted(facts["marginals"]) == sorted(set(ASIA.names) - {"either", "dysp"})
@@ -156,18 +130,16 @@ def test_what_is_given_is_seen_after_what_was_set(asia: Path) -> None:
         others = tuple(v for v in range(8) if v != ASIA.names.index(name))
         expected = joint.sum(axis=others) / joint.sum()
         np.testing.assert_allclose(found["probabilities"], expected, rtol=1e-12, atol=1e-13)
-    text = good("query", asia, "--do", "either=yes", "--given", "dysp=yes").out
-    assert "\nset                          either = yes\n" in text
+    assert "\nset                          either = yes\n" in good(*words).out
 
 
-# -------------------------------------------------------------------------------------------------------------- joint
+# ---------------------------------------------------------------------------------- joint, and most probable states
 
 
 def test_the_joint_table_is_that_of_an_enumeration_in_the_order_of_the_names(asia: Path) -> None:
     names = ["xray", "smoke", "lung"]
-    facts = good("query", asia, *names, "--joint", "--given", "dysp=no", "--json").facts
-    assert facts["joint"]["names"] == names
-    assert facts["joint"]["states"] == [["yes", "no"]] * 3
+    facts = facts_of("query", asia, *names, "--joint", "--given", "dysp=no")
+    assert (facts["joint"]["names"], facts["joint"]["states"]) == (names, [["yes", "no"]] * 3)
     expected = inference.marginal(ASIA, names, {"dysp": "no"})
     np.testing.assert_allclose(facts["joint"]["probabilities"], expected, rtol=1e-12, atol=1e-13)
     assert "marginals" not in facts
@@ -183,13 +155,10 @@ def test_the_joint_text_has_a_line_a_configuration(tmp_path: Path) -> None:
     assert [float(row[2]) for row in cells] == pytest.approx(expected, rel=1e-5)
 
 
-# ------------------------------------------------------------------------------------------- the most probable states
-
-
 @pytest.mark.parametrize("given", [{}, {"dysp": "yes"}, {"xray": "yes", "smoke": "no"}])
 def test_the_most_probable_states_are_those_of_an_enumeration(asia: Path, given: dict[str, str]) -> None:
     words = [word for item in given.items() for word in ("--given", "=".join(item))]
-    facts = good("query", asia, "--most-probable", *words, "--json").facts
+    facts = facts_of("query", asia, "--most-probable", *words)
     table = inference.weights(ASIA, given)
     best = np.unravel_index(int(np.argmax(table)), table.shape)
     assert facts["most_probable"] == {v.name: v.states[k] for v, k in zip(ASIA.variables, best, strict=True)}
@@ -201,65 +170,39 @@ def test_the_most_probable_states_are_those_of_an_enumeration(asia: Path, given:
 
 
 def test_what_was_set_is_among_the_most_probable_states(asia: Path) -> None:
-    facts = good("query", asia, "--most-probable", "--do", "lung=yes", "--json").facts
+    facts = facts_of("query", asia, "--most-probable", "--do", "lung=yes")
     table = inference.intervene(ASIA, {"lung": "yes"})
     best = np.unravel_index(int(np.argmax(table)), table.shape)
     assert facts["most_probable"] == {v.name: v.states[k] for v, k in zip(ASIA.variables, best, strict=True)}
     assert facts["probability"] == pytest.approx(table.max(), rel=1e-12)
 
 
-# ------------------------------------------------------------------------------------------------- labels and numbers
+def test_a_table_that_would_be_too_large_is_one_sentence(tmp_path: Path) -> None:
+    roots, path = [f"x{i}" for i in range(5)], saved(inference.married(100), tmp_path)
+    assert "10,000,000,000 cells is too large; " in refused("query", path, *roots, "--joint")
+    assert "name fewer" in refused("query", path, *roots[:4], "--joint")  # 100^4: too many lines
+    children = [word for pair in itertools.combinations(roots, 2) for word in ("--given", f"{''.join(pair)}=1")]
+    assert "10,000,000,000 cells" in refused("query", path, "x0", *children)
+    names = [f"v{i}" for i in range(70)]
+    net = fn.BayesianNetwork.from_tables([fn.Variable(n, ["x"]) for n in names], {}, {n: [1.0] for n in names})
+    assert "70 variables" in refused("query", saved(net, tmp_path), *names, "--joint")
 
 
-HOSTILE = ["a,b", 'q"uo', "x=y", "=", "new\nline", " sp", "é \U0001f600", ""]
-
-
-def hostile() -> fn.BayesianNetwork:
-    x, y = fn.Variable("p = q, r", HOSTILE), fn.Variable("é;y", HOSTILE)
-    copies = 0.92 * np.eye(8) + 0.01
-    return fn.BayesianNetwork.from_tables([x, y], {"é;y": ["p = q, r"]}, {"p = q, r": [1 / 8] * 8, "é;y": copies})
+# ------------------------------------------------------------------------------------------------------------- labels
 
 
 @pytest.mark.parametrize("state", HOSTILE)
 def test_hostile_labels(tmp_path: Path, state: str) -> None:
-    path = saved(hostile(), tmp_path)
-    facts = good("query", path, "é;y", "--given", f"p = q, r={state}", "--json").facts
-    assert facts["given"] == {"p = q, r": state}
-    assert facts["marginals"]["é;y"]["states"] == HOSTILE
+    net = hostile()
+    x, y = net.names
+    words = ["query", saved(net, tmp_path), y, "--given", f"{x}={state}"]
+    facts = facts_of(*words)
+    assert facts["given"] == {x: state}
+    assert facts["marginals"][y]["states"] == HOSTILE
     expected = [0.93 if other == state else 0.01 for other in HOSTILE]
-    assert facts["marginals"]["é;y"]["probabilities"] == pytest.approx(expected, rel=1e-12)
-    lines = good("query", path, "é;y", "--given", f"p = q, r={state}").out.splitlines()
-    assert len(lines) == 2 + 2 + 8  # no label breaks a line
-
-
-def test_names_reach_a_process_as_they_are(tmp_path: Path) -> None:
-    ended = process("query", saved(hostile(), tmp_path), "é;y", "--given", "p = q, r=x=y", "--json")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.facts["given"] == {"p = q, r": "x=y"}
-
-
-def test_the_first_equals_sign_behind_a_name_divides() -> None:
-    a, longer = fn.Variable("a", ["b=c", "c"]), fn.Variable("x=y", ["a", "=a"])
-    assert known_states(["a=b=c"], "--given", [a, fn.Variable("a=b", ["c"])]) == {"a": "b=c"}
-    assert known_states(["x=y==a", "a=c"], "--given", [a, longer]) == {"x=y": "=a", "a": "c"}
-
-
-@pytest.mark.parametrize(
-    ("states", "text", "state"),
-    [
-        ([1, 2, 3], "3", 3),
-        ([1, 2, 3], "3.0", 3),
-        ([0.5, 2.0], "2", 2.0),
-        ([False, True], "true", True),
-        ([False, True], "False", False),
-        ([1, "1"], "1", "1"),
-        (["NA", "?"], "NA", "NA"),
-        (["01", 1], "01", "01"),
-    ],
-)
-def test_a_state_is_looked_up_as_a_cell_of_a_text_file_is(states: list[Any], text: str, state: Any) -> None:
-    found = state_of(fn.Variable("v", states), text)
-    assert (found, type(found)) == (state, type(state))
+    assert facts["marginals"][y]["probabilities"] == pytest.approx(expected, rel=1e-12)
+    assert len(good(*words).out.splitlines()) == 2 + 2 + 8  # no label breaks a line
+    assert process(*words, "--json").facts == facts
 
 
 @pytest.mark.parametrize(
@@ -268,90 +211,47 @@ def test_a_state_is_looked_up_as_a_cell_of_a_text_file_is(states: list[Any], tex
 def test_a_number_is_that_of_its_bin(tmp_path: Path, text: str, state: str) -> None:
     age = fn.Variable("age", ["<= 18", "> 18", "missing"], cuts=[18])
     net = fn.BayesianNetwork.from_tables([age], {}, {"age": [0.25, 0.5, 0.25]})
-    assert good("query", saved(net, tmp_path), "--given", f"age={text}", "--json").facts["given"] == {"age": state}
+    assert facts_of("query", saved(net, tmp_path), "--given", f"age={text}")["given"] == {"age": state}
 
 
-def test_numbers_and_truth_values_stay_what_they_are_in_json(tmp_path: Path) -> None:
-    net = fn.BayesianNetwork.from_tables(
-        [fn.Variable("n", [1, 2]), fn.Variable("b", [False, True])], {}, {"n": [0.25, 0.75], "b": [0.5, 0.5]}
-    )
-    facts = good("query", saved(net, tmp_path), "--given", "n=2", "--do", "b=true", "--json").facts
-    assert facts["given"] == {"n": 2}
-    assert facts["do"]["b"] is True
+# --------------------------------------------------------------------------------------------------------- dependency
 
 
-# ------------------------------------------------------------------------------------------------- files and refusals
+def test_marginals_of_a_dependency_network_are_estimates_with_their_errors(dependency: Path) -> None:
+    net = fn.load(dependency)
+    facts = facts_of("query", dependency, "cough", "age", "--given", "smoke=yes")
+    for name in ("cough", "age"):
+        found = fn.infer.estimate(net, [name], given={"smoke": "yes"}, seed=facts["seed"])
+        assert facts["rows"] == found.n_rows
+        assert facts["marginals"][name]["probabilities"] == found.probabilities.tolist()
+        assert facts["marginals"][name]["standard_errors"] == found.standard_errors.tolist()
+    text = good("query", dependency, "cough", "--given", "smoke=yes").out
+    assert "Monte Carlo error" in text
+    assert f"{facts['marginals']['cough']['probabilities'][0]:.6g}" in text
+    assert f"{facts['marginals']['cough']['standard_errors'][0]:.2g}\n" in text
 
 
-def test_what_fails_leaves_the_old_file(asia: Path) -> None:
-    path = asia.with_name("answer.txt")
-    path.write_text("old", encoding="utf-8")
-    refused("query", asia, "--given", "either=no", "--given", "lung=yes", "-o", path)
-    assert path.read_text(encoding="utf-8") == "old"
-    assert sorted(p.name for p in asia.parent.iterdir()) == ["answer.txt", "asia.json"]
+def test_all_marginals_are_near_the_stationary_distribution(dependency: Path) -> None:
+    net = fn.load(dependency)
+    joint = fn.infer.stationary(net)
+    facts = facts_of("query", dependency)
+    assert list(facts["marginals"]) == list(net.names)
+    for v, answer in enumerate(facts["marginals"].values()):
+        exact = np.asarray(joint).reshape([2, 2, 2]).sum(axis=tuple(u for u in range(3) if u != v))
+        assert (np.abs(np.array(answer["probabilities"]) - exact) < 6 * np.array(answer["standard_errors"])).all()
 
 
-def test_what_is_interrupted_half_way_leaves_the_old_file(asia: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = asia.with_name("answer.txt")
-    path.write_text("old", encoding="utf-8")
-
-    def interrupted(value: float) -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("fishernet.cli.query._probability", interrupted)
-    assert run("query", asia, "-o", path).status == 130
-    assert path.read_text(encoding="utf-8") == "old"
-    assert sorted(p.name for p in asia.parent.iterdir()) == ["answer.txt", "asia.json"]
+def test_a_joint_table_has_errors_too(dependency: Path) -> None:
+    facts = facts_of("query", dependency, "cough", "age", "--joint")
+    found = fn.infer.estimate(fn.load(dependency), ["cough", "age"], seed=facts["seed"])
+    assert facts["joint"]["names"] == ["cough", "age"]
+    assert facts["joint"]["probabilities"] == found.probabilities.tolist()
+    assert facts["joint"]["standard_errors"] == found.standard_errors.tolist()
+    assert len(good("query", dependency, "cough", "age", "--joint").out.splitlines()) == 1 + 1 + 1 + 4
 
 
-@pytest.mark.parametrize("words", [[], ["smoke"], ["smoke", "bronc", "--joint"], ["--most-probable"]])
-def test_impossible_evidence_is_one_sentence(asia: Path, words: list[str]) -> None:
-    message = refused("query", asia, *words, "--given", "either=no", "--given", "lung=yes")
-    assert "probability 0" in message
-    assert "either = 'no', lung = 'yes'" in message
-    assert "smoothing above 0" in message
-
-
-def test_impossible_evidence_is_refused_where_nothing_else_is_asked(tmp_path: Path) -> None:
-    net = fn.BayesianNetwork.from_tables([fn.Variable("a", ["x", "y"])], {}, {"a": [0.0, 1.0]})
-    assert "probability 0" in refused("query", saved(net, tmp_path), "--given", "a=x")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nope"], "no variable 'nope'; there are 'asia', 'tub'"),
-        (["lung", "lung"], "'lung' appears more than once"),
-        (["--given", "smoke"], "--given takes NAME=STATE, not 'smoke'"),
-        (["--do", ""], "--do takes NAME=STATE, not ''"),
-        (["--given", "smok=yes"], "--given: no variable 'smok'; there are 'asia', 'tub'"),
-        (["--do", "=yes"], "--do: no variable ''; there are 'asia', 'tub'"),
-        (["--given", "smoke=perhaps"], "'smoke' has no state 'perhaps'; it has 'yes', 'no'"),
-        (["--do", "smoke= yes"], "'smoke' has no state ' yes'; it has 'yes', 'no'"),
-        (["--given", "smoke="], "'smoke' has no state ''"),
-        (["--given", "lung=yes", "--given", "lung=no"], "--given names 'lung' twice, with the states 'yes' and 'no'"),
-        (["--do", "lung=no", "--do", "lung=yes"], "--do names 'lung' twice, with the states 'no' and 'yes'"),
-        (["--given", "lung=yes", "--do", "lung=yes"], "'lung' is in both --given and --do"),
-        (["--joint"], "--joint needs the NAMEs"),
-        (["lung", "--most-probable"], "--most-probable is about all variables"),
-        (["--joint", "--most-probable"], "--most-probable is about all variables"),
-    ],
-)
-def test_bad_words_are_one_sentence(asia: Path, words: list[str], said: str) -> None:
-    assert said in refused("query", asia, *words)
-
-
-def test_a_table_that_would_be_too_large_is_one_sentence(tmp_path: Path) -> None:
-    net = inference.married(100)
-    roots = [f"x{i}" for i in range(5)]
-    path = saved(net, tmp_path)
-    assert "10,000,000,000 cells is too large; " in refused("query", path, *roots, "--joint")
-    assert "name fewer" in refused("query", path, *roots[:4], "--joint")  # 100^4: too many lines
-    children = [word for pair in itertools.combinations(roots, 2) for word in ("--given", f"{''.join(pair)}=1")]
-    assert "10,000,000,000 cells" in refused("query", path, "x0", *children)
-
-
-def test_a_joint_table_of_many_certain_variables_is_one_sentence(tmp_path: Path) -> None:
-    names = [f"v{i}" for i in range(70)]
-    net = fn.BayesianNetwork.from_tables([fn.Variable(n, ["x"]) for n in names], {}, {n: [1.0] for n in names})
-    assert "70 variables" in refused("query", saved(net, tmp_path), *names, "--joint")
+def test_rare_evidence_is_noted_once(tmp_path: Path) -> None:
+    variables = [fn.Variable(name, ["no", "yes"]) for name in "abc"]
+    rare = {"a": [1 - 1e-9, 1e-9], "b": [0.5, 0.5], "c": [0.5, 0.5]}
+    path = saved(fn.DependencyNetwork.from_tables(variables, {}, rare), tmp_path)
+    assert good("query", path, "b", "c", "--given", "a=yes").err.count("what is given is rare") == 1

@@ -1,59 +1,80 @@
 from __future__ import annotations
 
-import csv as csv_module
-import io
+import itertools
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fishernet as fn
-from tests.cli.running import good, refused
+from tests.cli.running import HOSTILE, coin, facts_of, good, labels_of, saved, written
 
 
-def test_csv_on_stdout_is_the_library_s_sample(model: Path) -> None:
-    net = fn.load(model)
-    rows = list(csv_module.reader(io.StringIO(good("sample", model, "-n", 50, "--seed", 4).out)))
+@pytest.fixture
+def markov(tmp_path: Path) -> Path:
+    """Return a Markov network."""
+    a, b = fn.Variable("a", ["x", "y"]), fn.Variable("b", ["x", "y"])
+    return saved(fn.MarkovNetwork([a, b], [(("a", "b"), [[2.0, 1.0], [1.0, 3.0]])]), tmp_path / "markov.json")
+
+
+@pytest.mark.parametrize("kind", ["model", "dependency", "markov"])
+def test_the_rows_are_the_library_s_sample_wherever_they_go(kind: str, request: pytest.FixtureRequest) -> None:
+    path: Path = request.getfixturevalue(kind)
+    net, words = fn.load(path), ("sample", path, "-n", 50, "--seed", 4)
     drawn = net.sample(50, seed=4)
-    assert rows[0] == list(net.names)
-    for v, variable in enumerate(net.variables):
-        assert [row[v] for row in rows[1:]] == [variable.states[code] for code in drawn.codes[v]]
+    assert good(*words).cells == [list(net.names), *labels_of(drawn)]
+    facts = facts_of(*words)
+    assert (facts["rows"], facts["seed"], facts["given"]) == (50, 4, {})
+    assert [list(row) for row in zip(*facts["columns"].values(), strict=True)] == labels_of(drawn)
+    for name in ("s.csv", "s.tsv.gz", "s.parquet", "s.arrow"):
+        good(*words, "-o", path.with_name(name))
+        assert fn.read_table(path.with_name(name), schema=net.variables) == drawn
 
 
-@pytest.mark.parametrize("name", ["s.csv", "s.tsv.gz", "s.parquet", "s.arrow"])
-def test_files_hold_the_same_rows(model: Path, name: str) -> None:
-    net, path = fn.load(model), model.with_name(name)
-    assert good("sample", model, "-n", 20, "--seed", 4, "-o", path).out == ""
-    assert fn.read_table(path, schema=net.variables) == net.sample(20, seed=4)
-
-
-def test_json(model: Path) -> None:
-    facts = good("sample", model, "-n", 20, "--seed", 4, "--json").facts
-    frame = fn.load(model).sample(20, seed=4).to_frame()
-    assert (facts["rows"], facts["seed"]) == (20, 4)
-    assert facts["columns"] == {name: frame[name].to_pylist() for name in frame.column_names}
-
-
-def test_without_a_seed_the_rows_are_others(model: Path) -> None:
+def test_without_a_seed_the_rows_are_others_and_no_rows_are_a_header(model: Path) -> None:
     assert good("sample", model, "-n", 200).out != good("sample", model, "-n", 200).out
-
-
-def test_labels_survive(tmp_path: Path) -> None:
-    states = ["a,b", 'q"uo', "new\nline", " sp", "1", "NA", "\U0001f600"]
-    net = fn.BayesianNetwork.from_tables([fn.Variable('n"ame, x', states)], {}, {'n"ame, x': [1 / 7] * 7})
-    fn.save(net, tmp_path / "m.json")
-    out = good("sample", tmp_path / "m.json", "-n", 60, "--seed", 0).out
-    (tmp_path / "s.csv").write_text(out, encoding="utf-8", newline="")
-    assert fn.read_table(tmp_path / "s.csv", schema=net.variables) == net.sample(60, seed=0)
-
-
-def test_no_rows_are_a_header(model: Path) -> None:
     assert good("sample", model, "-n", 0).out == "age,smoke,cough\n"
 
 
-def test_a_bad_value_is_one_sentence(model: Path) -> None:
-    assert "from 0" in refused("sample", model, "-n", -1)
-    assert "seed must not be negative" in refused("sample", model, "-n", 1, "--seed", -1)
-    assert "by the path's ending" in refused("sample", model, "-n", 1, "-o", model.with_name("s.foo"))
-    assert "no directory" in refused("sample", model, "-n", 1, "-o", model.parent / "nowhere" / "s.csv")
-    assert "memory" in refused("sample", model, "-n", 2**40)
-    assert not model.with_name("s.foo").exists()
+def test_labels_survive(tmp_path: Path) -> None:
+    net = coin('n"ame, x', [*HOSTILE, "1", "NA"])
+    path = written(tmp_path / "s.csv", good("sample", saved(net, tmp_path), "-n", 60, "--seed", 0).out)
+    assert fn.read_table(path, schema=net.variables) == net.sample(60, seed=0)
+
+
+# -------------------------------------------------------------------------------------- given what is known, in chains
+
+
+@pytest.mark.parametrize(("kind", "given"), [("model", {"cough": "yes", "age": "young"}), ("markov", {"a": "x"})])
+def test_given_what_is_known_the_rows_are_exact(
+    kind: str, given: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    path: Path = request.getfixturevalue(kind)
+    net, words = fn.load(path), [word for item in given.items() for word in ("--given", "=".join(item))]
+    facts = facts_of("sample", path, "-n", 40, "--seed", 4, *words)
+    assert facts["given"] == given
+    assert [list(row) for row in zip(*facts["columns"].values(), strict=True)] == labels_of(
+        fn.infer.sample(net, 40, given=given, seed=4)
+    )
+    if kind == "model":
+        rows = good("sample", path, "-n", 20_000, "--seed", 5, *words).cells[1:]
+        exact = fn.infer.marginal(net, ["smoke"], given=given)[1]
+        share = np.mean([row[1] == "yes" for row in rows])
+        assert {(row[0], row[2]) for row in rows} == {("young", "yes")}
+        assert abs(share - exact) < 5 * np.sqrt(exact * (1 - exact) / len(rows))
+
+
+def test_chains_get_their_options(dependency: Path) -> None:
+    words = ["--chains", 3, "--burn-in", 7, "--thin", 2, "--scan", "ordered", "--given", "smoke=yes"]
+    rows = good("sample", dependency, "-n", 50, "--seed", 4, *words).cells[1:]
+    options = {"chains": 3, "burn_in": 7, "thin": 2, "scan": "ordered", "given": {"smoke": "yes"}}
+    assert rows == labels_of(fn.load(dependency).sample(50, seed=4, **options))
+    assert {row[1] for row in rows} == {"yes"}
+
+
+def test_raw_output_changes_one_variable_at_a_time(dependency: Path) -> None:
+    words = ["--burn-in", 0, "--thin", 1, "--given", "age=old"]
+    rows = good("sample", dependency, "-n", 100, "--seed", 2, *words).cells[1:]
+    changes = [sum(a != b for a, b in zip(*pair, strict=True)) for pair in itertools.pairwise(rows)]
+    assert max(changes) == 1
+    assert {row[0] for row in rows} == {"old"}

@@ -1,52 +1,52 @@
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fishernet as fn
 from fishernet.cli.score import least_likely
-from tests.cli.running import good, refused
+from tests.cli.running import coin, facts_of, good, refused, run, saved, written
 from tests.networks import random_network
 
 
-def test_json_says_what_the_library_says(model: Path, csv: Path) -> None:
-    net, table = fn.load(model), fn.read_table(csv)
-    facts = good("score", model, csv, "--json", "--score", "aic", "--rows").facts
-    logs = net.log_prob(table)
-    assert facts["rows"] == 100
-    assert facts["log_likelihood"] == logs.sum()
-    assert facts["log_likelihood_per_row"] == logs.mean()
-    assert facts["row_log_likelihoods"] == logs.tolist()
-    assert facts["impossible_rows"] == 0
-    assert (facts["score"], facts["score_value"]) == ("aic", fn.score(net.dag, table, "aic"))
-    text = good("score", model, csv, "--score", "aic").out
-    for value in (logs.sum(), logs.mean(), facts["score_value"]):
-        assert f"{value:,.4f}" in text
+@pytest.mark.parametrize("kind", ["model", "dependency"])
+def test_json_text_and_rows_say_what_the_library_says(request: pytest.FixtureRequest, csv: Path, kind: str) -> None:
+    path: Path = request.getfixturevalue(kind)
+    net, table, pseudo = fn.load(path), fn.read_table(csv), "pseudo_" * (kind == "dependency")
+    logs = net.pseudo_log_likelihood(table) if pseudo else net.log_prob(table)
+    facts, text = facts_of("score", path, csv, "--rows"), good("score", path, csv).out
+    assert (facts["rows"], facts["impossible_rows"]) == (100, 0)
+    assert facts[f"{pseudo}log_likelihood"] == logs.sum()
+    assert facts[f"{pseudo}log_likelihood_per_row"] == logs.mean()
+    assert facts[f"row_{pseudo}log_likelihoods"] == logs.tolist()
+    assert sum("likelihood" in fact for fact in facts) == 3
+    word = f"{pseudo}log-likelihood".replace("_", "-")
+    assert [line.split() for line in text.splitlines()[1:]] == [
+        [word, f"{logs.sum():,.4f}"],
+        [word, "per", "row", f"{logs.mean():,.4f}"],
+    ]
+    assert [float(line) for line in good("score", path, csv, "--rows").out.splitlines()] == logs.tolist()
 
 
-def test_rows_are_one_number_a_line_and_nothing_else(model: Path, csv: Path, tmp_path: Path) -> None:
-    logs = fn.load(model).log_prob(fn.read_table(csv))
-    out = good("score", model, csv, "--rows").out
-    assert [float(line) for line in out.splitlines()] == logs.tolist()
-    assert good("score", model, csv, "--rows", "-o", tmp_path / "rows.txt").out == ""
-    assert (tmp_path / "rows.txt").read_text(encoding="utf-8") == out
-
-
-def test_columns_and_states_in_another_order_give_the_same_numbers(model: Path, csv: Path) -> None:
-    lines = [line.split(",") for line in csv.read_text(encoding="utf-8").splitlines()]
-    turned = csv.with_name("turned.csv")
-    turned.write_text("".join(f"{c},extra,{a},{b}\n" for a, b, c in [lines[0], *reversed(lines[1:])]), encoding="utf-8")
-    straight = good("score", model, csv, "--json", "--rows").facts
-    backward = good("score", model, turned, "--json", "--rows").facts
-    assert backward["row_log_likelihoods"] == straight["row_log_likelihoods"][::-1]
+def test_the_score_of_the_graph(model: Path, csv: Path) -> None:
+    facts, value = (
+        facts_of("score", model, csv, "--score", "aic"),
+        fn.score(fn.load(model).dag, fn.read_table(csv), "aic"),
+    )
+    assert (facts["score"], facts["score_value"]) == ("aic", value)
+    assert f"aic score of the graph  {value:,.4f}\n" in good("score", model, csv, "--score", "aic").out
 
 
 @pytest.mark.parametrize("top", [1, 5, 7, 60, 1000])
-def test_the_least_likely_cells_are_those_of_a_full_sort(monkeypatch: pytest.MonkeyPatch, top: int) -> None:
-    net = random_network(3, [3, 2, 4, 2])
-    table = net.sample(50, seed=1)
+@pytest.mark.parametrize("kind", ["bayesian", "dependency"])
+def test_the_least_likely_cells_are_those_of_a_full_sort(monkeypatch: pytest.MonkeyPatch, top: int, kind: str) -> None:
+    joint = random_network(3, [3, 2, 4, 2])
+    net: Any = fn.DependencyNetwork.from_joint(joint) if kind == "dependency" else joint
+    table = joint.sample(50, seed=1)
     terms = net.log_prob_terms(table)
     wanted = sorted((terms[row, v], row, v) for row in range(50) for v in range(4))[:top]
     for at_once in (2**22, 28, 1):  # in one block, in several, row by row
@@ -56,7 +56,7 @@ def test_the_least_likely_cells_are_those_of_a_full_sort(monkeypatch: pytest.Mon
     for one in found:
         v = net.names.index(one["variable"])
         assert one["state"] == net.variables[v].states[table.codes[v][one["row"]]]
-        assert list(one["given"]) == [net.names[p] for p in net.dag.parents[v]]
+        assert list(one["given"]) == [net.names[p] for p in sorted(net.conditionals[v].parents)]
         for name, state in one["given"].items():
             p = net.names.index(name)
             assert state == net.variables[p].states[table.codes[p][one["row"]]]
@@ -64,47 +64,42 @@ def test_the_least_likely_cells_are_those_of_a_full_sort(monkeypatch: pytest.Mon
 
 def test_terms_tell_why_a_row_is_odd(tmp_path: Path) -> None:
     rain, wet = fn.Variable("rain", ["no", "yes"]), fn.Variable("wet", ["no", "yes"])
-    copies = np.array([[0.999, 0.001], [0.1, 0.9]])
-    net = fn.BayesianNetwork.from_tables([rain, wet], {"wet": ["rain"]}, {"rain": [0.8, 0.2], "wet": copies})
-    fn.save(net, tmp_path / "m.json")
-    (tmp_path / "t.csv").write_text("rain,wet\nno,no\nno,yes\nyes,yes\n", encoding="utf-8")
-    out = good("score", tmp_path / "m.json", tmp_path / "t.csv", "--terms", "--top", 1).out
-    assert out.splitlines()[-1].split() == ["1", f"{np.log(0.001):.4f}", *["wet", "=", "yes", "rain", "=", "no"]]
-    facts = good("score", tmp_path / "m.json", tmp_path / "t.csv", "--terms", "--top", 1, "--json").facts
-    assert facts["terms"] == [
+    copies: Any = {"rain": [0.8, 0.2], "wet": np.array([[0.999, 0.001], [0.1, 0.9]])}
+    net = fn.BayesianNetwork.from_tables([rain, wet], {"wet": ["rain"]}, copies)
+    table = written(tmp_path / "t.csv", "rain,wet\nno,no\nno,yes\nyes,yes\n")
+    words = ["score", saved(net, tmp_path), table, "--terms", "--top", 1]
+    last = good(*words).out.splitlines()[-1]
+    assert last.split() == ["1", f"{np.log(0.001):.4f}", *["wet", "=", "yes", "rain", "=", "no"]]
+    assert facts_of(*words)["terms"] == [
         {"row": 1, "log_probability": np.log(0.001), "variable": "wet", "state": "yes", "given": {"rain": "no"}}
     ]
 
 
 def test_impossible_rows_are_counted_and_null_in_json(tmp_path: Path) -> None:
-    net = fn.BayesianNetwork.from_tables([fn.Variable("a", ["x", "y"])], {}, {"a": [1.0, 0.0]})
-    fn.save(net, tmp_path / "m.json")
-    (tmp_path / "t.csv").write_text("a\nx\ny\nx\n", encoding="utf-8")
-    facts = good("score", tmp_path / "m.json", tmp_path / "t.csv", "--json", "--rows").facts
-    assert facts["log_likelihood"] is None
-    assert facts["impossible_rows"] == 1
+    model, table = saved(coin(probabilities=[1.0, 0.0]), tmp_path), written(tmp_path / "t.csv", "a\nx\ny\nx\n")
+    facts = facts_of("score", model, table, "--rows")
+    assert (facts["log_likelihood"], facts["impossible_rows"]) == (None, 1)
     assert facts["row_log_likelihoods"] == [0.0, None, 0.0]
-    out = good("score", tmp_path / "m.json", tmp_path / "t.csv").out
-    assert "impossible rows       1" in out
+    out = good("score", model, table).out
+    assert "impossible rows         1" in out
     assert "-inf" in out
 
 
-def test_weights_count_rows(model: Path, csv: Path) -> None:
-    (csv.parent / "w.csv").write_text("age,smoke,cough,n\nold,no,no,3\nold,yes,no,0\nyoung,no,no,2\n", encoding="utf-8")
-    facts = good("score", model, csv.parent / "w.csv", "--weights", "n", "--json").facts
-    a, _, b = fn.load(model).log_prob(fn.read_table(csv.parent / "w.csv", schema=fn.load(model).variables))
+@pytest.mark.parametrize("kind", ["model", "dependency"])
+def test_weights_count_rows(request: pytest.FixtureRequest, csv: Path, kind: str) -> None:
+    path: Path = request.getfixturevalue(kind)
+    table = written(csv.with_name("w.csv"), "age,smoke,cough,n\nold,no,no,3\nold,yes,no,0\nyoung,no,no,2\n")
+    net = fn.load(path)
+    log_prob = net.log_prob if kind == "model" else net.pseudo_log_likelihood
+    a, _, b = log_prob(fn.read_table(table, schema=net.variables))
+    facts = facts_of("score", path, table, "--weights", "n")
     assert facts["rows"] == 5
-    assert facts["log_likelihood"] == pytest.approx(3 * a + 2 * b, rel=1e-12)
+    assert facts["pseudo_" * (kind == "dependency") + "log_likelihood"] == pytest.approx(3 * a + 2 * b, rel=1e-12)
 
 
-def test_missing_cells(model: Path, csv: Path) -> None:
-    text = csv.read_text(encoding="utf-8")
-    csv.write_text(text.replace("old,yes,no", "old,yes,"), encoding="utf-8")
-    assert "'cough' (5)" in refused("score", model, csv)
-    assert good("score", model, csv, "--missing", "drop", "--json").facts["rows"] == 95
-    assert "no state for them" in refused("score", model, csv, "--missing", "state")
-    good("learn", csv, "--missing", "state", "-o", model)
-    assert good("score", model, csv, "--missing", "state", "--json").facts["rows"] == 100
+def test_rows_with_missing_cells_can_be_left_out(model: Path, csv: Path) -> None:
+    written(csv, csv.read_text(encoding="utf-8").replace("old,yes,no", "old,yes,"))
+    assert facts_of("score", model, csv, "--missing", "drop")["rows"] == 95
 
 
 CYCLE = """network u { }
@@ -115,54 +110,115 @@ probability ( b | a ) { (x) 0.5, 0.5; (y) 0.5, 0.5; }
 """
 
 
-def edited(model: Path, kind: str) -> tuple[str, str]:
-    """Return a damaged model file's name and text."""
-    text = model.read_text(encoding="utf-8")
-    number = repr(float(fn.load(model).conditionals[0].probabilities.flat[0]))
-    match kind:
-        case "nan":
-            return "bad.json", text.replace(number, "NaN", 1)
-        case "sum":
-            return "bad.json", text.replace(number, "0.9999", 1)
-        case "truncated":
-            return "bad.json", text[: len(text) // 2]
-        case "newer":
-            return "bad.json", text.replace('"version": 1', '"version": 1000')
-        case "other":
-            return "bad.json", '{"a": 1}'
-        case "cycle":
-            return "bad.bif", CYCLE
-        case "half":
-            return "bad.bif", CYCLE[:100]
-        case _:
-            return "bad.txt", text
-
-
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("old", "new", "said"),
     [
-        ("nan", "NaN"),
-        ("sum", "sum"),
-        ("truncated", "ends early"),
-        ("newer", "newer"),
-        ("other", "no model file"),
-        ("cycle", "cycle: a -> b -> a"),
-        ("half", "bad.bif"),
-        ("ending", ".json or .bif"),
+        ("NUMBER", "NaN", "NaN"),
+        ("NUMBER", "0.9999", "sum"),
+        ('"version": 1', '"version": 1000', "newer"),
+        (None, '{"a": 1}', "no model file"),
+        (None, CYCLE, "cycle: a -> b -> a"),
+        (None, CYCLE[:100], "bad.bif"),
     ],
 )
-def test_a_damaged_model_is_one_sentence(model: Path, csv: Path, kind: str, said: str) -> None:
-    name, text = edited(model, kind)
-    assert text != model.read_text(encoding="utf-8") or kind == "ending"
-    path = model.with_name(name)
-    path.write_text(text, encoding="utf-8")
+def test_a_damaged_model_is_one_sentence(model: Path, csv: Path, old: str | None, new: str, said: str) -> None:
+    text = model.read_text(encoding="utf-8")
+    number = repr(float(fn.load(model).conditionals[0].probabilities.flat[0]))
+    bad = new if old is None else text.replace(old.replace("NUMBER", number), new, 1)
+    assert bad != text
+    path = written(model.with_name("bad.bif" if new.startswith("network") else "bad.json"), bad)
     message = refused("score", path, csv)
-    assert name in message
+    assert path.name in message
     assert said in message
 
 
-def test_a_bad_value_is_one_sentence(model: Path, csv: Path) -> None:
-    assert "'bic'" in refused("score", model, csv, "--score", "nope")
-    assert "top must be an integer of at least 1" in refused("score", model, csv, "--terms", "--top", 0)
-    assert "no such file" in refused("score", model.with_name("nope.json"), csv)
-    assert "no directory" in refused("score", model, csv, "-o", csv.parent / "nowhere" / "x.txt")
+# ----------------------------------------------------------------------------------------------------------- in folds
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        (
+            "--score aic --max-parents 1 --smoothing snml --seed 3 --forbid age,cough",
+            {"score": "aic", "max_parents": 1, "smoothing": "snml", "seed": 3, "forbidden": [("age", "cough")]},
+        ),
+        (
+            "--search tabu --tenure 2 --patience 4 --restarts 2 --perturb 3",
+            {"search": "tabu", "tenure": 2, "patience": 4, "restarts": 2, "perturb": 3},
+        ),
+        ("--candidates 1 --ess 2", {"candidates": 1, "ess": 2}),
+        ("--max-cells 4", {"max_cells": 4}),
+        ("--search exact --max-memory 0.5", {"search": "exact", "max_memory": 5e8}),
+        ("", {}),
+    ],
+)
+def test_folds_are_those_of_the_library(csv: Path, line: str, options: dict[str, Any]) -> None:
+    words = ["score", csv, "--folds", 4, *line.split()]
+    facts, text = facts_of(*words, "--rows"), [row.split() for row in good(*words).out.splitlines()]
+    found = fn.compare.cross_validate(fn.read_table(csv), **{"folds": 4, "seed": 0} | options)
+    assert (facts["rows"], facts["seed"]) == (100, options.get("seed", 0))
+    assert (facts["score"], facts["search"]) == (options.get("score", "bic"), options.get("search", "order"))
+    assert facts["held_out_log_likelihood_per_row"] == found.mean
+    assert facts["standard_error"] == found.standard_error
+    assert facts["row_log_likelihoods"] == found.log_prob.tolist()
+    assert facts["row_folds"] == found.fold.tolist()
+    assert [float(row) for row in good(*words, "--rows").out.splitlines()] == found.log_prob.tolist()
+    assert text[:3] == [
+        ["rows", "100"],
+        [
+            "held-out",
+            "log-likelihood",
+            f"{found.mean:.4f}",
+            "per",
+            "row,",
+            "standard",
+            "error",
+            f"{found.standard_error:.4f}",
+        ],
+        [],
+    ]
+    for number, (fold, row) in enumerate(zip(facts["folds"], text[4:], strict=True)):
+        assert (fold["fold"], fold["rows"], fold["arcs"]) == (number, 25, found.dags[number].n_edges)
+        assert fold["held_out_log_likelihood_per_row"] == found.held_out[number]
+        assert fold["score_value"] == found.scores[number]
+        assert row[:4] == [str(number), "25", f"{found.held_out[number]:.4f}", str(found.dags[number].n_edges)]
+
+
+def test_the_same_command_prints_the_same_folds_and_another_seed_others(csv: Path) -> None:
+    one, same, other = (facts_of("score", csv, "--folds", 4, "--rows", "--seed", s)["row_folds"] for s in (0, 0, 1))
+    assert one == same != other
+
+
+def test_tables_are_read_as_learn_reads_them(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i % 3 or ''},{1 + i % 2}\n" for i in range(40))
+    path = written(tmp_path / "numbers.csv", "size,kind,times\n" + rows)
+    assert "'kind'" in refused("score", path, "--folds", 2)
+    facts = facts_of("score", path, "--folds", 2, "--bins", "size=4", "--missing", "state", "--weights", "times")
+    table = fn.read_table(path, bins={"size": 4}, missing="state", weights="times")
+    assert facts["rows"] == 60
+    assert facts["held_out_log_likelihood_per_row"] == fn.compare.cross_validate(table, folds=2, seed=0).mean
+
+
+def test_impossible_rows_are_said(tmp_path: Path) -> None:
+    path = written(tmp_path / "rare.csv", "a\n" + "x\n" * 9 + "rare\n")
+    words = ["score", path, "--folds", 5, "--smoothing", 0]
+    ended, facts = good(*words), facts_of(*words)
+    assert "note: 1 of the held-out rows have probability 0" in ended.err
+    assert "smoothing above 0 (option --smoothing)" in ended.err
+    assert "impossible rows          1\n" in ended.out
+    assert "-inf per row, standard error -" in ended.out
+    assert (facts["held_out_log_likelihood_per_row"], facts["standard_error"]) == (None, None)
+    assert sum(fold["held_out_log_likelihood_per_row"] is None for fold in facts["folds"]) == 1
+
+
+def test_a_better_way_to_learn_scores_better(csv: Path) -> None:
+    """The cough of these patients depends on their smoking, which networks without arcs cannot tell."""
+    with_arcs, without = (facts_of("score", csv, "--folds", 5, "--max-parents", most) for most in (2, 0))
+    assert all(fold["arcs"] == 0 for fold in without["folds"])
+    assert with_arcs["held_out_log_likelihood_per_row"] - without["held_out_log_likelihood_per_row"] > 0.1
+    assert math.isfinite(with_arcs["standard_error"])
+
+
+@pytest.mark.parametrize(("n_files", "words"), [(1, []), (3, []), (0, ["--folds", 3]), (2, ["--folds", 3])])
+def test_the_number_of_files_is_said(csv: Path, n_files: int, words: list[object]) -> None:
+    assert "TABLE alone" in run("score", *[csv] * n_files, *words).err

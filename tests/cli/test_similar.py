@@ -6,24 +6,7 @@ from typing import Any
 import pytest
 
 import fishernet as fn
-from tests.cli.running import good, process, refused, run
-
-ASIA = fn.datasets.load("asia")
-TABLE = ASIA.sample(200, seed=1)
-
-
-@pytest.fixture
-def asia(tmp_path: Path) -> Path:
-    path = tmp_path / "asia.json"
-    fn.save(ASIA, path)
-    return path
-
-
-@pytest.fixture
-def rows(tmp_path: Path) -> Path:
-    path = tmp_path / "rows.csv"
-    fn.write_table(TABLE, path)
-    return path
+from tests.cli.running import ASIA, HOSTILE, ROWS, coin, facts_of, good, saved, written
 
 
 @pytest.fixture
@@ -40,8 +23,8 @@ def small(tmp_path: Path) -> Path:
 
 
 def test_json_says_what_the_library_says(asia: Path, rows: Path) -> None:
-    facts = good("similar", asia, rows, "--row", 9, "-n", 25, "--json").facts
-    found = fn.select.similar(fn.kernels.FisherKernel(ASIA), TABLE, 9, n=25)
+    facts = facts_of("similar", asia, rows, "--row", 9, "-n", 25)
+    found = fn.select.similar(fn.kernels.FisherKernel(ASIA), ROWS, 9, n=25)
     assert (facts["rows"], facts["row"]) == (200, 9)
     assert [one["row"] for one in facts["similar"]] == found.indices.tolist()
     assert [one["cosine"] for one in facts["similar"]] == found.cosines.tolist()
@@ -50,8 +33,8 @@ def test_json_says_what_the_library_says(asia: Path, rows: Path) -> None:
 
 
 def test_cosines_are_those_of_the_normalized_kernel_and_terms_add_up_to_them(asia: Path, rows: Path) -> None:
-    facts = good("similar", asia, rows, "--row", 3, "-n", 200, "--json").facts
-    cosines = fn.kernels.Normalized(fn.kernels.FisherKernel(ASIA))(TABLE[[3]], TABLE)[0]
+    facts = facts_of("similar", asia, rows, "--row", 3, "-n", 200)
+    cosines = fn.kernels.Normalized(fn.kernels.FisherKernel(ASIA))(ROWS[[3]], ROWS)[0]
     assert sorted(one["row"] for one in facts["similar"]) == list(range(200))
     for one in facts["similar"]:
         assert one["cosine"] == pytest.approx(cosines[one["row"]], rel=1e-12, abs=1e-12)
@@ -59,7 +42,7 @@ def test_cosines_are_those_of_the_normalized_kernel_and_terms_add_up_to_them(asi
 
 
 def test_states_are_those_of_the_rows(asia: Path, rows: Path) -> None:
-    facts = good("similar", asia, rows, "--row", 3, "-n", 40, "--json").facts
+    facts = facts_of("similar", asia, rows, "--row", 3, "-n", 40)
     lines = [line.split(",") for line in rows.read_text(encoding="utf-8").splitlines()]
     for one in (facts, *facts["similar"]):
         assert [*one["states"]] == lines[0]
@@ -67,7 +50,7 @@ def test_states_are_those_of_the_rows(asia: Path, rows: Path) -> None:
 
 
 def test_terms_by_arithmetic(small: Path) -> None:
-    facts = good("similar", small, small.with_suffix(".csv"), "--row", 0, "--json").facts
+    facts = facts_of("similar", small, small.with_suffix(".csv"), "--row", 0)
     first, second = facts["similar"]
     own = 3 + 4 + 9  # (1 - 1/4) / (1/4), (1 / 0.5 - 1) / (1/4), (1 - 0.1) / 0.1
     assert (first["row"], second["row"]) == (0, 1)
@@ -92,7 +75,7 @@ def test_text_names_what_adds_most(small: Path) -> None:
 
 
 def test_text_has_the_numbers_of_json(asia: Path, rows: Path) -> None:
-    facts = good("similar", asia, rows, "--row", 9, "-n", 30, "--json").facts
+    facts = facts_of("similar", asia, rows, "--row", 9, "-n", 30)
     lines = good("similar", asia, rows, "--row", 9, "-n", 30, "--top", 2).out.splitlines()
     assert len(lines) == 31
     for one, line in zip(facts["similar"], lines[1:], strict=True):
@@ -128,83 +111,29 @@ def test_a_term_too_small_to_show_has_no_minus(tmp_path: Path) -> None:
 
 
 def test_ten_rows_unless_told_and_all_when_there_are_fewer(asia: Path, rows: Path, small: Path) -> None:
-    assert len(good("similar", asia, rows, "--row", 0, "--json").facts["similar"]) == 10
-    assert len(good("similar", small, small.with_suffix(".csv"), "--row", 1, "--json").facts["similar"]) == 2
+    assert len(facts_of("similar", asia, rows, "--row", 0)["similar"]) == 10
+    assert len(facts_of("similar", small, small.with_suffix(".csv"), "--row", 1)["similar"]) == 2
 
 
 def test_the_last_row_can_be_given(asia: Path, rows: Path) -> None:
-    facts = good("similar", asia, rows, "--row", 199, "-n", 200, "--json").facts
+    facts = facts_of("similar", asia, rows, "--row", 199, "-n", 200)
     assert facts["similar"][0]["cosine"] == pytest.approx(1, rel=1e-12)
     assert next(one for one in facts["similar"] if one["row"] == 199)["cosine"] == pytest.approx(1, rel=1e-12)
 
 
-def test_columns_in_another_order_and_unknown_ones_change_nothing(asia: Path, rows: Path) -> None:
-    lines = [line.split(",") for line in rows.read_text(encoding="utf-8").splitlines()]
-    turned = rows.with_name("turned.csv")
-    turned.write_text("".join(",".join(["extra", *reversed(line)]) + "\n" for line in lines), encoding="utf-8")
-    straight = good("similar", asia, rows, "--row", 5).out
-    assert good("similar", asia, turned, "--row", 5).out == straight
-
-
-def test_missing_cells_are_states_of_their_own_where_the_model_has_them(csv: Path, model: Path) -> None:
-    csv.write_text(csv.read_text(encoding="utf-8").replace("young,yes,yes", "young,,yes"), encoding="utf-8")
-    assert "'smoke' (10)" in refused("similar", model, csv, "--row", 0)
-    assert "no state for them" in refused("similar", model, csv, "--row", 0, "--missing", "state")
+def test_missing_cells_are_states_of_their_own(csv: Path, model: Path) -> None:
+    written(csv, csv.read_text(encoding="utf-8").replace("young,yes,yes", "young,,yes"))
     good("learn", csv, "--missing", "state", "-o", model)
-    facts = good("similar", model, csv, "--row", 30, "--missing", "state", "--json").facts
+    facts = facts_of("similar", model, csv, "--row", 30, "--missing", "state")
     assert facts["states"]["smoke"] == "missing"
     assert [one["row"] for one in facts["similar"]] == list(range(30, 40))
 
 
 def test_hostile_labels(tmp_path: Path) -> None:
-    states = ["a,b", 'q"uo', "x=y", "new\nline", " sp", "é \U0001f600"]
-    name = "p = q, r\n"
-    net = fn.BayesianNetwork.from_tables([fn.Variable(name, states)], {}, {name: [1 / 6] * 6})
-    fn.save(net, tmp_path / "m.json")
-    fn.write_table(fn.Table.from_frame({name: states}, schema=net.variables), tmp_path / "t.csv")
-    for row, state in enumerate(states):
-        words = ("similar", tmp_path / "m.json", tmp_path / "t.csv", "--row", row)
-        facts = good(*words, "--json").facts
-        assert facts["states"] == {name: state}
-        assert facts["similar"][0]["states"] == {name: state}
-        assert len(good(*words).out.splitlines()) == 1 + 6  # no label breaks a line
-    assert process(*words, "--json").facts == facts
-
-
-def test_numbers_and_truth_values_stay_what_they_are_in_json(tmp_path: Path) -> None:
-    net = fn.BayesianNetwork.from_tables(
-        [fn.Variable("n", [1, 2]), fn.Variable("b", [False, True])], {}, {"n": [0.25, 0.75], "b": [0.5, 0.5]}
-    )
-    fn.save(net, tmp_path / "m.json")
-    (tmp_path / "t.csv").write_text("b,n\ntrue,2\n", encoding="utf-8")
-    states = good("similar", tmp_path / "m.json", tmp_path / "t.csv", "--row", 0, "--json").facts["states"]
-    assert states["n"] == 2
-    assert states["b"] is True
-
-
-# ------------------------------------------------------------------------------------------------- files and refusals
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--row", 200], "row must be an integer from 0 to 199 (the rows of the table), got 200 (option --row)"),
-        (["--row", -1], "row must be an integer from 0 to 199 (the rows of the table), got -1 (option --row)"),
-        (["--row", 0, "-n", 0], "n must be an integer of at least 1, got 0 (option -n)"),
-        (["--row", 0, "--top", 0], "top must be an integer of at least 1, got 0 (option --top)"),
-    ],
-)
-def test_a_bad_value_is_one_sentence(asia: Path, rows: Path, words: list[object], said: str) -> None:
-    assert refused("similar", asia, rows, *words) == said
-
-
-def test_a_command_without_a_row_makes_no_sense(asia: Path, rows: Path) -> None:
-    assert run("similar", asia, rows).status == 2
-
-
-def test_a_row_that_the_model_deems_impossible_is_one_sentence(asia: Path, rows: Path) -> None:
-    text = rows.read_text(encoding="utf-8")
-    rows.write_text(text + "no,no,no,no,no,yes,no,no\n", encoding="utf-8")
-    message = refused("similar", asia, rows, "--row", 0)
-    assert "row 200 has either = 'yes' given lung = 'no', tub = 'no'" in message
-    assert "smoothing above 0" in message
+    net = coin("p = q, r\n", HOSTILE)
+    fn.write_table(fn.Table.from_frame({"p = q, r\n": HOSTILE}, schema=net.variables), tmp_path / "t.csv")
+    for row, state in enumerate(HOSTILE):
+        words = ("similar", saved(net, tmp_path), tmp_path / "t.csv", "--row", row)
+        facts = facts_of(*words)
+        assert facts["states"] == facts["similar"][0]["states"] == {"p = q, r\n": state}
+        assert len(good(*words).out.splitlines()) == 1 + 8  # no label breaks a line

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fishernet.base.errors import SchemaError
-from fishernet.cli.models import called, graph_of, is_directed, read_model, wrong_kind
-from fishernet.cli.output import Facts, aligned, as_json_option, check_folder, output_option, write_facts, write_lines
-from fishernet.cli.terminal import shown
+from fishernet.cli.models import graph_of, is_directed, read_model, wrong_kind
+from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, edge_lines
 from fishernet.graphs import Dag, UndirectedGraph, hamming, shd
-
-DIFFERENCES = {
-    "only_in_a": "only in A",
-    "only_in_b": "only in B",
-    "turned": "turned in B",
-}
 
 
 @click.command("compare-graphs", short_help="Say where two graphs differ.")
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
-@output_option
-@as_json_option
-def compare_graphs(a: Path, b: Path, output: Path | None, as_json: bool) -> None:
+@click.argument("a", type=FILE)
+@click.argument("b", type=FILE)
+@answering()
+def compare_graphs(a: Path, b: Path) -> Answer:
     """Say where the graphs of A and B (.json or .bif) differ; B may be the true one.
 
     Both are Bayesian networks, or both undirected graphs or Gaussian Markov networks, over the same variables, by name,
@@ -43,24 +34,14 @@ def compare_graphs(a: Path, b: Path, output: Path | None, as_json: bool) -> None
     Example
       fishernet compare-graphs learned.json true.bif
     """  # noqa: D301
-    check_folder(output)
     one, other = _graph(a), _graph(b)
-    facts: dict[str, Any] = {"a": str(a), "b": str(b)}
-    if is_directed(one) and is_directed(other):
-        facts |= differences(one, other)
-        lines = _text(facts)
-    elif not is_directed(one) and not is_directed(other):
-        facts |= undirected_differences(one, other)
-        lines = _undirected_text(facts)
-    else:
+    if is_directed(one) != is_directed(other):
         directed, undirected = (a, b) if is_directed(one) else (b, a)
         raise SchemaError(
             f"{directed} has arcs and {undirected} has edges without a direction; compare two graphs of one kind"
         )
-    if as_json:
-        write_facts(facts, output)
-    else:
-        write_lines(lines, output)
+    found = differences(one, other) if is_directed(one) else undirected_differences(one, other)
+    return Answer({"a": str(a), "b": str(b), **found}, _text(found))
 
 
 def _graph(path: Path) -> Any:
@@ -68,7 +49,7 @@ def _graph(path: Path) -> Any:
     model = read_model(path)
     graph = graph_of(model)
     if graph is None:
-        raise wrong_kind(path, called(model), "compare-graphs needs a Bayesian network or an undirected graph")
+        raise wrong_kind(path, model, "compare-graphs needs a Bayesian network or an undirected graph")
     return graph
 
 
@@ -104,36 +85,16 @@ def undirected_differences(a: UndirectedGraph, b: UndirectedGraph) -> dict[str, 
     }
 
 
-def _undirected_text(facts: Facts) -> Iterator[str]:
-    yield from aligned(
-        [
-            ("variables", f"{facts['variables']:,}"),
-            (
-                "edges",
-                f"{facts['edges_in_a']:,} in A, {facts['edges_in_b']:,} in B, {facts['edges_in_both']:,} in both",
-            ),
-            ("Hamming distance", f"{facts['hamming']:,}"),
-            *_arc_lines("only in A", facts["only_in_a"], "-"),
-            *_arc_lines("only in B", facts["only_in_b"], "-"),
-        ]
-    )
-
-
-def _text(facts: Facts) -> Iterator[str]:
-    yield from aligned(
-        [
-            ("variables", f"{facts['variables']:,}"),
-            ("arcs", f"{facts['arcs_in_a']:,} in A, {facts['arcs_in_b']:,} in B, {facts['arcs_in_both']:,} in both"),
-            ("equivalent", "yes" if facts["equivalent"] else "no"),
-            ("SHD of the classes", f"{facts['shd']:,}"),
-            ("Hamming distance", f"{facts['hamming']:,}"),
-            *(line for name, words in DIFFERENCES.items() for line in _arc_lines(words, facts[name])),
-        ]
-    )
-
-
-def _arc_lines(words: str, arcs: list[tuple[str, str]], arrow: str = "->") -> Iterator[tuple[str, str]]:
-    """Yield how many arcs there are, then the arcs."""
-    yield words, f"{len(arcs):,}"
-    for parent, child in arcs:
-        yield "", f"{shown(parent)} {arrow} {shown(child)}"
+def _text(found: Facts) -> list[str]:
+    kind, sign = ("arcs", "->") if "shd" in found else ("edges", "-")
+    counts = [
+        f"{found[f'{kind}_in_{where}']:,} in {word}" for where, word in (("a", "A"), ("b", "B"), ("both", "both"))
+    ]
+    lines = [("variables", f"{found['variables']:,}"), (kind, ", ".join(counts))]
+    if "shd" in found:
+        lines += [("equivalent", "yes" if found["equivalent"] else "no"), ("SHD of the classes", f"{found['shd']:,}")]
+    lines.append(("Hamming distance", f"{found['hamming']:,}"))
+    for fact, words in (("only_in_a", "only in A"), ("only_in_b", "only in B"), ("turned", "turned in B")):
+        if fact in found:
+            lines += edge_lines(words, sign, found[fact])
+    return aligned(lines)

@@ -12,8 +12,6 @@ from fishernet.cli.models import (
     CALLED,
     READERS,
     WRITERS,
-    called,
-    ending,
     graph_of,
     is_bayesian,
     is_directed,
@@ -22,16 +20,16 @@ from fishernet.cli.models import (
     wrong_kind,
 )
 from fishernet.cli.options import Reading, reading_options
-from fishernet.cli.output import as_json_option, check_folder, write_facts, write_lines
+from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
 
 
 @click.command(short_help="Turn a model or a table into another format.")
-@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
-@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@click.argument("source", metavar="IN", type=FILE)
+@click.argument("target", metavar="OUT", type=FILE)
 @reading_options("keep", "error", "drop", "state")
-@as_json_option
-def convert(source: Path, target: Path, reading: Reading, as_json: bool) -> None:
+@json_option
+def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
     """Turn the model or table IN into the file OUT; formats are told by the endings.
 
     Models: .json and, for Bayesian networks, .bif. Tables: from .csv, .tsv, .arff, .parquet or .arrow to .csv, .tsv,
@@ -44,40 +42,31 @@ def convert(source: Path, target: Path, reading: Reading, as_json: bool) -> None
     """  # noqa: D301
     check_folder(target)
     is_model = ending(source) in READERS
+    kinds = ("model", "table") if is_model else ("table", "model")
     if is_model != (ending(target) in WRITERS):
-        kinds = ("model", "table") if is_model else ("table", "model")
         raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
-    facts = _convert_model(source, target) if is_model else _convert_table(source, target, reading)
-    if as_json:
-        write_facts(facts)
-    else:
-        write_lines([f"{target}: a {facts['kind']} of {facts['variables']:,} variables"])
+    found = _convert_model(source, target) if is_model else _convert_table(source, target, Reading.out_of(options))
+    facts = {"in": str(source), "out": str(target), "kind": kinds[0], **found}
+    Answer(facts, [f"{target}: a {kinds[0]} of {found['variables']:,} variables"]).write(None, as_json)
 
 
-def _convert_model(source: Path, target: Path) -> dict[str, Any]:
+def _convert_model(source: Path, target: Path) -> dict[str, int]:
     model = read_model(source)
     if type(model) not in CALLED:
-        raise wrong_kind(source, called(model), f"what can be converted is {', '.join(CALLED.values())}")
+        raise wrong_kind(source, model, f"what can be converted is {', '.join(CALLED.values())}")
     if ending(target) == ".bif" and not is_bayesian(model):
-        raise wrong_kind(source, called(model), "only a Bayesian network can be turned into .bif")
+        raise wrong_kind(source, model, "only a Bayesian network can be turned into .bif")
     write_model(model, target)
-    facts = {"in": str(source), "out": str(target), "kind": "model"}
     if hasattr(model, "conditionals"):
         arcs = sum(len(conditional.parents) for conditional in model.conditionals)
-        return facts | {"variables": len(model.names), "arcs": arcs}
+        return {"variables": len(model.names), "arcs": arcs}
     graph = graph_of(model)
     if graph is None:
-        return facts | {"variables": len(model.names), "factors": len(model.potentials)}
-    return facts | {"variables": len(graph.names), "arcs" if is_directed(graph) else "edges": graph.n_edges}
+        return {"variables": len(model.names), "factors": len(model.potentials)}
+    return {"variables": len(graph.names), "arcs" if is_directed(graph) else "edges": graph.n_edges}
 
 
-def _convert_table(source: Path, target: Path, reading: Reading) -> dict[str, Any]:
+def _convert_table(source: Path, target: Path, reading: Reading) -> dict[str, int]:
     table = reading.read(source)
     write_table(table, target)
-    return {
-        "in": str(source),
-        "out": str(target),
-        "kind": "table",
-        "variables": len(table.variables),
-        "rows": table.n_rows,
-    }
+    return {"variables": len(table.variables), "rows": table.n_rows}

@@ -1,45 +1,417 @@
-"""``fishernet learn``: from a table to a network, or to a graph."""
+"""``fishernet learn``: from a table to a network, or to a graph; one `Learner` per kind, all of them in `LEARNERS`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
-from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, learner_of
-from fishernet.cli.models import check_model_output, write_model
-from fishernet.cli.options import (
-    Reading,
-    Rules,
-    columns_option,
-    names_of,
-    reading_options,
-    refuse_empty,
-    rule_options,
-    tuning_options,
+from fishernet import learn as library
+from fishernet.base import check
+from fishernet.base.errors import FishernetError, ZeroProbabilityError
+from fishernet.base.progress import Progress
+from fishernet.cli import options as have
+from fishernet.cli.models import check_model_output, is_gaussian, write_model
+from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
+from fishernet.cli.terminal import (
+    FILE,
+    Answer,
+    Facts,
+    Line,
+    Stopwatch,
+    aligned,
+    check_folder,
+    edge_lines,
+    json_option,
+    number,
+    progress_bar,
+    seconds_words,
+    shown,
 )
-from fishernet.cli.output import as_json_option, check_folder, write_facts, write_lines
-from fishernet.cli.terminal import Stopwatch, progress_bar
-from fishernet.compare import hold_out
+from fishernet.compare import Likelihood, Quality, hold_out
+from fishernet.data import Table, categorical_source
+from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
+from fishernet.learn.fit import check_smoothing, fit_conditionals
+from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, check_rule
+from fishernet.learn.markov_graph import RULES as BLANKET_RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.structure import SEARCHES
+from fishernet.models import DependencyNetwork
 from fishernet.plot import check_output, write_graph
-from fishernet.scores import SCORES
+from fishernet.scores import SCORES, Families, local_scores, named_score
+
+TESTS = (*CONTINUOUS, *DISCRETE)
+FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
+SEARCHED = RULES | {"search", "score", "max_parents", "max_seconds", "holdout", *TUNING}
+FITTED = frozenset({"smoothing", "ess", "holdout"})
+
+
+class Learner(ABC):
+    """Learns one kind of network: finds the structure in some rows, and fits the network to any.
+
+    It is made with a seed and those of the options that it takes that were given.
+    """
+
+    called: ClassVar[str]
+    """The network in words, with the option that asks for it."""
+    takes: ClassVar[frozenset[str]]
+    endings: ClassVar[Sequence[str]] = (".json",)
+    """Of the files that it can be written to."""
+    holdout: ClassVar[float] = 0.2
+    """The default share of the rows that is held out."""
+    measure: ClassVar[str] = "log-likelihood"
+    """By which rows held out are predicted."""
+    kept: ClassVar[str] = "arcs"
+    """What stays when the parameters are fitted again."""
+    numbers: str = ""
+    """What takes columns of numbers, for messages; without it a table of states is read."""
+
+    @abstractmethod
+    def find(self, table: Table, progress: Progress) -> None:
+        """Search for the structure."""
+
+    @abstractmethod
+    def fit(self, table: Table) -> Any:
+        """Return the network of this structure, fitted to some rows."""
+
+    @abstractmethod
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        """Return what was found, and how well it predicts the rows held out."""
+
+    def lines(self, facts: Facts) -> list[Line]:
+        """Return what was found and what it took."""
+        return edge_lines("arcs", "->", facts["arcs"])
+
+    def text(self, facts: Facts) -> Iterator[str]:
+        """Yield the facts as lines for people."""
+        parts = f"{facts['training_rows']:,} to learn from, {facts['held_out_rows']:,} held out"
+        yield from aligned(
+            [
+                ("rows", f"{facts['rows']:,} ({parts})"),
+                ("variables", f"{len(facts['variables']):,}"),
+                *self.lines(facts),
+                ("parameters", f"{facts['parameters']:,}"),
+                (f"held-out {self.measure}", self.held_out_words(facts)),
+                *_class_lines(facts),
+                *self.last_lines(facts, f", parameters fitted again on all {facts['rows']:,} rows"),
+            ]
+        )
+
+    def held_out_words(self, facts: Facts) -> str:
+        """Return how well the rows held out are predicted."""
+        if not facts["held_out_rows"]:
+            return "none, no rows were held out"
+        impossible = facts.get("impossible_rows", 0)
+        told = f" ({impossible:,} rows have probability 0; --smoothing above 0 helps)" if impossible else ""
+        fact = f"held_out_{self.measure.replace('-', '_')}_per_row"
+        return f"{number(facts[fact])} per row{told}"
+
+    def last_lines(self, facts: Facts, again: str = "") -> list[Line]:
+        """Return how long each part took, and where the network was saved and drawn, if it was."""
+        saved = None if facts["model"] is None else f"{facts['model']}: these {self.kept}{again}"
+        lines = [("seconds", seconds_words(facts)), ("saved", saved), ("drawn", facts["plot"])]
+        return [(word, told) for word, told in lines if told is not None]
+
+
+def _predicted(network: Any, held_out: Table) -> dict[str, Any]:
+    likelihood = Likelihood.of(network, held_out)
+    impossible = {} if is_gaussian(network) else {"impossible_rows": likelihood.impossible}  # a density is nowhere 0
+    return {"held_out_log_likelihood_per_row": likelihood.per_row, **impossible}
+
+
+class _Tree(Learner):
+    """A tree over all variables, found in one step; the first of those with arcs."""
+
+    called = "a tree (--model chow-liu)"
+    takes = FITTED
+    endings: ClassVar[Sequence[str]] = (".json", ".bif")
+    search: Callable[[Table], Dag] = staticmethod(library.chow_liu)
+
+    def __init__(self, seed: int, **fitting: Any) -> None:  # noqa: ARG002 - nothing is drawn
+        self.fitting = fitting
+        self.dag: Dag
+
+    def find(self, table: Table, progress: Progress) -> None:  # noqa: ARG002 - it is over before a bar could be drawn
+        self.dag = self.search(table)
+
+    def fit(self, table: Table) -> Any:
+        return library.parameters(self.dag, table, **self.fitting)
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
+        return {"arcs": self.dag.edges, "parameters": network.n_parameters, **_predicted(network, held_out)}
+
+
+class _Classifier(_Tree):
+    """The arcs by which one variable is predicted from all others."""
+
+    takes = FITTED | {"target"}
+    arcs: ClassVar[Callable[..., Dag]]
+
+    def __init__(self, seed: int, target: str | None = None, k: int | None = None, **fitting: Any) -> None:
+        super().__init__(seed, **fitting)
+        if target is None:
+            kind = self.called.partition("(")[2].rstrip(")")
+            raise FishernetError(f"{kind} needs --target COLUMN, the class to be predicted")
+        self.target = target
+        self.search = partial(type(self).arcs, target=target, **taken({"k": k}))
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        quality = self.quality(network, held_out)
+        return super().facts(network, training, held_out) | {
+            "target": self.target,
+            "held_out_accuracy": quality and quality.accuracy,
+            "held_out_log_loss": quality and quality.log_loss,
+        }
+
+    def quality(self, network: Any, rows: Table) -> Quality | None:
+        """Return how well the class is predicted; None without rows, or where one is impossible whatever its class."""
+        try:
+            return Quality.of(network.predict_proba(rows, self.target), rows.column(self.target), rows.weights)
+        except ZeroProbabilityError:
+            return None
+
+
+def _class_lines(facts: Facts) -> list[Line]:
+    """Return how well the class is predicted in the rows held out."""
+    if facts.get("held_out_accuracy") is None:
+        return []
+    told = f"accuracy {facts['held_out_accuracy']:.4f}, log-loss {number(facts['held_out_log_loss'])} nats per row"
+    return [(f"held-out {shown(facts['target'])}", told)]
+
+
+class _NaiveBayes(_Classifier):
+    called, arcs = "a naive Bayes classifier (--model naive-bayes)", library.naive_bayes
+
+
+class _Tan(_Classifier):
+    called, arcs = "a tree-augmented classifier (--model tan)", library.tan
+
+
+class _Kdb(_Classifier):
+    called, arcs = "a k-dependence classifier (--model kdb)", library.kdb
+    takes = _Classifier.takes | {"k"}
+
+
+class _Bayesian(_Tree):
+    """The arcs of a Bayesian network of states, by a search."""
+
+    called = "a Bayesian network (--model bn)"
+    takes = SEARCHED | FITTED
+
+    def __init__(self, seed: int, score: str = "bic", **options: Any) -> None:
+        super().__init__(seed, **{name: options.pop(name) for name in FITTED & set(options)})
+        self.options: dict[str, Any] = {"score": score, "seed": seed, **options}
+
+    def find(self, table: Table, progress: Progress) -> None:
+        self.found = library.structure(table, progress=progress, **self.options)
+        self.dag = self.found.dag
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        return super().facts(network, training, held_out) | {
+            "score": self.options["score"],
+            "score_value": self.found.score,
+            "local_scores": self.found.n_scores,
+            "steps": len(self.found.steps),
+            "finished": self.found.finished,
+        }
+
+    def lines(self, facts: Facts) -> list[Line]:
+        end = "" if facts["finished"] else "; stopped by --max-seconds, this is the best so far"
+        search = f"{facts['steps']:,} steps, {facts['local_scores']:,} distinct local scores{end}"
+        return [*super().lines(facts), _score_line(facts), ("search", search)]
+
+
+class _BayesianOfNumbers(_Bayesian):
+    """The same of linear-Gaussian variables."""
+
+    called = "a Bayesian network of numbers (--score fractional)"
+    takes = SEARCHED - {"max_cells"}
+    endings = (".json",)
+    numbers = "--score fractional"
+
+
+def _score_line(facts: Facts) -> Line:
+    return f"{facts['score']} score", f"{number(facts['score_value'])} on the rows to learn from"
+
+
+class _Dependency(Learner):
+    """The inputs of every variable; on one table this is `fishernet.learn.dependency_network`."""
+
+    called = "a dependency network (--model dn)"
+    takes = frozenset({"score", "search", "smoothing", "holdout", "max_inputs"})
+    measure = "pseudo-log-likelihood"
+    kept = "inputs"
+
+    def __init__(self, seed: int, score: str = "bic", smoothing: float | str = "zeros", **options: Any) -> None:
+        check_smoothing(smoothing, None)
+        self.smoothing = smoothing
+        self.options: dict[str, Any] = {"score": score, "seed": seed, **options}
+
+    def find(self, table: Table, progress: Progress) -> None:
+        self.found = library.local_structure(table, progress=progress, **self.options)
+
+    def fit(self, table: Table) -> DependencyNetwork:
+        source = categorical_source(table)
+        families = [(*inputs, child) for child, inputs in enumerate(self.found.inputs)]
+        conditionals = fit_conditionals(source, families, smoothing=self.smoothing)
+        return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=self.smoothing == 0)
+
+    def facts(self, network: DependencyNetwork, training: Table, held_out: Table) -> dict[str, Any]:
+        found, names = self.found, self.found.names
+        likelihood = Likelihood.of_rows(network.pseudo_log_likelihood(held_out), held_out.weights)
+        return {
+            "inputs": {name: [names[v] for v in inputs] for name, inputs in zip(names, found.inputs, strict=True)},
+            "entropies": dict(zip(names, entropies(training, [()] * len(names)), strict=True)),
+            "conditional_entropies": dict(zip(names, entropies(training, found.inputs), strict=True)),
+            "parameters": network.n_parameters,
+            "score": self.options["score"],
+            "score_value": float(found.scores.sum()),
+            "local_scores": found.n_scores,
+            "candidates": found.n_candidates,
+            "steps": found.steps,
+            "held_out_pseudo_log_likelihood_per_row": likelihood.per_row,
+            "impossible_rows": likelihood.impossible,
+        }
+
+    def lines(self, facts: Facts) -> list[Line]:
+        looked = f"{facts['steps']:,} steps, {facts['candidates']:,} candidates looked at"
+        return [
+            ("inputs", f"{sum(map(len, facts['inputs'].values())):,}"),
+            _score_line(facts),
+            ("search", f"{looked}, {facts['local_scores']:,} distinct local scores"),
+        ]
+
+    def text(self, facts: Facts) -> Iterator[str]:
+        yield from super().text(facts)
+        yield ""
+        yield "entropies in nats on the rows to learn from: of each variable X, and given its inputs"
+        table = [("variable", "H(X)", "H(X|inputs)", "inputs")]
+        for name, inputs in facts["inputs"].items():
+            alone, given = facts["entropies"][name], facts["conditional_entropies"][name]
+            table.append((shown(name), number(alone), number(given), ", ".join(map(shown, inputs))))
+        yield from aligned(table)
+
+
+def entropies(table: Table, inputs: Sequence[Sequence[int]]) -> list[float]:
+    """Return the empirical entropy of every variable given its inputs, in nats; not below 0 by rounding."""
+    logs = local_scores(table, Families.from_pairs(enumerate(inputs)), named_score("loglik"))
+    return [max(0.0, -float(log) / table.total) for log in logs]
+
+
+class _Gaussian(Learner):
+    """The edges of a Gaussian Markov network."""
+
+    called = "a Gaussian Markov network (--model gaussian)"
+    takes = frozenset({"rule", "prior", "holdout"})
+    kept = "edges"
+    numbers = "a Gaussian Markov network"
+
+    def __init__(self, seed: int, **options: Any) -> None:  # noqa: ARG002 - nothing is drawn
+        self.options: dict[str, Any] = {"rule": "hc", "prior": True, **options}
+
+    def find(self, table: Table, progress: Progress) -> None:
+        self.graph = library.gaussian_graph(table, progress=progress, **self.options)
+
+    def fit(self, table: Table) -> Any:
+        return library.gaussian_network(table, self.graph)
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
+        edges, correlations = self.graph.edges, network.partial_correlations
+        where = {name: position for position, name in enumerate(self.graph.names)}
+        return {
+            "edges": edges,
+            "partial_correlations": [float(correlations[where[a], where[b]]) for a, b in edges],
+            **self.options,
+            "parameters": network.n_parameters,
+            **_predicted(network, held_out),
+        }
+
+    def lines(self, facts: Facts) -> list[Line]:
+        correlations = [f"partial correlation {number(r)}" for r in facts["partial_correlations"]]
+        return edge_lines("edges", "-", facts["edges"], correlations)
+
+
+class _Markov(Learner):
+    """The Markov blanket of every variable by tests, and the graph that they make."""
+
+    called = "a graph found by tests (--model markov)"
+    takes = frozenset({"test", "alpha", "rule", "search", "k", "permutations", "scheme"})
+    holdout = 0.0  # the graph gives nothing that could predict rows
+    kept = "edges"
+
+    def __init__(self, seed: int, test: str = "knn-mi", rule: str = "and", **options: Any) -> None:
+        check.word(test, "test", TESTS)
+        check_rule(rule, BLANKET_RULES)
+        for name in ("k", "permutations", "scheme"):
+            if test != "knn-mi" and name in options:
+                raise FishernetError(f"--{name} is for --test knn-mi; it does not go with --test {test}")
+        self.rule, self.numbers = rule, f"--test {test}" if test in CONTINUOUS else ""
+        self.options: dict[str, Any] = {"test": test, "alpha": 0.05, "search": "iamb", "seed": seed, **options}
+
+    def find(self, table: Table, progress: Progress) -> None:
+        self.found = library.markov_blankets(table, progress=progress, **self.options)
+        self.graph = self.found.graph(self.rule)
+
+    def fit(self, table: Table) -> Any:  # noqa: ARG002 - it has no parameters
+        return self.graph
+
+    def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
+        asked = {name: self.options[name] for name in ("test", "alpha", "search")}
+        return {"edges": network.edges, **asked, "rule": self.rule, "tests": self.found.n_tests}
+
+    def text(self, facts: Facts) -> Iterator[str]:
+        asked = f"{facts['test']}, alpha {facts['alpha']:g}, rule {facts['rule']}"
+        yield from aligned(
+            [
+                ("rows", f"{facts['rows']:,}"),
+                ("variables", f"{len(facts['variables']):,}"),
+                *edge_lines("edges", "-", facts["edges"]),
+                ("tests", f"{facts['tests']:,} ({asked})"),
+                *self.last_lines(facts),
+            ]
+        )
+
+
+LEARNERS: dict[str, type[Learner]] = {
+    "bn": _Bayesian,
+    "dn": _Dependency,
+    "naive-bayes": _NaiveBayes,
+    "tan": _Tan,
+    "kdb": _Kdb,
+    "chow-liu": _Tree,
+    "gaussian": _Gaussian,
+    "markov": _Markov,
+    FRACTIONAL: _BayesianOfNumbers,
+}
+
+
+def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
+    """Return the learner of a kind with the options that were given; raise FishernetError when it takes one not."""
+    fractional = given.get("score") == FRACTIONAL
+    if fractional and kind != "bn":
+        numbers = f"{_Bayesian.called} of numbers"
+        raise FishernetError(f"--score {FRACTIONAL} is for {numbers}; it does not go with {LEARNERS[kind].called}")
+    make: Any = LEARNERS[FRACTIONAL if fractional else kind]
+    for name, value in given.items():
+        if name not in make.takes:
+            other = next(learner for learner in LEARNERS.values() if name in learner.takes)
+            option = "--no-prior" if value is False else option_of(name)
+            raise FishernetError(f"{option} is for {other.called}; it does not go with {make.called}")
+    learner: Learner = make(seed, **{name: value for name, value in given.items() if name != "holdout"})
+    return learner
 
 
 @click.command(short_help="Learn a network or a graph from a table.")
-@click.argument("table", type=click.Path(path_type=Path))
+@have.table_argument
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="MODEL",
-    help="Save the network or graph (.json; bn and its simple forms also .bif).",
+    "-o", "--output", type=FILE, metavar="MODEL", help="Save the network or graph (.json; bn and its forms also .bif)."
 )
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the graph (.png, .svg or .pdf).")
+@click.option("--plot", type=FILE, metavar="FILE", help="Draw the graph (.png, .svg or .pdf).")
 @click.option(
     "--model",
     "kind",
@@ -50,10 +422,8 @@ from fishernet.scores import SCORES
     "graph (gaussian, markov).",
 )
 @click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to be predicted.")
-@click.option(
+@have.count(
     "--k",
-    type=int,
-    metavar="N",
     help="kdb: at most N other features as parents of each.  [default: 3]  markov, knn-mi: N neighbours.  [default: 5]",
 )
 @click.option(
@@ -68,18 +438,17 @@ from fishernet.scores import SCORES
     help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: order; dn: greedy; "
     "markov: iamb]",
 )
-@click.option("--max-parents", type=int, metavar="N", help="bn: at most N parents a variable.")
-@click.option("--max-inputs", type=int, metavar="N", help="dn: at most N inputs a variable.")
-@tuning_options("bn")
-@rule_options
+@have.count("--max-parents", help="bn: at most N parents per variable.")
+@have.count("--max-inputs", help="dn: at most N inputs per variable.")
+@have.tuning_options("bn")
+@have.rule_options
 @click.option(
     "--smoothing",
+    type=have.number_or_word,
     metavar="X|snml|zeros",
     help="Pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1; dn: zeros]",
 )
-@click.option(
-    "--ess", type=float, metavar="X", help="bn and its forms: instead, pseudo-counts that add up to X a variable."
-)
+@have.amount("--ess", help="bn and its forms: instead, pseudo-counts that add up to X per variable.")
 @click.option(
     "--rule",
     metavar="hc|and|or",
@@ -90,36 +459,22 @@ from fishernet.scores import SCORES
     "--prior/--no-prior", default=None, help="gaussian: whether edges are few beforehand.  [default: --prior]"
 )
 @click.option("--test", metavar="|".join(TESTS), help="markov: the test of independence.  [default: knn-mi]")
-@click.option("--alpha", type=float, metavar="X", help="markov: the level of the tests.  [default: 0.05]")
-@click.option("--permutations", type=int, metavar="N", help="markov, knn-mi: N permutations a test.  [default: 200]")
+@have.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
+@have.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
-@columns_option
-@reading_options("error", "drop", "state")
-@click.option(
-    "--holdout", type=float, metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]"
-)
-@click.option("--max-seconds", type=float, metavar="S", help="bn: take the best found after S seconds.")
-@click.option(
+@have.columns_option
+@have.reading_options("error", "drop", "state")
+@have.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
+@have.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")
+@have.count(
     "--seed",
-    type=int,
     default=0,
     show_default=True,
-    metavar="N",
     help="Decides which rows are held out, what restarts change, and permutations.",
 )
-@as_json_option
+@json_option
 def learn(
-    table: Path,
-    output: Path | None,
-    plot: Path | None,
-    kind: str,
-    rules: Rules,
-    tuning: dict[str, Any],
-    columns: str | None,
-    reading: Reading,
-    seed: int,
-    as_json: bool,
-    **options: Any,
+    table: Path, output: Path | None, plot: Path | None, kind: str, seed: int, as_json: bool, **options: Any
 ) -> None:
     """Learn a network from TABLE (.csv, .tsv, .arff, .parquet, .arrow).
 
@@ -137,7 +492,7 @@ def learn(
     linear ones, and g-squared and chi-squared take tables of states.
 
     A share of the rows is held out at random (--holdout, --seed). Structure and parameters are learned from the other
-    rows, and the held-out log-likelihood, in nats a row, is that of this network. The network saved with -o has the
+    rows, and the held-out log-likelihood, in nats per row, is that of this network. The network saved with -o has the
     same arcs, and its parameters are fitted again on all rows. With --holdout 0, and by markov, everything is learned
     from all rows. States and bins are those of the whole table. The same command prints the same numbers.
 
@@ -151,10 +506,9 @@ def learn(
       fishernet learn patients.csv --model tan --target cough -o model.json
       fishernet learn cells.csv --model gaussian --plot cells.svg
     """  # noqa: D301
-    learner = learner_of(kind, {**options, **rules, **tuning}, seed)
-    holdout = learner.holdout if options["holdout"] is None else options["holdout"]
-    if columns is not None:
-        reading = replace(reading, columns=names_of(columns, "--columns"))
+    reading = Reading.out_of(options)
+    given = taken(options)
+    learner = learner_of(kind, given, seed)
     if output is not None:
         check_model_output(output, learner.endings)
     if plot is not None:
@@ -164,14 +518,15 @@ def learn(
     with progress_bar() as progress:
         with watch.time("read"):
             progress("reading the table", 0, None)
-            rows = refuse_empty(table, learner.read(table, reading))
-            training, held_out = hold_out(rows, holdout, seed)
+            found = reading.read_numbers(table, learner.numbers) if learner.numbers else reading.read(table)
+            rows = refuse_empty(table, found)
+            training, held_out = hold_out(rows, given.get("holdout", learner.holdout), seed)
         with watch.time("learn"):
             learner.find(training, progress)
         with watch.time("fit"):
             network = learner.fit(training)
         with watch.time("score"):
-            found = learner.facts(network, training, held_out)
+            said = learner.facts(network, training, held_out)
         if output is not None:
             with watch.time("save"):
                 write_model(learner.fit(rows), output)
@@ -186,13 +541,10 @@ def learn(
         "training_rows": training.total,
         "held_out_rows": held_out.total,
         "variables": list(rows.names),
-        **found,
+        **said,
         "seconds": watch.seconds,
         "seed": seed,
         "model": None if output is None else str(output),
         "plot": None if plot is None else str(plot),
     }
-    if as_json:
-        write_facts(facts)
-    else:
-        write_lines(learner.text(facts))
+    Answer(facts, learner.text(facts)).write(None, as_json)

@@ -5,12 +5,12 @@ A command needs what a model has, whatever its class: states, arcs, conditionals
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from fishernet.base.errors import FileFormatError, SchemaError
-from fishernet.cli.output import check_folder
+from fishernet.cli.terminal import check_folder, ending
 from fishernet.files import load, read_bif, save, write_bif
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
@@ -32,29 +32,29 @@ def called(model: object) -> str:
     return "a Gaussian Bayesian network" if is_gaussian(model) and hasattr(model, "dag") else name
 
 
-def has_states(model: Any) -> TypeGuard[BayesianNetwork | DependencyNetwork | MarkovNetwork]:
+def is_gaussian(model: object) -> bool:
+    """Whether a model's variables are numbers."""
+    return bool(getattr(model, "is_continuous", False))
+
+
+def has_states(model: object) -> bool:
     """Whether a model is of variables with states."""
     return hasattr(model, "variables") and not is_gaussian(model)
 
 
-def has_conditionals(model: Any) -> TypeGuard[BayesianNetwork | DependencyNetwork]:
+def has_conditionals(model: object) -> bool:
     """Whether a model of states has a conditional of each variable."""
     return has_states(model) and hasattr(model, "conditionals")
 
 
-def is_bayesian(model: Any) -> TypeGuard[BayesianNetwork]:
+def is_bayesian(model: object) -> bool:
     """Whether a model is a Bayesian network of states."""
     return has_conditionals(model) and hasattr(model, "dag")
 
 
-def is_dependency(model: Any) -> TypeGuard[DependencyNetwork]:
+def is_dependency(model: object) -> bool:
     """Whether a model has a pseudo-likelihood only, and rows by pseudo-Gibbs sampling."""
     return hasattr(model, "pseudo_log_likelihood")
-
-
-def is_gaussian(model: Any) -> TypeGuard[BayesianNetwork | GaussianMarkovNetwork]:
-    """Whether a model's variables are numbers."""
-    return bool(getattr(model, "is_continuous", False))
 
 
 def graph_of(model: Any) -> Dag | UndirectedGraph | None:
@@ -65,14 +65,9 @@ def graph_of(model: Any) -> Dag | UndirectedGraph | None:
     return found
 
 
-def is_directed(graph: Any) -> TypeGuard[Dag]:
+def is_directed(graph: object) -> bool:
     """Whether a graph has arcs; otherwise it has edges."""
     return hasattr(graph, "skeleton")
-
-
-def ending(path: Path) -> str:
-    """Return a path's ending in lower case, without the ``.gz`` behind it."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def read_model(path: Path) -> Any:
@@ -81,50 +76,31 @@ def read_model(path: Path) -> Any:
     return READERS[ending(path)](path)
 
 
-def read_bayesian(path: Path, command: str) -> BayesianNetwork:
-    """Read a Bayesian network; as `require_bayesian`."""
-    return require_bayesian(read_model(path), path, command)
+NEEDED: dict[Callable[[object], bool], str] = {
+    is_bayesian: "a Bayesian network of states, as fishernet learn makes without --model dn",
+    has_conditionals: "a Bayesian network or a dependency network",
+    has_states: "a network of variables with states",
+}
 
 
-def require_bayesian(model: object, path: Path, command: str) -> BayesianNetwork:
-    """Return a model that is a Bayesian network.
-
-    Parameters
-    ----------
-    model : object
-    path : Path
-        Where it was read from.
-    command : str
-        What needs it, for messages.
-
-    Raises
-    ------
-    SchemaError
-        When it is another kind of model.
-    """
-    if not is_bayesian(model):
-        needed = f"{command} needs a Bayesian network of states, as fishernet learn makes without --model dn"
-        raise wrong_kind(path, called(model), needed)
+def require(has: Callable[[object], bool], model: Any, path: Path, command: str) -> Any:
+    """Return a model that has what a command needs, one of the above; raise SchemaError for another kind."""
+    if not has(model):
+        raise wrong_kind(path, model, f"{command} needs {NEEDED[has]}")
     return model
 
 
-def require_conditionals(model: object, path: Path, command: str) -> BayesianNetwork | DependencyNetwork:
-    """Return a Bayesian network or a dependency network; raise SchemaError when it is another kind of model."""
-    if not has_conditionals(model):
-        raise wrong_kind(path, called(model), f"{command} needs a Bayesian network or a dependency network")
-    return model
+def read_bayesian(path: Path, command: str, purpose: str) -> BayesianNetwork:
+    """Read a Bayesian network of states with at least one variable, which the purpose needs."""
+    network: BayesianNetwork = require(is_bayesian, read_model(path), path, command)
+    if not network.variables:
+        raise SchemaError(f"{path}: the model has no variables, so there is nothing to {purpose}")
+    return network
 
 
-def require_states(model: object, path: Path, command: str) -> BayesianNetwork | DependencyNetwork | MarkovNetwork:
-    """Return a model of variables with states; raise SchemaError when it is another kind of model."""
-    if not has_states(model):
-        raise wrong_kind(path, called(model), f"{command} needs a network of variables with states")
-    return model
-
-
-def wrong_kind(path: Path, called: str, needed: str) -> SchemaError:
+def wrong_kind(path: Path, model: object, needed: str) -> SchemaError:
     """Return the error for a model of a kind that a command cannot do with."""
-    return SchemaError(f"{path}: this is {called}; {needed}")
+    return SchemaError(f"{path}: this is {called(model)}; {needed}")
 
 
 def write_model(model: object, path: Path) -> None:
@@ -134,20 +110,13 @@ def write_model(model: object, path: Path) -> None:
 
 
 def check_model_output(path: Path, known: Sequence[str] = tuple(WRITERS)) -> None:
-    """Raise FileFormatError early when a model could not be written to a path.
-
-    Parameters
-    ----------
-    path : Path
-    known : sequence of str
-        The endings to which this kind of model can be written.
-    """
+    """Raise FileFormatError early when a model that can be written to files of known endings could not be to a path."""
     _check_ending(path, WRITERS, "written to")
     if ending(path) not in known:
         raise FileFormatError(path, f"only a Bayesian network is written to {ending(path)}; use {' or '.join(known)}")
     check_folder(path)
 
 
-def _check_ending(path: Path, known: Iterable[str], what: str) -> None:
+def _check_ending(path: Path, known: Collection[str], what: str) -> None:
     if ending(path) not in known:
         raise FileFormatError(path, f"a model is {what} a file ending in {' or '.join(known)} (.gz may follow)")

@@ -14,23 +14,22 @@ import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
-from fishernet.cli.models import is_gaussian, read_model, require_bayesian
-from fishernet.cli.options import Reading, missing_option, read_columns
-from fishernet.cli.output import as_json_option, check_folder, csv_line, output_option, write_facts, write_lines
+from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
+from fishernet.cli.options import Reading, missing_option, model_argument, read_known, table_argument
+from fishernet.cli.terminal import Answer, answering, csv_line
 from fishernet.compare import Quality
 from fishernet.data import Variable
 from fishernet.data.cells import as_text
 from fishernet.infer import predict_proba
-from fishernet.models import BayesianNetwork, GaussianMarkovNetwork
+from fishernet.models import BayesianNetwork
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
-NUMBERS = Reading(None, "quantile", "error", None)  # how a table of numbers is read
 
 
 @click.command(short_help="Predict one variable from all the others.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("table", type=click.Path(path_type=Path))
+@model_argument
+@table_argument
 @click.option("--target", required=True, metavar="COLUMN", help="The variable to predict.")
 @missing_option("error", "state", "keep")
 @click.option(
@@ -40,15 +39,12 @@ NUMBERS = Reading(None, "quantile", "error", None)  # how a table of numbers is 
     show_default=True,
     help="Labels that the model does not have: refuse them (error), take them for missing cells (missing).",
 )
-@output_option
-@as_json_option
-def predict(
-    model: Path, table: Path, target: str, missing: str, unknown: str, output: Path | None, as_json: bool
-) -> None:
+@answering()
+def predict(model: Path, table: Path, target: str, missing: str, unknown: str) -> Answer:
     """Print, for each row of TABLE, the most probable state of one variable and the probability of each of its states.
 
     All other columns of MODEL (.json or .bif) must be there. The target's own need not; where it is, how well it was
-    predicted is said on stderr: accuracy, and log-loss in nats a row. The result is CSV, or JSON with --json.
+    predicted is said on stderr: accuracy, and log-loss in nats per row. The result is CSV, or JSON with --json.
 
     Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.
 
@@ -59,80 +55,38 @@ def predict(
     Example
       fishernet predict model.json patients.csv --target cough -o cough.csv
     """  # noqa: D301
-    check_folder(output)
     network = read_model(model)
+    files = {"model": str(model), "table": str(table)}
     if is_gaussian(network):
         if missing != "error":
             raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
-        said = predict_numbers(network, table, target)
-        _write_numbers(said, {"model": str(model), "table": str(table)} | said, output, as_json=as_json)
-        return
-    network = require_bayesian(network, model, "predict")
+        return _of_numbers(network, table, target, files)
+    return _of_states(require(is_bayesian, network, model, "predict"), table, target, missing, unknown, files)
+
+
+def _of_states(
+    network: BayesianNetwork, table: Path, target: str, missing: str, unknown: str, files: dict[str, str]
+) -> Answer:
     variable = network.variables[positions(network.names, [target])[0]]
-    others = read_columns(table, [v for v in network.variables if v.name != target], missing, unknown)
+    given = [other for other in network.variables if other.name != target]
+    others = read_known(table, given, missing=missing, unknown=unknown)
     truth = read_truth(table, variable, missing, unknown)
     probabilities = predict_proba(network, others, target)
     quality = None if truth is None else Quality.of(probabilities, truth, others.weights)
-    if not as_json:
-        write_lines(_csv(variable, probabilities), output)
-        if quality is not None:
-            click.echo(_quality_line(quality), err=True)
-        return
+    remark = quality and (
+        f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats per row, "
+        f"on {quality.known_rows:,} rows whose state is known"
+    )
     facts = {
-        "model": str(model),
-        "table": str(table),
+        **files,
         "rows": others.n_rows,
         "target": target,
         "states": variable.states,
-        "predicted": [variable.states[code] for code in probabilities.argmax(axis=1).tolist()],
-        "probabilities": probabilities.tolist(),
+        "predicted": lambda: [variable.states[code] for code in probabilities.argmax(axis=1).tolist()],
+        "probabilities": probabilities,
+        **(asdict(quality) if quality else dict.fromkeys(field.name for field in fields(Quality))),
     }
-    write_facts(
-        facts | (asdict(quality) if quality else dict.fromkeys(field.name for field in fields(Quality))), output
-    )
-
-
-def _write_numbers(said: dict[str, Any], facts: dict[str, Any], output: Path | None, *, as_json: bool) -> None:
-    if as_json:
-        write_facts(facts, output)
-        return
-    write_lines(["predicted,sd", *(f"{value!r},{said['sd']!r}" for value in said["predicted"])], output)
-    if said["root_mean_square_error"] is not None:
-        click.echo(f"root mean square error {said['root_mean_square_error']:.6g}, on {said['rows']:,} rows", err=True)
-
-
-def predict_numbers(network: BayesianNetwork | GaussianMarkovNetwork, table: Path, target: str) -> dict[str, Any]:
-    """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
-    positions(network.names, [target])
-    if len(network.names) == 1:
-        raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
-    joint = network.to_markov_network()
-    data = NUMBERS.read_numbers(table, "a Gaussian network", [name for name in network.names if name != target])
-    predicted = joint.predict(data, [target])[:, 0]
-    truth = _true_numbers(table, target)
-    off = None if truth is None or len(truth) != len(predicted) else predicted - truth
-    return {
-        "rows": data.n_rows,
-        "target": target,
-        "predicted": predicted.tolist(),
-        "sd": math.sqrt(joint.conditional_covariance([target])[0, 0]),
-        "root_mean_square_error": math.sqrt(np.mean(off**2)) if off is not None and len(off) else None,
-    }
-
-
-def _true_numbers(table: Path, target: str) -> Numbers | None:
-    """Return the target's own column, None where the table has none without missing cells."""
-    try:
-        return np.asarray(NUMBERS.read_numbers(table, "a Gaussian network", [target]).numbers[0])
-    except FishernetError:
-        return None
-
-
-def _quality_line(quality: Quality) -> str:
-    return (
-        f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats a row, "
-        f"on {quality.known_rows:,} rows whose state is known"
-    )
+    return Answer(facts, _csv(variable, probabilities), remark=remark or "")
 
 
 def read_truth(table: Path, target: Variable, missing: str, unknown: str) -> Codes | None:
@@ -142,7 +96,7 @@ def read_truth(table: Path, target: Variable, missing: str, unknown: str) -> Cod
     """
     policy = "state" if missing == "state" and target.missing_state is not None else "keep"
     try:
-        return read_columns(table, [target], policy, unknown).column(target.name)
+        return read_known(table, [target], missing=policy, unknown=unknown).column(target.name)
     except SchemaError:
         return None
 
@@ -153,3 +107,29 @@ def _csv(variable: Variable, probabilities: Numbers) -> Iterator[str]:
     labels = [csv_line([as_text(state)]) for state in variable.states]
     for code, row in zip(probabilities.argmax(axis=1).tolist(), probabilities.tolist(), strict=True):
         yield ",".join([labels[code], *map(repr, row)])
+
+
+def _of_numbers(network: Any, table: Path, target: str, files: dict[str, str]) -> Answer:
+    """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
+    positions(network.names, [target])
+    if len(network.names) == 1:
+        raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
+    joint = network.to_markov_network()
+    data = Reading().read_numbers(table, "a Gaussian network", [name for name in network.names if name != target])
+    predicted = joint.predict(data, [target])[:, 0]
+    truth = _true_numbers(table, target)
+    off = None if truth is None or len(truth) != len(predicted) else predicted - truth
+    error = math.sqrt(np.mean(off**2)) if off is not None and len(off) else None
+    sd = math.sqrt(joint.conditional_covariance([target])[0, 0])
+    facts = {"rows": data.n_rows, "target": target, "predicted": predicted, "sd": sd, "root_mean_square_error": error}
+    lines = ["predicted,sd", *(f"{value!r},{sd!r}" for value in predicted.tolist())]
+    remark = "" if error is None else f"root mean square error {error:.6g}, on {data.n_rows:,} rows"
+    return Answer({**files, **facts}, lines, remark=remark)
+
+
+def _true_numbers(table: Path, target: str) -> Numbers | None:
+    """Return the target's own column, None where the table has none without missing cells."""
+    try:
+        return np.asarray(Reading().read_numbers(table, "a Gaussian network", [target]).numbers[0])
+    except FishernetError:
+        return None

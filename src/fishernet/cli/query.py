@@ -1,7 +1,4 @@
-"""``fishernet query``: what is probable under a model, given what is known.
-
-What `fishernet query` answers by sampling, for a model whose probabilities have no closed form.
-"""
+"""``fishernet query``: what is probable under a model, given what is known."""
 
 from __future__ import annotations
 
@@ -10,95 +7,37 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 import numpy as np
-import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions
-from fishernet.cli.models import is_dependency, read_model, require_conditionals, wrong_kind
-from fishernet.cli.options import States, known_states
-from fishernet.cli.output import (
-    Facts,
-    aligned,
-    as_json_option,
-    check_folder,
-    number,
-    output_option,
-    write_facts,
-    write_lines,
-)
-from fishernet.cli.terminal import shown
-from fishernet.data import State
+from fishernet.cli.models import has_conditionals, is_dependency, read_model, require, wrong_kind
+from fishernet.cli.options import States, given_option, known_states, model_argument
+from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, shown, shown_states
 from fishernet.data.variable import code_of
-from fishernet.infer import Estimate, estimate, family_marginals, intervene, log_evidence, marginal, most_probable
+from fishernet.infer import estimate, family_marginals, intervene, log_evidence, marginal, most_probable
 from fishernet.models import BayesianNetwork, DependencyNetwork
 
 SEED = 0  # equal commands give equal numbers
-
-
-def refuse_exact(path: Path, asked: Mapping[str, object]) -> None:
-    """Raise FishernetError when what is asked for, by option, cannot be sampled."""
-    for option, value in asked.items():
-        if value:
-            raise wrong_kind(
-                path,
-                "a dependency network",
-                f"{option} needs a Bayesian network; for rows given what is known there is fishernet sample --given",
-            )
-
-
-def sampled_answers(net: DependencyNetwork, names: Sequence[str], given: States, *, joint: bool) -> dict[str, Any]:
-    """Return the joint table of some names, or the probabilities of each one's states, with Monte Carlo errors."""
-    of = {name: net.variables[v] for name, v in zip(names, positions(net.names, names), strict=True)}
-    found = _estimates(net, [tuple(names)] if joint else [(name,) for name in names], given)
-    numbers = [
-        {"probabilities": one.probabilities.tolist(), "standard_errors": one.standard_errors.tolist()} for one in found
-    ]
-    facts = {"rows": found[0].n_rows if found else 0, "seed": SEED}
-    if joint:
-        states = [variable.states for variable in of.values()]
-        return facts | {"joint": {"names": names, "states": states, **numbers[0]}}
-    marginals = {name: {"states": of[name].states, **own} for name, own in zip(names, numbers, strict=True)}
-    return facts | {"marginals": marginals}
-
-
-def _estimates(net: DependencyNetwork, asked: Sequence[tuple[str, ...]], given: States) -> list[Estimate]:
-    """Return an estimate of each joint table, all of the same rows; what the library warns of is said once."""
-    found = [estimate(net, names, given=given, seed=SEED) for names in asked[:1]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FishernetWarning)
-        return found + [estimate(net, names, given=given, seed=SEED) for names in asked[1:]]
-
-
-Array = npt.NDArray[np.float64]
-
 FEW = 4  # marginals for which a plan each is no dearer than one plan for those of all variables
 MOST_JOINT = 32  # variables of a joint table: the axes that an array of NumPy 1 can have
 MOST_CELLS = 2**20  # of a joint table: lines that are printed
 
 
 @click.command(short_help="Ask a model what is probable, given what is known.")
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--given", multiple=True, metavar="NAME=STATE", help="What is known. May be repeated.")
+@given_option
 @click.option("--do", multiple=True, metavar="NAME=STATE", help="What is set from outside. May be repeated.")
 @click.option("--joint", is_flag=True, help="One table of all NAMEs together, instead of one of each.")
 @click.option("--most-probable", "explain", is_flag=True, help="Instead: the most probable states of all variables.")
-@output_option
-@as_json_option
+@answering()
 def query(
-    model: Path,
-    names: tuple[str, ...],
-    given: tuple[str, ...],
-    do: tuple[str, ...],
-    joint: bool,
-    explain: bool,
-    output: Path | None,
-    as_json: bool,
-) -> None:
+    model: Path, names: tuple[str, ...], given: tuple[str, ...], do: tuple[str, ...], joint: bool, explain: bool
+) -> Answer:
     """Print the probability of each state of each NAME under MODEL (.json or .bif), given what is known.
 
     Without a NAME, those of all variables that are neither given nor set. What is set (--do) no longer depends on its
@@ -115,78 +54,27 @@ def query(
       fishernet query model.json cough fever --joint --do smoke=no
       fishernet query model.json --most-probable --given cough=yes
     """  # noqa: D301
-    _check_words(names, joint=joint, explain=explain)
-    check_folder(output)
-    network = require_conditionals(read_model(model), model, "query")
-    check_names(names)
-    positions(network.names, names)
-    seen, done = known_states(given, "--given", network.variables), known_states(do, "--do", network.variables)
-    _refuse_both(seen, done)
-    wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
-    if joint:
-        _check_joint(network, names)
-    facts: dict[str, Any] = {"model": str(model), "given": seen}
-    if is_dependency(network):
-        refuse_exact(model, {"--do": done, "--most-probable": explain})
-        facts |= sampled_answers(network, wanted, seen, joint=joint)
-    else:
-        net = cast(BayesianNetwork, network)
-        net = intervene(net, done) if done else net
-        facts |= {"do": done, **_exact_answers(net, wanted, seen, joint=joint, explain=explain, few=names != ())}
-    if as_json:
-        write_facts(facts, output)
-    else:
-        write_lines(_text(facts), output)
-
-
-def _check_words(names: Sequence[str], *, joint: bool, explain: bool) -> None:
     if explain and (names or joint):
         raise FishernetError("--most-probable is about all variables; it goes with no NAME and not with --joint")
     if joint and not names:
         raise FishernetError("--joint needs the NAMEs whose joint table is asked for")
-
-
-def _refuse_both(seen: States, done: States) -> None:
-    both = [name for name in seen if name in done]
-    if both:
+    network = require(has_conditionals, read_model(model), model, "query")
+    check_names(names)
+    positions(network.names, names)
+    seen, done = known_states(given, "--given", network.variables), known_states(do, "--do", network.variables)
+    if both := [name for name in seen if name in done]:
         raise FishernetError(f"{listed(both)} is in both --given and --do; a variable is either seen or set")
-
-
-# --------------------------------------------------------------------------------------------------------- answers
-
-
-def _exact_answers(
-    net: BayesianNetwork, names: Sequence[str], given: States, *, joint: bool, explain: bool, few: bool
-) -> dict[str, Any]:
-    """Return what a Bayesian network says; it is asked for few names only when they were said one by one."""
-    evidence = min(0.0, log_evidence(net, given))  # rounding may leave what is certain above 0
-    facts: dict[str, Any] = {
-        "probability_of_evidence": math.exp(evidence),
-        "log_probability_of_evidence": evidence,
-    }
-    if explain:
-        return facts | _explanation(net, given, evidence)
     if joint:
-        return facts | {"joint": _joint(net, names, given)}
-    return facts | {"marginals": _marginals(net, names, given, plan_each=few and len(names) <= FEW)}
-
-
-def _marginals(net: BayesianNetwork, names: Sequence[str], given: States, *, plan_each: bool) -> dict[str, Facts]:
-    """Return the states and their probabilities of each name."""
-    of = {name: net.variables[v] for name, v in zip(names, positions(net.names, names), strict=True)}
-    if plan_each:
-        found = {name: marginal(net, [name], given=given) for name in names}
+        _check_joint(network, names)
+    wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
+    facts: dict[str, Any] = {"model": str(model), "given": seen}
+    if is_dependency(network):
+        _refuse_exact(model, network, {"--do": done, "--most-probable": explain})
+        facts |= _sampled_answers(network, wanted, seen, joint=joint)
     else:
-        families = dict(zip(net.names, family_marginals(net, given=given), strict=True))
-        found = {name: families[name].reshape(-1, of[name].cardinality).sum(axis=0) for name in names}
-    return {name: {"states": of[name].states, "probabilities": found[name].tolist()} for name in names}
-
-
-def _joint(net: BayesianNetwork, names: Sequence[str], given: States) -> dict[str, Any]:
-    """Return the joint table of some names."""
-    variables = [net.variables[v] for v in positions(net.names, names)]
-    table = marginal(net, names, given=given)
-    return {"names": names, "states": [variable.states for variable in variables], "probabilities": table.tolist()}
+        net = intervene(network, done) if done else network
+        facts |= {"do": done, **_exact_answers(net, wanted, seen, joint=joint, explain=explain, few=names != ())}
+    return Answer(facts, _text(facts))
 
 
 def _check_joint(net: BayesianNetwork | DependencyNetwork, names: Sequence[str]) -> None:
@@ -199,12 +87,57 @@ def _check_joint(net: BayesianNetwork | DependencyNetwork, names: Sequence[str])
         )
 
 
-def _explanation(net: BayesianNetwork, given: States, evidence: float) -> dict[str, Any]:
-    """Return the most probable states of all variables, and how probable they are given the evidence."""
-    best = most_probable(net, given=given)
-    codes = [[code_of(variable, best[variable.name]) for variable in net.variables]]
-    log_probability = min(0.0, float(net.log_prob(codes)[0]) - evidence)
-    return {"most_probable": best, "probability": math.exp(log_probability), "log_probability": log_probability}
+def _refuse_exact(path: Path, network: DependencyNetwork, asked: Mapping[str, object]) -> None:
+    """Raise SchemaError when what is asked for, by option, cannot be sampled."""
+    way_out = "for rows given what is known there is fishernet sample --given"
+    for option, value in asked.items():
+        if value:
+            raise wrong_kind(path, network, f"{option} needs a Bayesian network; {way_out}")
+
+
+# --------------------------------------------------------------------------------------------------------- answers
+
+
+def _answers(net: Any, names: Sequence[str], numbers: Sequence[Facts], *, joint: bool) -> dict[str, Any]:
+    """Return the joint table of some names, or the probabilities of each one's states, with their numbers."""
+    states = [net.variables[v].states for v in positions(net.names, names)]
+    if joint:
+        return {"joint": {"names": names, "states": states, **numbers[0]}}
+    each = zip(names, states, numbers, strict=True)
+    return {"marginals": {name: {"states": own, **of_name} for name, own, of_name in each}}
+
+
+def _sampled_answers(net: DependencyNetwork, names: Sequence[str], given: States, *, joint: bool) -> dict[str, Any]:
+    """Return estimates of all answers from the same rows; what the library warns of is said once."""
+    found = []
+    with warnings.catch_warnings():
+        for asked in [names] if joint else [(name,) for name in names]:
+            found.append(estimate(net, asked, given=given, seed=SEED))
+            warnings.simplefilter("ignore", FishernetWarning)
+    numbers = [{"probabilities": one.probabilities, "standard_errors": one.standard_errors} for one in found]
+    rows = found[0].n_rows if found else 0
+    return {"rows": rows, "seed": SEED, **_answers(net, names, numbers, joint=joint)}
+
+
+def _exact_answers(
+    net: BayesianNetwork, names: Sequence[str], given: States, *, joint: bool, explain: bool, few: bool
+) -> dict[str, Any]:
+    """Return what a Bayesian network says; it is asked for few names only when they were said one by one."""
+    evidence = min(0.0, log_evidence(net, given))  # rounding may leave what is certain above 0
+    facts = {"probability_of_evidence": math.exp(evidence), "log_probability_of_evidence": evidence}
+    if explain:
+        best = most_probable(net, given=given)
+        codes = [[code_of(variable, best[variable.name]) for variable in net.variables]]
+        log = min(0.0, float(net.log_prob(codes)[0]) - evidence)
+        return facts | {"most_probable": best, "probability": math.exp(log), "log_probability": log}
+    if joint:
+        tables = [marginal(net, names, given=given)]
+    elif few and len(names) <= FEW:
+        tables = [marginal(net, [name], given=given) for name in names]
+    else:
+        families = family_marginals(net, given=given)
+        tables = [families[v].sum(axis=tuple(range(families[v].ndim - 1))) for v in positions(net.names, names)]
+    return facts | _answers(net, names, [{"probabilities": table} for table in tables], joint=joint)
 
 
 # ------------------------------------------------------------------------------------------------------------ text
@@ -212,7 +145,7 @@ def _explanation(net: BayesianNetwork, given: States, evidence: float) -> dict[s
 
 def _text(facts: Facts) -> Iterator[str]:
     """Yield the facts as lines for people."""
-    lines = [(word, _known(facts[fact])) for word, fact in (("given", "given"), ("set", "do")) if facts.get(fact)]
+    lines = [(word, shown_states(facts[fact])) for word, fact in (("given", "given"), ("set", "do")) if facts.get(fact)]
     if "rows" in facts:
         lines.append(("estimated from", f"{facts['rows']:,} rows of pseudo-Gibbs sampling, seed {facts['seed']}"))
     else:
@@ -252,10 +185,6 @@ def _numbers(answer: Facts) -> Iterator[list[str]]:
     columns = [np.ravel(answer[fact]).tolist() for fact in ("probabilities", "standard_errors") if fact in answer]
     for values in zip(*columns, strict=True):
         yield [_probability(values[0]), *(f"{error:.2g}" for error in values[1:])]
-
-
-def _known(states: Mapping[str, State]) -> str:
-    return ", ".join(f"{shown(name)} = {shown(state)}" for name, state in states.items())
 
 
 def _probability(value: float) -> str:

@@ -4,56 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.cli.models import is_dependency, is_gaussian, read_model, require_states
-from fishernet.cli.options import known_states
-from fishernet.cli.output import as_json_option, check_folder, output_option, stdout, write_facts
-from fishernet.data import Continuous, State, Table, as_table, write_table
-from fishernet.data.writing import FORMATS
-from fishernet.infer import sample as posterior_sample
-from fishernet.models import (
-    BayesianNetwork,
-    DependencyNetwork,
-    GaussianMarkovNetwork,
-    MarkovNetwork,
+from fishernet.cli.models import has_states, is_dependency, is_gaussian, read_model, require
+from fishernet.cli.options import (
+    States,
+    count,
+    given_option,
+    known_states,
+    model_argument,
+    option_of,
+    seed_option,
+    taken,
 )
+from fishernet.cli.terminal import Answer, answering
+from fishernet.data import Continuous, Table, as_table
+from fishernet.infer import sample as posterior_sample
 
 
 @click.command(short_help="Draw rows from a model.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.option("-n", "n", type=int, required=True, metavar="N", help="How many rows.")
-@click.option("--given", multiple=True, metavar="NAME=STATE", help="What is known. May be repeated.")
-@click.option("--chains", type=int, metavar="C", help="Dependency networks: how many chains.  [default: 1]")
-@click.option(
+@model_argument
+@count("-n", "n", required=True, help="How many rows.")
+@given_option
+@count("--chains", metavar="C", help="Dependency networks: how many chains.  [default: 1]")
+@count(
     "--burn-in",
-    type=int,
     metavar="B",
-    help="Dependency networks: draws before a chain's first row.  [default: one a variable; of several chains 100]",
+    help="Dependency networks: draws before a chain's first row.  [default: one per variable; of several chains 100]",
 )
-@click.option(
-    "--thin", type=int, metavar="T", help="Dependency networks: draws between two rows.  [default: one a variable]"
-)
+@count("--thin", metavar="T", help="Dependency networks: draws between two rows.  [default: one per variable]")
 @click.option(
     "--scan", metavar="random|ordered", help="Dependency networks: which variable is drawn next.  [default: random]"
 )
-@click.option(
-    "--seed", type=int, metavar="N", help="The same seed gives the same rows.  [default: other rows each time]"
-)
-@output_option
-@as_json_option
-def sample(
-    model: Path,
-    n: int,
-    given: tuple[str, ...],
-    seed: int | None,
-    output: Path | None,
-    as_json: bool,
-    **chain: Any,
-) -> None:
+@seed_option
+@answering(rows=True)
+def sample(model: Path, n: int, given: tuple[str, ...], seed: int | None, **chain: Any) -> Answer:
     """Draw rows from MODEL (.json or .bif), given what is known.
 
     From a Bayesian network they are independent and exact, also with --given. From a dependency network they come by
@@ -64,60 +52,35 @@ def sample(
     Rows of a Gaussian network are numbers, independent and exact.
 
     Rows are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
-    .arrow. With --json they are lists of labels, one a variable.
+    .arrow. With --json they are lists of labels, one per variable.
 
     \b
     Examples
       fishernet sample model.json -n 1000 --seed 1 -o rows.parquet
       fishernet sample model.json -n 1000 --given smoke=yes --chains 4 --thin 50
     """  # noqa: D301
-    check_folder(output)
-    network = read_model(model)
+    network, chain, known = read_model(model), taken(chain), {}
     if is_gaussian(network):
-        asked = [name for name, value in chain.items() if value is not None] + (["given"] if given else [])
-        if asked:
-            raise FishernetError(f"--{asked[0].replace('_', '-')} does not go with a Gaussian network")
-        _write_rows(_draw_numbers(network, n, seed), {"rows": n, "seed": seed, "given": {}}, output, as_json=as_json)
-        return
-    network = require_states(network, model, "sample")
-    if not network.variables and (is_dependency(network) or (output is None and not as_json)):
-        raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
-    known = known_states(given, "--given", network.variables)
-    rows = draw(network, n, known, seed, {name: value for name, value in chain.items() if value is not None})
-    _write_rows(rows, {"rows": n, "seed": seed, "given": known}, output, as_json=as_json)
-
-
-def _write_rows(rows: Table, facts: dict[str, Any], output: Path | None, *, as_json: bool) -> None:
-    if as_json:
-        write_facts(facts | {"columns": columns(rows)}, output)
-    elif output is not None:
-        write_table(rows, output)
+        for name in [*chain, *(["given"] if given else [])]:
+            raise FishernetError(f"{option_of(name)} does not go with a Gaussian network")
+        rows = as_table(network.sample(n, seed=seed), [Continuous(name) for name in network.names])
     else:
-        FORMATS[".csv"](rows, stdout(), "weights")
+        require(has_states, network, model, "sample")
+        if not network.variables:
+            raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
+        known = known_states(given, "--given", network.variables)
+        rows = draw(network, n, known, seed, chain)
+    columns = {name: rows[name].tolist for name in rows.names}
+    return Answer({"rows": n, "seed": seed, "given": known, "columns": columns}, rows=rows)
 
 
-def _draw_numbers(network: BayesianNetwork | GaussianMarkovNetwork, n: int, seed: int | None) -> Table:
-    return as_table(network.sample(n, seed=seed), [Continuous(name) for name in network.names])
-
-
-def draw(
-    model: BayesianNetwork | DependencyNetwork | MarkovNetwork,
-    n: int,
-    given: Mapping[str, State],
-    seed: int | None,
-    chain: Mapping[str, Any],
-) -> Table:
-    """Return rows drawn from a model: exactly, or by chains, which only a dependency network has options for."""
+def draw(model: Any, n: int, given: States, seed: int | None, chain: Mapping[str, Any]) -> Table:
+    """Return rows drawn from a model of states: exactly, or by chains, which only a dependency network has."""
     if is_dependency(model):
-        return model.sample(n, given=given, seed=seed, **chain)
-    if chain:
-        option = f"--{next(iter(chain)).replace('_', '-')}"
+        rows = model.sample(n, given=given, seed=seed, **chain)
+    elif chain:
+        option = option_of(next(iter(chain)))
         raise FishernetError(f"{option} is for dependency networks; this model's rows are drawn without chains")
-    if given:
-        return posterior_sample(cast(BayesianNetwork, model), n, given=given, seed=seed)
-    return model.sample(n, seed=seed)
-
-
-def columns(table: Table) -> dict[str, list[object]]:
-    """Return the labels or numbers of a table without missing cells, one list a variable."""
-    return {name: table[name].tolist() for name in table.names}
+    else:
+        rows = posterior_sample(model, n, given=given, seed=seed) if given else model.sample(n, seed=seed)
+    return rows  # type: ignore[no-any-return]

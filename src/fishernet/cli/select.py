@@ -10,16 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress
 from fishernet.base.random import fixed_seed
-from fishernet.cli.models import ending, read_bayesian
-from fishernet.cli.options import missing_option, read_for_model, weights_option
-from fishernet.cli.output import Facts, as_json_option, check_folder, output_option, stdout, write_facts
-from fishernet.cli.terminal import Stopwatch, progress_bar
-from fishernet.data import Table, Variable, read_table, write_table
+from fishernet.cli.models import read_bayesian
+from fishernet.cli.options import (
+    count,
+    missing_option,
+    model_argument,
+    read_known,
+    seed_option,
+    table_argument,
+    weights_option,
+)
+from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
+from fishernet.data import Table, Variable, read_table
 from fishernet.data.variable import code_dtype
-from fishernet.data.writing import FORMATS
 from fishernet.kernels import FisherKernel
 from fishernet.models import BayesianNetwork
 from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
@@ -30,32 +36,18 @@ MOST_STARTS = 2**31 - 1  # the core's limit
 
 
 @click.command(short_help="Choose rows that stand for a table.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("table", type=click.Path(path_type=Path))
-@click.option("-k", "k", type=int, required=True, metavar="N", help="How many rows.")
+@model_argument
+@table_argument
+@count("-k", "k", required=True, help="How many rows.")
 @click.option("--by", type=click.Choice(CRITERIA), default="mmd", show_default=True, help="What they are chosen by.")
-@click.option(
-    "--starts", type=int, default=1000, show_default=True, metavar="N", help="Begin with the best of N random choices."
-)
+@count("--starts", default=1000, show_default=True, help="Begin with the best of N random choices.")
 @missing_option("error", "drop", "state")
 @weights_option
-@click.option(
-    "--seed", type=int, metavar="N", help="The same seed gives the same rows.  [default: other rows each time]"
-)
-@output_option
-@as_json_option
+@seed_option
+@answering(rows=True)
 def select(
-    model: Path,
-    table: Path,
-    k: int,
-    by: str,
-    starts: int,
-    missing: str,
-    weights: str | None,
-    seed: int | None,
-    output: Path | None,
-    as_json: bool,
-) -> None:
+    model: Path, table: Path, k: int, by: str, starts: int, missing: str, weights: str | None, seed: int | None
+) -> Answer:
     """Choose the rows that stand best for TABLE, and say how many of its rows each stands for.
 
     By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json or .bif) is as near as can be to that of
@@ -73,13 +65,14 @@ def select(
     """  # noqa: D301
     check.integer(starts, "starts", least=1, most=MOST_STARTS)
     number = fixed_seed(seed)
-    _check_output(output, as_json)
     watch = Stopwatch()
     with progress_bar() as progress:
         with watch.time("read"):
             progress("reading the table", 0, None)
-            network = read_bayesian(model, "select")
-            data = _checked(model, network, table, read_for_model(table, network, missing=missing, weights=weights))
+            network = read_bayesian(model, "select", "choose rows by")
+            data = read_known(table, network.variables, missing=missing, weights=weights)
+            if not data.total:
+                raise SchemaError(f"{table}: all rows have weight 0, so there is nothing to stand for")
             positions = _positions(table, network, data, missing)
         with watch.time("select"):
             found = choose(by, network, data, k, n_starts=starts, seed=number, progress=progress)
@@ -87,11 +80,7 @@ def select(
             progress("counting what each row stands for", 0, None)
             chosen = with_positions(found.as_table(), positions[found.indices])
     facts = {"model": str(model), "table": str(table), **_facts(found, chosen, positions), "seconds": watch.seconds}
-    if as_json:
-        write_facts(facts, output)
-    else:
-        _write(chosen, output)
-        click.echo(_remark(facts), err=True)
+    return Answer(facts, rows=chosen, weights=unused_name("stands_for", list(chosen.names)), remark=_remark(facts))
 
 
 def choose(
@@ -115,15 +104,6 @@ def with_positions(chosen: Table, positions: npt.NDArray[np.int64]) -> Table:
     return Table.adopt([row, *chosen.variables], [codes, *chosen.codes], weights=chosen.weights)
 
 
-def _checked(model: Path, network: BayesianNetwork, path: Path, table: Table) -> Table:
-    """Return the table; raise SchemaError when there is nothing by which to choose, or that could be stood for."""
-    if not network.variables:
-        raise SchemaError(f"{model}: the model has no variables, so there is nothing to choose rows by")
-    if not table.total:
-        raise SchemaError(f"{path}: all rows have weight 0, so there is nothing to stand for")
-    return table
-
-
 def _positions(path: Path, network: BayesianNetwork, table: Table, missing: str) -> npt.NDArray[np.int64]:
     """Return the position of each row of the table in its file."""
     if missing != "drop":
@@ -132,25 +112,6 @@ def _positions(path: Path, network: BayesianNetwork, table: Table, missing: str)
     whole = read_table(path, schema=network.variables, missing="keep", unknown="missing")
     complete = [column < variable.cardinality for variable, column in zip(whole.variables, whole.codes, strict=True)]
     return np.flatnonzero(np.logical_and.reduce(complete))
-
-
-def _check_output(output: Path | None, as_json: bool) -> None:
-    """Raise FileFormatError, before any work, when the result could not be written."""
-    check_folder(output)
-    if output is None or as_json:
-        return
-    packed = output.name.lower().endswith(".gz")
-    if ending(output) not in FORMATS or (packed and ending(output) not in (".csv", ".tsv")):
-        formats = ", ".join(FORMATS)
-        raise FileFormatError(output, f"a table is written to {formats}, .csv.gz or .tsv.gz, by the path's ending")
-
-
-def _write(chosen: Table, output: Path | None) -> None:
-    stands_for = unused_name("stands_for", list(chosen.names))
-    if output is not None:
-        write_table(chosen, output, weights=stands_for)
-    else:
-        FORMATS[".csv"](chosen, stdout(), stands_for)
 
 
 def _facts(found: Selection, chosen: Table, positions: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -163,8 +124,8 @@ def _facts(found: Selection, chosen: Table, positions: npt.NDArray[np.int64]) ->
         "sweeps": found.sweeps,
         "replacements": max(0, len(found.trace) - 1),
         "seed": found.seed,
-        "indices": positions[found.indices].tolist(),
-        "stands_for": [] if chosen.weights is None else chosen.weights.tolist(),
+        "indices": positions[found.indices],
+        "stands_for": [] if chosen.weights is None else chosen.weights,
     }
 
 
@@ -176,5 +137,4 @@ def _remark(facts: Facts) -> str:
             f"{facts['distance_at_start']:.6g} -> {facts['distance']:.6g}, "
             f"sweeps {facts['sweeps']:,}, replacements {facts['replacements']:,}"
         )
-    seconds = ", ".join(f"{part} {seconds:.3f}" for part, seconds in facts["seconds"].items())
-    return f"{facts['criterion']} {reached}, seconds: {seconds}, seed {facts['seed']}"
+    return f"{facts['criterion']} {reached}, seconds: {seconds_words(facts)}, seed {facts['seed']}"

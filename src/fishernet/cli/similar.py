@@ -10,20 +10,9 @@ import click
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import SchemaError
 from fishernet.cli.models import read_bayesian
-from fishernet.cli.options import missing_option, read_for_model
-from fishernet.cli.output import (
-    Facts,
-    aligned,
-    as_json_option,
-    check_folder,
-    number,
-    output_option,
-    write_facts,
-    write_lines,
-)
-from fishernet.cli.terminal import progress_bar, shown
+from fishernet.cli.options import count, missing_option, model_argument, read_known, table_argument
+from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data import Table
 from fishernet.kernels import FisherKernel
 from fishernet.select import Similar
@@ -33,24 +22,14 @@ SEED = 0  # of the kernel, which draws where exact probabilities would not fit: 
 
 
 @click.command(short_help="Find the rows most like a given one.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("table", type=click.Path(path_type=Path))
-@click.option("--row", type=int, required=True, metavar="I", help="The given row, counted from 0.")
-@click.option("-n", "n", type=int, default=10, show_default=True, metavar="N", help="How many rows to find.")
-@click.option("--top", type=int, default=3, show_default=True, metavar="N", help="How many variables to name a row.")
+@model_argument
+@table_argument
+@count("--row", metavar="I", required=True, help="The given row, counted from 0.")
+@count("-n", "n", default=10, show_default=True, help="How many rows to find.")
+@count("--top", default=3, show_default=True, help="How many variables to name per row.")
 @missing_option("error", "state")
-@output_option
-@as_json_option
-def similar(
-    model: Path,
-    table: Path,
-    row: int,
-    n: int,
-    top: int,
-    missing: str,
-    output: Path | None,
-    as_json: bool,
-) -> None:
+@answering()
+def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) -> Answer:
     """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json or .bif).
 
     Likeness is a cosine, from -1 to 1, and a sum over the variables: for each row, those that add most to it are named
@@ -63,21 +42,19 @@ def similar(
     """  # noqa: D301
     check.integer(n, "n", least=1)
     check.integer(top, "top", least=1)
-    check_folder(output)
     with progress_bar() as progress:
         progress("reading the table", 0, None)
-        network = read_bayesian(model, "similar")
-        if not network.variables:
-            raise SchemaError(f"{model}: the model has no variables, so there is nothing to compare rows by")
-        data = read_for_model(table, network, missing=missing)
+        network = read_bayesian(model, "similar", "compare rows by")
+        data = read_known(table, network.variables, missing=missing)
         check.integer(row, "row", least=0, most=data.n_rows - 1, note="the rows of the table")
         progress("comparing rows", 0, None)
-        found = most_similar(FisherKernel(network, seed=SEED), data, row, n=n)
-    if as_json:
-        facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row}
-        write_facts(facts | {"states": states(data, row), "similar": [*_found(found)]}, output)
-    else:
-        write_lines(_text(found, top), output)
+        found = list(_found(most_similar(FisherKernel(network, seed=SEED), data, row, n=n)))
+    facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row}
+    lines = [(str(one["row"]), number(one["cosine"]), _largest(one, top)) for one in found]
+    return Answer(
+        facts | {"states": states(data, row), "similar": found},
+        aligned([("row", "cosine", "adds most to the cosine"), *lines]),
+    )
 
 
 def states(table: Table, row: int) -> dict[str, Any]:
@@ -89,17 +66,8 @@ def _found(found: Similar) -> Iterator[Facts]:
     """Yield the facts of each row that was found."""
     rows = zip(found.indices.tolist(), found.cosines.tolist(), found.by_variable.tolist(), strict=True)
     for row, cosine, terms in rows:
-        yield {
-            "row": row,
-            "cosine": cosine,
-            "states": states(found.table, row),
-            "terms": dict(zip(found.names, terms, strict=True)),
-        }
-
-
-def _text(found: Similar, top: int) -> list[str]:
-    rows = [(str(one["row"]), number(one["cosine"]), _largest(one, top)) for one in _found(found)]
-    return aligned([("row", "cosine", "adds most to the cosine"), *rows])
+        of_row = {"states": states(found.table, row), "terms": dict(zip(found.names, terms, strict=True))}
+        yield {"row": row, "cosine": cosine, **of_row}
 
 
 def _largest(one: Facts, top: int) -> str:
@@ -107,8 +75,5 @@ def _largest(one: Facts, top: int) -> str:
     names = list(one["terms"])
     terms = np.array(list(one["terms"].values()))
     order = np.argsort(-terms.round(12), kind="stable")[:top].tolist()  # rounding must not decide between equal ones
-    return ", ".join(f"{shown(names[v])} = {shown(one['states'][names[v]])} ({_signed(terms[v])})" for v in order)
-
-
-def _signed(term: float) -> str:
-    return f"{round(float(term), 2) + 0.0:+.2f}"  # -0.0 becomes 0.0
+    signed = {v: f"{round(float(terms[v]), 2) + 0.0:+.2f}" for v in order}  # -0.0 becomes 0.0
+    return ", ".join(f"{shown(names[v])} = {shown(one['states'][names[v]])} ({signed[v]})" for v in order)

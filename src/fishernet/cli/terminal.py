@@ -1,4 +1,4 @@
-"""How a command ends: an exit status, and one plain sentence on stderr when something went wrong.
+"""What every command prints, and how it ends: an exit status, and one plain sentence on stderr when it failed.
 
 ======  =========================================================================
 status  when
@@ -11,54 +11,158 @@ status  when
 ======  =========================================================================
 
 A message of the library about an argument ends with the option that sets it.
-
-A progress bar on stderr, when a person is looking.
-
-How long the parts of a command took.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
 import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import IO, Any
 
 import click
+import numpy as np
 
-from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
+from fishernet.base.io import replacing_text
 from fishernet.base.progress import Progress
+from fishernet.data import Table, write_table
+from fishernet.data.writing import FORMATS
+
+Facts = Mapping[str, Any]
+Line = tuple[str, str]
+Command = Callable[..., Any]
+
+FILE = click.Path(path_type=Path)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the same facts as one JSON object.")
 
 
-def with_option(text: str, parameter: str | None, command: click.Command | None) -> str:
-    """Return a message that ends with the option of a command that sets what it is about, if there is such an option.
+# ------------------------------------------------------------------------------------------------ what is printed
 
-    Parameters
-    ----------
-    text : str
-        What an error or a warning says.
-    parameter : str or None
-        Its argument, by the name that it has in the library.
-    command : click.Command or None
-        What is running.
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command found: facts for ``--json``; otherwise rows of a table or lines of text, and a remark on stderr.
+
+    A fact that is a function is asked for only when it is written.
     """
-    for option in command.params if command else ():
-        if isinstance(option, click.Option) and parameter in (option.name, *map(_plain_name, option.opts)):
-            choices = f": {', '.join(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
-            return f"{text} (option {max(option.opts, key=len)}{choices})"
-    return text
+
+    facts: Facts
+    lines: Iterable[str] = ()
+    rows: Table | None = None
+    weights: str = "weights"
+    remark: str = ""
+
+    def write(self, output: Path | None, as_json: bool) -> None:
+        """Write it to a file, or to stdout."""
+        if as_json:
+            write_facts(self.facts, output)
+            return
+        if self.rows is None:
+            write_lines(self.lines, output)
+        elif output is None:
+            FORMATS[".csv"](self.rows, stdout(), self.weights)
+        else:
+            write_table(self.rows, output, weights=self.weights)
+        if self.remark:
+            click.echo(self.remark, err=True)
 
 
-def _plain_name(option: str) -> str:
-    return option.lstrip("-").replace("-", "_")
+def answering(*, rows: bool = False) -> Callable[[Command], Command]:
+    """Give a command ``-o`` and ``--json``; it returns an `Answer`, with rows if so said, which is written for it."""
+
+    def add(command: Command) -> Command:
+        @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here instead of to stdout.")
+        @json_option
+        @wraps(command)
+        def answer(output: Path | None, as_json: bool, **words: Any) -> None:
+            check_folder(output)
+            if rows and output is not None and not as_json:
+                _check_table_ending(output)
+            command(**words).write(output, as_json)
+
+        return answer
+
+    return add
 
 
-def on_one_line(text: str) -> str:
-    """Return text on one line, with escapes for what a terminal would obey."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+def check_folder(path: Path | None) -> None:
+    """Raise FileFormatError, before any work, when a file could not be written; None is stdout."""
+    if path is None:
+        return
+    folder = Path(os.path.realpath(path)).parent
+    if path.is_dir():
+        raise FileFormatError(path, "cannot be written; it is a directory")
+    if not folder.is_dir():
+        raise FileFormatError(path, f"cannot be written; there is no directory {str(folder)!r}")
+    if not os.access(folder, os.W_OK):
+        raise FileFormatError(path, "cannot be written; its directory does not allow it")
+
+
+def ending(path: Path) -> str:
+    """Return a path's ending in lower case, without the ``.gz`` behind it."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _check_table_ending(path: Path) -> None:
+    packed = path.name.lower().endswith(".gz")
+    if ending(path) not in FORMATS or (packed and ending(path) not in (".csv", ".tsv")):
+        formats = ", ".join(FORMATS)
+        raise FileFormatError(path, f"a table is written to {formats}, .csv.gz or .tsv.gz, by the path's ending")
+
+
+def write_facts(facts: Facts, output: Path | None = None) -> None:
+    """Write facts as one JSON object, one line per fact; numbers that JSON has no word for (-inf) are null."""
+    plain = ((name, _plain(value)) for name, value in facts.items())
+    fields = (f"{json.dumps(name)}: {json.dumps(fact, ensure_ascii=False, allow_nan=False)}" for name, fact in plain)
+    write_lines(["{", ",\n".join(fields), "}"], output)
+
+
+def _plain(value: Any) -> Any:
+    if callable(value):
+        value = value()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def write_lines(lines: Iterable[str], output: Path | None = None) -> None:
+    """Write lines to a file, or to stdout; always in UTF-8."""
+    if output is not None:
+        with replacing_text(output) as file:
+            file.writelines(f"{line}\n" for line in lines)
+        return
+    stream = stdout()
+    for line in lines:
+        stream.write(f"{line}\n".encode("utf-8", "backslashreplace"))
+
+
+def stdout() -> IO[bytes]:
+    """Return the standard output, to write bytes to; raise FishernetError when it was closed."""
+    if sys.stdout is None:
+        raise FishernetError("there is no standard output to write to; name a file with -o")
+    return sys.stdout.buffer
+
+
+def number(value: float) -> str:
+    """Return a number of nats as people read it; ``-`` for one that is not known."""
+    return "-" if math.isnan(value) else f"{value:,.4f}"
 
 
 def shown(label: object) -> str:
@@ -66,6 +170,37 @@ def shown(label: object) -> str:
     text = str(label)
     return text if text.isprintable() and text and text == text.strip() else repr(text)
 
+
+def shown_states(states: Mapping[str, object]) -> str:
+    """Return the states of some variables on one line."""
+    return ", ".join(f"{shown(name)} = {shown(state)}" for name, state in states.items())
+
+
+def edge_lines(words: str, sign: str, edges: Sequence[tuple[str, str]], also: Sequence[str] = ()) -> list[Line]:
+    """Return how many edges there are, then the edges, each with what else is to be said of it."""
+    named = [f"{shown(one)} {sign} {shown(other)}" for one, other in edges]
+    lines = aligned(list(zip(named, also, strict=True))) if also else named
+    return [(words, f"{len(named):,}"), *(("", line) for line in lines)]
+
+
+def csv_line(cells: Sequence[str]) -> str:
+    """Return cells as a line of a CSV file, quoted where needed."""
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue().removesuffix("\r\n")
+
+
+def aligned(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
+    """Return rows of cells as lines whose columns stand under each other; all but the first to the right if asked."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = ["<", *((">" if right else "<") for _ in widths[1:])]
+    return [
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+# ----------------------------------------------------------------------------------------------------- how it ends
 
 TRACEBACK = "FISHERNET_TRACEBACK"  # an environment variable: when it is set, errors show where they happened
 
@@ -137,14 +272,6 @@ def outcome(error: BaseException, command: click.Command | None = None) -> tuple
     ), 1
 
 
-def complain(sentence: str) -> None:
-    """Write one line to stderr; an empty sentence is not said."""
-    if not sentence:
-        return
-    with suppress(OSError):
-        click.echo(f"fishernet: {on_one_line(sentence)}", err=True)
-
-
 def _interrupted(interrupt: KeyboardInterrupt) -> str:
     if interrupt.args:
         return f"{interrupt}; nothing was written"
@@ -155,6 +282,29 @@ def _interrupted(interrupt: KeyboardInterrupt) -> str:
         f"interrupted while learning, with {best.n_edges} arcs so far; nothing was written "
         "(--max-seconds stops in time and keeps the best)"
     )
+
+
+def with_option(text: str, parameter: str | None, command: click.Command | None) -> str:
+    """Return a message, followed by the option of a command that sets the library's argument it is about, if any."""
+    for option in command.params if command else ():
+        names = (option.name, *(spelling.lstrip("-").replace("-", "_") for spelling in option.opts))
+        if isinstance(option, click.Option) and parameter in names:
+            choices = f": {', '.join(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
+            return f"{text} (option {max(option.opts, key=len)}{choices})"
+    return text
+
+
+def complain(sentence: str) -> None:
+    """Write one line to stderr; an empty sentence is not said."""
+    if not sentence:
+        return
+    with suppress(OSError):
+        click.echo(f"fishernet: {on_one_line(sentence)}", err=True)
+
+
+def on_one_line(text: str) -> str:
+    """Return text on one line, with escapes for what a terminal would obey."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 @contextmanager
@@ -177,17 +327,14 @@ def _forget_stdout(error: BaseException) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+# ------------------------------------------------------------------------------------------------ while it works
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """Show a progress bar while the work inside goes on; it is wiped away at the end.
-
-    Yields
-    ------
-    callable
-        ``progress(what, done, total)``; does nothing when stderr is no terminal.
-    """
+    """Yield ``progress(what, done, total)``, which shows a bar on stderr where that is a terminal, wiped at the end."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield _silent
+        yield lambda what, done, total: None  # noqa: ARG005
         return
     from rich.console import Console  # loading rich takes longer than many a command
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -205,18 +352,8 @@ def progress_bar() -> Iterator[Progress]:
         yield show
 
 
-def _silent(what: str, done: int, total: int | None) -> None:
-    """Show nothing."""
-
-
 class Stopwatch:
-    """Measures the parts of a piece of work.
-
-    Attributes
-    ----------
-    seconds : dict from str to float
-        How long each part took, in the order in which they began.
-    """
+    """Measures the parts of a piece of work: `seconds` by part, in the order in which they began."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -230,3 +367,8 @@ class Stopwatch:
             yield
         finally:
             self.seconds[part] = time.perf_counter() - began
+
+
+def seconds_words(facts: Facts) -> str:
+    """Return how long each part took."""
+    return ", ".join(f"{part} {seconds:.3f}" for part, seconds in facts["seconds"].items())

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.base.names import listed, positions
 from fishernet.data import Table, Variable
+from fishernet.data.variable import require_categorical
 from fishernet.infer.pseudo_gibbs import Weights
 from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork
 
@@ -57,7 +58,7 @@ class Distribution:
 
     @classmethod
     def _of_table(cls, table: Table) -> Distribution:
-        table.require_categorical("a divergence")
+        require_categorical(table.variables, "a divergence")
         table.require_complete("a divergence")
         codes = np.stack([column.astype(np.int64) for column in table.codes], axis=1)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
@@ -96,7 +97,7 @@ def common_variables(p: Any, q: Any) -> Sequence[Variable] | None:
     """Return the variables to whose order two distributions are brought: the second's, or else the first's."""
     for one in (q, p):
         if has_rows(one):
-            return one.require_categorical("a divergence")
+            return require_categorical(one.variables, "a divergence")
         if hasattr(one, "variables"):
             found: Sequence[Variable] = one.variables
             return found

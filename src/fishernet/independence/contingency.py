@@ -1,10 +1,8 @@
-"""Tests of independence on tables of counts: G-squared and chi-squared.
+"""What a test of independence is and answers, and those on tables of counts: G-squared and chi-squared.
 
 For every configuration of the given variables there is a table of i against j; the statistics of these tables are
 added. The degrees of freedom are adjusted to what occurs: a table adds ``(a - 1) (b - 1)``, with a and b the numbers
 of its rows and columns that are not empty, and nothing where there is only one of either.
-
-What a test of independence is, and what it answers.
 """
 
 from __future__ import annotations
@@ -12,16 +10,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
-from fishernet.base.errors import MissingValueError
-from fishernet.data import Counts, CountSource, Table, as_source
-from fishernet.data.counts import occurring
+from fishernet.data import Statistic, categorical_source
+from fishernet.data.statistics import occurring
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +74,10 @@ class Answer(Protocol):
     @property
     def statistic(self) -> float:
         """How far the data are from independence; larger is farther."""
-        ...
 
     @property
     def p_value(self) -> float:
         """The probability of that under independence."""
-        ...
 
 
 class IndependenceTest(Protocol):
@@ -90,51 +85,20 @@ class IndependenceTest(Protocol):
 
     def __call__(self, i: int, j: int, given: tuple[int, ...], /) -> Answer:
         """Return the statistic and the p-value; `given` is ascending and without i and j."""
-        ...
-
-
-@runtime_checkable
-class MeasuresAssociation(Protocol):
-    """A test that knows a cheaper measure by which candidates are compared, than its statistic with its p-value."""
-
-    def association(self, i: int, j: int, given: tuple[int, ...], /) -> float:
-        """Return how strongly i depends on j given others; larger is more."""
-        ...
 
 
 Numbers = npt.NDArray[np.float64]
 
 
-class Cells(NamedTuple):
-    """The cells that occur in the tables of i against j, one table a configuration of the given variables."""
-
-    n: Numbers
-    """(cells,) counts."""
-    expected: Numbers
-    """(cells,) what independence expects: row times column, over the table's total."""
-    degrees_of_freedom: int
-
-
 class ContingencyTest(ABC):
-    """A test on counts: ``test(i, j, given)``.
+    """A test on counts: ``test(i, j, given)``."""
 
-    Parameters
-    ----------
-    data : Table or CountSource
-    """
-
-    def __init__(self, data: Table | CountSource) -> None:
-        self._source = as_source(data)
+    def __init__(self, data: Any) -> None:
+        self._source = categorical_source(data)
         self.names = tuple(variable.name for variable in self._source.variables)
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> ContingencyResult:
-        """Test whether variable i is independent of variable j given others.
-
-        Raises
-        ------
-        MissingValueError
-            When rows have a missing cell among the variables.
-        """
+        """Test whether variable i is independent of variable j given others."""
         statistic, degrees, log_p = self._answer(i, j, given)
         return ContingencyResult(statistic, math.exp(log_p), degrees)
 
@@ -143,24 +107,18 @@ class ContingencyTest(ABC):
         return -self._answer(i, j, given)[2]
 
     def _answer(self, i: int, j: int, given: tuple[int, ...]) -> tuple[float, int, float]:
-        counts = self._source.counts([tuple(sorted((i, j, *given)))])[0]
-        if counts.left_out:
-            raise MissingValueError(
-                f"{counts.left_out} rows have a missing cell among {[self.names[v] for v in counts.variables]}; "
-                "read the table with missing 'drop' or 'state'",
-                counts={},
-                parameter="missing",
-            )
-        cells = cells_of(counts, i, j)
-        if not cells.degrees_of_freedom:
+        [counts] = self._source.statistics([tuple(sorted((i, j, *given)))])
+        counts.require_complete(self._source.variables, "a test of independence")
+        n, expected, degrees = cells_of(counts, i, j)
+        if not degrees:
             return 0.0, 0, 0.0
-        statistic = max(0.0, self._statistic(cells))
-        degrees = np.array([cells.degrees_of_freedom], dtype=np.int64)
-        return statistic, cells.degrees_of_freedom, float(_core.log_chi_square_tails(np.array([statistic]), degrees)[0])
+        statistic = max(0.0, self._statistic(n, expected))
+        log_p = _core.log_chi_square_tails(np.array([statistic]), np.array([degrees], dtype=np.int64))
+        return statistic, degrees, float(log_p[0])
 
     @abstractmethod
-    def _statistic(self, cells: Cells) -> float:
-        """Return the statistic of the cells that occur."""
+    def _statistic(self, n: Numbers, expected: Numbers) -> float:
+        """Return the statistic of the (cells,) counts that occur, and what independence expects."""
 
 
 class GSquared(ContingencyTest):
@@ -168,7 +126,7 @@ class GSquared(ContingencyTest):
 
     Parameters
     ----------
-    data : Table or CountSource
+    data : Table, data frame or Source
         Without missing cells.
 
     Notes
@@ -185,8 +143,8 @@ class GSquared(ContingencyTest):
     ContingencyResult(statistic=0.0, p_value=1.0, degrees_of_freedom=1)
     """
 
-    def _statistic(self, cells: Cells) -> float:
-        return float(2 * np.sum(cells.n * np.log(cells.n / cells.expected)))
+    def _statistic(self, n: Numbers, expected: Numbers) -> float:
+        return float(2 * np.sum(n * np.log(n / expected)))
 
 
 class ChiSquared(ContingencyTest):
@@ -194,7 +152,7 @@ class ChiSquared(ContingencyTest):
 
     Parameters
     ----------
-    data : Table or CountSource
+    data : Table, data frame or Source
         Without missing cells.
 
     Notes
@@ -209,14 +167,18 @@ class ChiSquared(ContingencyTest):
     7.2
     """
 
-    def _statistic(self, cells: Cells) -> float:
+    def _statistic(self, n: Numbers, expected: Numbers) -> float:
         # sum (n - e)^2 / e = sum n^2 / e - N, for the expected numbers of all cells, empty ones too, sum to N
-        return float(np.sum((cells.n - cells.expected) * (cells.n / cells.expected)))
+        return float(np.sum((n - expected) * (n / expected)))
 
 
-def cells_of(counts: Counts, i: int, j: int) -> Cells:
-    """Return the tables of i against j that the counts of these and of given variables hold."""
-    values, states = occurring(counts)
+def cells_of(counts: Statistic, i: int, j: int) -> tuple[Numbers, Numbers, int]:
+    """Return the cells that occur in the tables of i against j, one table per configuration of the other variables.
+
+    They are (cells,) counts and what independence expects, row times column over the table's total; then the degrees of
+    freedom.
+    """
+    states, values = occurring(counts)
     n = values.astype(np.float64)
     at = [counts.variables.index(i), counts.variables.index(j)]
     others = np.delete(states, at, axis=1)
@@ -225,9 +187,9 @@ def cells_of(counts: Counts, i: int, j: int) -> Cells:
     column = _numbered(np.column_stack([table, states[:, at[1]]]))
     totals = np.bincount(table, n)
     expected = np.bincount(row, n)[row] * (np.bincount(column, n)[column] / totals[table])
-    rows_of = np.bincount(_first(table, row), minlength=len(totals))
-    columns_of = np.bincount(_first(table, column), minlength=len(totals))
-    return Cells(n, expected, int(((rows_of - 1) * (columns_of - 1)).sum()))
+    # the table of each row and of each column, for how many of them a table has
+    rows_of, columns_of = (np.bincount(table[np.unique(part, return_index=True)[1]]) for part in (row, column))
+    return n, expected, int(((rows_of - 1) * (columns_of - 1)).sum())
 
 
 def _numbered(rows: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.int64]:
@@ -236,8 +198,3 @@ def _numbered(rows: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.int64]:
         return np.zeros(len(rows), dtype=np.int64)
     numbers: npt.NDArray[np.int64] = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
     return numbers
-
-
-def _first(table: npt.NDArray[np.int64], part: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the table of each part (a row or a column of one)."""
-    return table[np.unique(part, return_index=True)[1]]

@@ -1,4 +1,4 @@
-"""What tests of independence ask of columns of numbers, beyond that they are numbers."""
+"""Columns of numbers as tests of independence take them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,35 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.names import are
-from fishernet.data.numbers import Columns
+from fishernet.data.numbers import Columns, points, require_varying
 
 MOST_STATES = 8  # a column of no more distinct values, each of them several times, is discrete
 MOST_TIED = 0.1
+Spaces = tuple[Columns, Columns, Columns]  # x, y and z, (d, n) each; without a z it has no columns
+
+
+def read_spaces(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None) -> tuple[list[str], Spaces]:
+    """Return what columns are called, and x, y and z, none of them with a constant column."""
+    spaces = [points(x, "x"), points(y, "y")]
+    n = spaces[0].shape[1]
+    spaces.append(np.empty((0, n)) if z is None else points(z, "z"))
+    for name, space in zip("xyz", spaces, strict=True):
+        if space.shape[1] != n:
+            raise SchemaError(f"x has {n} rows, and {name} has {space.shape[1]}")
+        if not len(space) and name != "z":
+            raise SchemaError(f"{name} has no columns")
+    labels = [label for name, space in zip("xyz", spaces, strict=True) for label in labels_of(name, space)]
+    require_varying(labels, np.concatenate(spaces))
+    return labels, (spaces[0], spaces[1], spaces[2])
+
+
+def labels_of(name: str, space: Columns) -> list[str]:
+    """Return what the columns of x, y or z are called."""
+    return [name] if len(space) == 1 else [f"{name}[:, {c}]" for c in range(len(space))]
 
 
 def require_continuous(names: Sequence[str], values: Columns) -> None:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.data.matching import as_numbers
-from fishernet.data.numbers import Columns, points, require_varying
+from fishernet.data.numbers import Columns, require_varying
 from fishernet.independence.contingency import TestResult
-from fishernet.independence.continuous import standardized
+from fishernet.independence.continuous import read_spaces, standardized
 
 COLLINEAR = 1e-12  # the share of a column's variance that others may leave unexplained and still be called all of it
 
@@ -42,7 +42,8 @@ def fisher_z_test(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = 
     References
     ----------
     .. [1] R. A. Fisher, "The distribution of the partial correlation coefficient", Metron 3, 1924; M. Kalisch and
-       P. Buehlmann, JMLR 8, 2007, Eq. 2 (P4, 3.2.4).
+       P. Buehlmann, JMLR 8, 2007, Eq. 2; J. Leppä-aho, "Methods for Learning Directed and Undirected Graphical
+       Models", 2020, section 3.2.4.
 
     Examples
     --------
@@ -52,16 +53,11 @@ def fisher_z_test(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = 
     >>> fn.independence.fisher_z_test(x, x % 3).p_value > 0.1
     True
     """
-    spaces = [points(x, "x"), points(y, "y"), *([] if z is None else [points(z, "z")])]
-    for name, space in zip("xyz", spaces, strict=False):
-        if name != "z" and len(space) != 1:
+    names, spaces = read_spaces(x, y, z)
+    for name, space in zip("xy", spaces, strict=False):
+        if len(space) != 1:
             raise SchemaError(f"{name} must be a single column, got {len(space)}")
-        if space.shape[1] != spaces[0].shape[1]:
-            raise SchemaError(f"x has {spaces[0].shape[1]} rows, and {name} has {space.shape[1]}")
-    columns = np.concatenate(spaces)
-    names = ["x", "y", *(f"z[:, {c}]" for c in range(len(columns) - 2))]
-    require_varying(names, columns)
-    return partial_correlation_test(columns, names)
+    return partial_correlation_test(np.concatenate(spaces), names)
 
 
 class FisherZ:

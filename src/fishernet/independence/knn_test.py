@@ -1,10 +1,8 @@
-"""The permutation test of (conditional) independence by nearest neighbours (P4, 3.2.3).
-
-Mutual information, conditional mutual information and entropy from nearest neighbours.
+"""Mutual information and entropy from nearest neighbours, and the permutation test of independence by them.
 
 For row i, ``eps_i`` is the distance to its k-th nearest other row in the joint space, in the maximum norm over all
 columns; ``n_x(i)`` is how many other rows lie strictly closer than ``eps_i`` in the space of x alone, and likewise
-for other spaces. The densities cancel, and what remains is counted (P4, 3.2.2).
+for other spaces. The densities cancel, and what remains is counted (Leppä-aho, 2020, sections 3.2.2 and 3.2.3).
 """
 
 from __future__ import annotations
@@ -24,14 +22,21 @@ from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
 from fishernet.independence.contingency import PermutationResult
-from fishernet.independence.continuous import require_continuous, standardized, warn_of_ties
+from fishernet.independence.continuous import (
+    Spaces,
+    labels_of,
+    read_spaces,
+    require_continuous,
+    standardized,
+    warn_of_ties,
+)
 from fishernet.independence.fisher_z import partial_correlation_test
 
 
 def knn_mutual_information(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None, *, k: int = 5) -> float:
     """Return the mutual information of x and y, given z where there is one, estimated from nearest neighbours.
 
-    Without z it is ``psi(n) + psi(k) - <psi(n_x + 1) + psi(n_y + 1)>`` [1]_ (P4, Eq. 3.9); with z,
+    Without z it is ``psi(n) + psi(k) - <psi(n_x + 1) + psi(n_y + 1)>`` [1]_; with z,
     ``psi(k) + <psi(n_z + 1) - psi(n_xz + 1) - psi(n_yz + 1)>`` [2]_.
 
     Parameters
@@ -70,7 +75,7 @@ def knn_mutual_information(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike 
     References
     ----------
     .. [1] A. Kraskov, H. Stoegbauer and P. Grassberger, "Estimating mutual information", Physical Review E 69, 2004,
-       Eq. 8; P4, Eq. 3.9.
+       Eq. 8; J. Leppä-aho, "Methods for Learning Directed and Undirected Graphical Models", 2020, Eq. 3.9.
     .. [2] M. Vejmelka and M. Palus, "Inferring the directionality of coupling with conditional mutual information",
        Physical Review E 77, 2008; S. Frenzel and B. Pompe, Physical Review Letters 99, 2007.
 
@@ -84,9 +89,15 @@ def knn_mutual_information(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike 
     >>> round(fn.independence.knn_mutual_information(x, y), 1)
     0.3
     """
-    labels, spaces = read_spaces(x, y, z, k)
+    labels, spaces = read_spaces(x, y, z)
+    check_k(k, spaces[0].shape[1])
     warn_of_ties(labels, np.concatenate(spaces))
-    return float(information(spaces, k).estimate(as_they_are(spaces[0].shape[1]))[0])
+    return _estimated(_core.KnnInformation(*spaces, k), spaces)
+
+
+def _estimated(engine: _core.KnnInformation, spaces: Spaces) -> float:
+    """Return the information of the rows as they are."""
+    return float(engine.estimate(np.arange(spaces[0].shape[1], dtype=np.int32)[None])[0])
 
 
 def entropy(x: npt.ArrayLike, *, k: int = 5) -> float:
@@ -113,7 +124,7 @@ def entropy(x: npt.ArrayLike, *, k: int = 5) -> float:
     References
     ----------
     .. [1] L. F. Kozachenko and N. N. Leonenko, "Sample estimate of the entropy of a random vector", Problems of
-       Information Transmission 23, 1987; P4, 3.2.2.
+       Information Transmission 23, 1987.
 
     Examples
     --------
@@ -125,7 +136,7 @@ def entropy(x: npt.ArrayLike, *, k: int = 5) -> float:
     """
     space = points(x, "x")
     check_k(k, space.shape[1])
-    labels = _labels("x", space)
+    labels = labels_of("x", space)
     require_varying(labels, space)
     warn_of_ties(labels, space)
     _, distances = _core.nearest_others(space, k)
@@ -136,44 +147,12 @@ def entropy(x: npt.ArrayLike, *, k: int = 5) -> float:
     return float((1 / np.arange(k, n)).sum() + d * np.log(2 * eps).mean())  # psi(n) - psi(k)
 
 
-def read_spaces(
-    x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None, k: int
-) -> tuple[list[str], tuple[Columns, Columns, Columns]]:
-    """Return what columns are called, and x, y and z as (d, n) columns; no z is none of them."""
-    spaces = [points(x, "x"), points(y, "y")]
-    n = spaces[0].shape[1]
-    spaces.append(np.empty((0, n)) if z is None else points(z, "z"))
-    for name, space in zip("xyz", spaces, strict=True):
-        if space.shape[1] != n:
-            raise SchemaError(f"x has {n} rows, and {name} has {space.shape[1]}")
-        if not len(space) and name != "z":
-            raise SchemaError(f"{name} has no columns")
-    check_k(k, n)
-    labels = [label for name, space in zip("xyz", spaces, strict=True) for label in _labels(name, space)]
-    require_varying(labels, np.concatenate(spaces))
-    return labels, (spaces[0], spaces[1], spaces[2])
-
-
-def information(spaces: tuple[Columns, Columns, Columns], k: int) -> _core.KnnInformation:
-    """Return what estimates the information of x and y given z, (d, n) columns, under any order of y's rows."""
-    return _core.KnnInformation(*spaces, k)
-
-
-def as_they_are(n: int) -> npt.NDArray[np.int32]:
-    """Return the order that changes nothing, (1, n)."""
-    return np.arange(n, dtype=np.int32)[None]
-
-
 def check_k(k: int, n_rows: int) -> None:
     """Raise FishernetError unless k is a positive integer, SchemaError when there are fewer than k + 2 rows."""
     check.integer(k, "k", least=1)
     if n_rows < k + 2:
         message = f"{n_rows} rows are too few for the {k}-th neighbour; at least {k + 2} are needed"
         raise SchemaError(message, parameter="k")
-
-
-def _labels(name: str, space: Columns) -> list[str]:
-    return [name] if len(space) == 1 else [f"{name}[:, {c}]" for c in range(len(space))]
 
 
 Orders = npt.NDArray[np.int32]
@@ -187,13 +166,13 @@ FIRST_ORDERS = 32  # how many come before the first look at whether the decision
 class Plan:
     """How a permutation test goes: the options of `knn_test`, checked."""
 
-    k: int
-    permutations: int | Orders
-    scheme: str
-    k_perm: int
-    skip_below: float | None
-    stop_early: bool
-    alpha: float
+    k: int = 5
+    permutations: int | Orders = 200
+    scheme: str = "local"
+    k_perm: int = 5
+    skip_below: float | None = None
+    stop_early: bool = False
+    alpha: float = 0.05
 
     def __post_init__(self) -> None:
         check.word(self.scheme, "scheme", SCHEMES)
@@ -237,7 +216,7 @@ def knn_test(
         How many, or row orders: row i is given ``y[order[i]]``. Without z an order must hold every row once.
     seed : None, int or numpy.random.Generator
     scheme : {"local", "simple"}, optional
-        "local": a row takes the y of one of the rows nearest to it in z [1]_. "simple", P4's: all rows are permuted.
+        "local": a row takes the y of one of the rows nearest to it in z [1]_. "simple": all rows are permuted [2]_.
         Default: "local" where there is a z, "simple" without. With a z the simple scheme is no test of the level that
         it is asked for: it breaks what binds y to z as well, and so compares with data that depend less than any
         under the hypothesis. Of X = 3 Z + e and Y = 3 Z + e', which are independent given Z, it rejects 99 % of
@@ -245,7 +224,7 @@ def knn_test(
     k_perm : int
         "local": among how many rows, itself included.
     skip_below : float, optional
-        Without a permutation, x and y pass for independent when the estimate is below so many nats (P4: 0.001) and
+        Without a permutation, x and y pass for independent when the estimate is below this, in nats [2]_, and
         Fisher's z test of the partial correlation accepts independence at `alpha`; the p-value is then that test's, and
         the result says ``skipped``. For single columns x and y.
     stop_early : bool
@@ -280,6 +259,8 @@ def knn_test(
     ----------
     .. [1] J. Runge, "Conditional independence testing based on a nearest-neighbor estimator of conditional mutual
        information", AISTATS 2018.
+    .. [2] J. Leppä-aho, "Methods for Learning Directed and Undirected Graphical Models", 2020, section 3.2.3, where
+       `skip_below` is 0.001.
 
     Examples
     --------
@@ -293,7 +274,8 @@ def knn_test(
     >>> bool(fn.independence.knn_test(x, y, z, seed=1).p_value > 0.05)
     True
     """
-    labels, spaces = read_spaces(x, y, z, k)
+    labels, spaces = read_spaces(x, y, z)
+    check_k(k, spaces[0].shape[1])
     columns = np.concatenate(spaces)
     require_continuous(labels, columns)
     warn_of_ties(labels, columns)
@@ -311,9 +293,9 @@ class KnnTest:
     X : (n_rows, n_columns) array or data frame of numbers
     standardize : bool
         Bring every column to mean 0 and standard deviation 1 first.
-    names, k, permutations, scheme, k_perm, skip_below, stop_early, alpha
-        As for `knn_test` and `fishernet.learn.markov_graph`; permutations is a number.
-        Where nothing is given, "local" is "simple": there is no z to be near in.
+    names, k, permutations, **as_knn_test
+        As for `fishernet.learn.markov_graph` and `knn_test`; permutations is a number, and the default of `scheme` is
+        "local", which without a z to be near in is "simple".
     seed : None, int or numpy.random.Generator
         The permutations of a test are a function of it and of (i, j, given).
 
@@ -335,12 +317,8 @@ class KnnTest:
         standardize: bool = True,
         k: int = 5,
         permutations: int = 200,
-        scheme: str = "local",
-        k_perm: int = 5,
-        skip_below: float | None = None,
-        stop_early: bool = False,
-        alpha: float = 0.05,
         seed: Seed = None,
+        **as_knn_test: Any,
     ) -> None:
         data = as_numbers(X, names, purpose="the test 'knn-mi'")
         if data.weights is not None:
@@ -354,7 +332,7 @@ class KnnTest:
             raise FishernetError(message, parameter="permutations")
         self.names = data.names
         self._columns = standardized(data.numbers) if standardize else data.numbers
-        self._plan = Plan(k, int(permutations), scheme, k_perm, skip_below, stop_early, alpha)
+        self._plan = Plan(k, int(permutations), **as_knn_test)
         self.seed = fixed_seed(seed)
         self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}
 
@@ -370,20 +348,19 @@ class KnnTest:
         key = (min(i, j), max(i, j), given)
         if key not in self._known:
             spaces = self._spaces(*key)
-            estimates = information(spaces, self._plan.k).estimate(as_they_are(spaces[0].shape[1]))
-            self._known[key] = float(estimates[0])
+            self._known[key] = _estimated(_core.KnnInformation(*spaces, self._plan.k), spaces)
         return self._known[key]
 
-    def _spaces(self, i: int, j: int, given: tuple[int, ...]) -> tuple[Columns, Columns, Columns]:
+    def _spaces(self, i: int, j: int, given: tuple[int, ...]) -> Spaces:
         return self._columns[i : i + 1], self._columns[j : j + 1], self._columns[list(given)]
 
 
-def run_test(spaces: tuple[Columns, Columns, Columns], plan: Plan, seed: Seed) -> PermutationResult:
+def run_test(spaces: Spaces, plan: Plan, seed: Seed) -> PermutationResult:
     """Run a permutation test on checked (d, n) columns x, y and z."""
     given = isinstance(plan.permutations, np.ndarray)
     number = None if given else fixed_seed(seed)
-    engine = information(spaces, plan.k)
-    observed = float(engine.estimate(as_they_are(spaces[0].shape[1]))[0])
+    engine = _core.KnnInformation(*spaces, plan.k)
+    observed = _estimated(engine, spaces)
     if plan.skip_below is not None and observed < plan.skip_below:
         linear = _linear_p_value(spaces)
         if linear > plan.alpha:
@@ -406,14 +383,8 @@ def is_certain(exceeding: int, done: int, total: int, alpha: float) -> bool:
     return least > alpha or most <= alpha
 
 
-def row_orders(permutations: npt.ArrayLike, spaces: tuple[Columns, Columns, Columns]) -> Orders:
-    """Return row orders that somebody gave, checked.
-
-    Raises
-    ------
-    SchemaError
-        When they are no (T, n) integers from 0 to n - 1 or, without z, an order does not hold every row once.
-    """
+def row_orders(permutations: npt.ArrayLike, spaces: Spaces) -> Orders:
+    """Return row orders that somebody gave, checked: (T, n) rows, and without z every one of them once per order."""
     orders = np.asarray(permutations)
     n = spaces[0].shape[1]
     if orders.ndim != 2 or orders.shape[1] != n or not len(orders) or orders.dtype.kind not in "iu":
@@ -429,7 +400,7 @@ def row_orders(permutations: npt.ArrayLike, spaces: tuple[Columns, Columns, Colu
     return np.ascontiguousarray(orders, dtype=np.int32)
 
 
-def _batches(spaces: tuple[Columns, Columns, Columns], plan: Plan, seed: int | None) -> Iterator[Orders]:
+def _batches(spaces: Spaces, plan: Plan, seed: int | None) -> Iterator[Orders]:
     """Yield row orders, some at a time; few at first where the test may end early."""
     n = spaces[0].shape[1]
     size = FIRST_ORDERS if plan.stop_early else plan.n_permutations
@@ -459,7 +430,7 @@ def _nearest_in_z(z: Columns, k_perm: int) -> Orders:
     return _core.nearest_others(z, k_perm - 1)[0]
 
 
-def _linear_p_value(spaces: tuple[Columns, Columns, Columns]) -> float:
+def _linear_p_value(spaces: Spaces) -> float:
     x, y, z = spaces
     if len(x) != 1 or len(y) != 1:
         raise FishernetError("skip_below needs single columns x and y: it asks for their partial correlation")

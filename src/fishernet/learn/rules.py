@@ -127,7 +127,7 @@ def checked_cells(max_cells: object) -> float:
     if max_cells is None:
         return math.inf
     if isinstance(max_cells, bool) or not isinstance(max_cells, int | float | np.number) or not max_cells >= 1:
-        raise FishernetError(f"max_cells must be a positive number or None, got {max_cells!r}")
+        raise FishernetError(f"max_cells must be a positive number or None, got {max_cells!r}", parameter="max_cells")
     return float(max_cells)
 
 
@@ -141,7 +141,8 @@ def refuse_large_families(
         if cells > max_cells:
             raise SchemaError(
                 f"the family of {names[child]!r} with the parents {listed(names[p] for p in parents)} has {cells:.3g} "
-                f"cells, more than max_cells = {max_cells:.10g}: merge states, or raise max_cells"
+                f"cells, more than max_cells = {max_cells:.10g}: merge states, or raise max_cells",
+                parameter="max_cells",
             )
 
 

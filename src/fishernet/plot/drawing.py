@@ -1,9 +1,4 @@
-"""A graph drawn with matplotlib.
-
-What can be drawn: graphs, and the models that have one.
-
-Drawings in files.
-"""
+"""A graph, or that of a model, drawn with matplotlib on axes or in a file."""
 
 from __future__ import annotations
 
@@ -29,15 +24,7 @@ Graph = Dag | UndirectedGraph | Cpdag | BayesianNetwork | DependencyNetwork | Ga
 
 
 def drawable(graph: object) -> Drawable:
-    """Return names and links of a graph, or of a model's graph.
-
-    Raises
-    ------
-    SchemaError
-        When it is neither, or has no variables.
-    FishernetError
-        When it has more than `MOST_NODES` variables.
-    """
+    """Return names and links of a graph, or of a model's graph, of 1 to `MOST_NODES` variables."""
     found = _drawable(graph)
     if not found.names:
         raise SchemaError("the graph has no variables, so there is nothing to draw")
@@ -97,7 +84,7 @@ def graph(graph: Graph, *, ax: Axes | None = None, labels: bool | None = None, f
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure as large as the graph needs, for `matplotlib.pyplot.show`.
     labels : bool, optional
-        Whether the variables' names are drawn; those of up to 150 variables when not said. Long ones are cut.
+        Whether the variables' names are drawn; default: those of up to 150 variables. Long ones are cut.
     font_size : float
         Of the names, in points.
 

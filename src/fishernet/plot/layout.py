@@ -1,15 +1,13 @@
-"""Layout in layers, for graphs without cycles: every arc points down.
+"""Where the nodes of a graph stand: in layers or by stress, and components side by side.
 
-The steps are those of Sugiyama, Tagawa and Toda (IEEE Transactions on Systems, Man and Cybernetics 11, 1981): layers
-by the longest path from a root, a bend where an arc passes a layer, orders within the layers by barycentres with few
-crossings, then coordinates as close to the neighbours' as the order and the names allow.
+In layers, for graphs without cycles, every arc points down. The steps are those of Sugiyama, Tagawa and Toda (IEEE
+Transactions on Systems, Man and Cybernetics 11, 1981): layers by the longest path from a root, a bend where an arc
+passes a layer, orders within the layers by barycentres with few crossings, then coordinates as close to the neighbours'
+as the order and the names allow.
 
-Components side by side: in rows, the tallest first, so that the whole is somewhat wider than high.
-
-Layout by stress: nodes stand as far apart as the shortest path between them is long.
-
-The sum over pairs of ``(distance drawn - length of the path)^2 / (length of the path)^2`` is brought down by
-majorization [1]_ from the coordinates that classical scaling gives, so that the same graph is always drawn alike.
+By stress, nodes stand as far apart as the shortest path between them is long: the sum over pairs of
+``(distance drawn - length of the path)^2 / (length of the path)^2`` is brought down by majorization [1]_ from the
+coordinates that classical scaling gives, so that the same graph is always drawn alike.
 
 References
 ----------
@@ -33,15 +31,7 @@ SWEEPS = 24
 
 
 def layered_layout(n: int, links: Sequence[Link], widths: Points) -> Layout:
-    """Lay out a connected graph without cycles whose links run from parent to child.
-
-    Parameters
-    ----------
-    n : int
-    links : sequence of (int, int)
-    widths : (n,) array
-        Of the nodes with their names.
-    """
+    """Lay out a connected graph without cycles whose links run from parent to child; (n,) widths with the names."""
     level = _levels(n, links)
     vertices, chains = _with_dummy_vertices(level, links)
     neighbours = _Neighbours(vertices, [pair for chain in chains for pair in pairwise(chain)])
@@ -173,16 +163,7 @@ GAP = 0.45  # inches between components
 
 
 def by_component(drawable: Drawable, extents: Points, lay_out: Callable[[int, list[Link], Points], Layout]) -> Layout:
-    """Lay every component out by itself, and pack them.
-
-    Parameters
-    ----------
-    drawable : Drawable
-    extents : (n, 2) array
-        Width and height of each node with its name.
-    lay_out : callable
-        ``lay_out(n, links, widths)`` for one component.
-    """
+    """Lay every component out with ``lay_out(n, links, widths)``, and pack them; (n, 2) extents with the names."""
     coordinates = np.zeros((len(drawable.names), 2))
     routes: list[Points] = [np.zeros((2, 2))] * len(drawable.links)
     parts, sizes = [], []
@@ -232,15 +213,7 @@ GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 
 
 def stress_layout(n: int, links: Sequence[Link], widths: Points) -> Layout:
-    """Lay out a connected graph.
-
-    Parameters
-    ----------
-    n : int
-    links : sequence of (int, int)
-    widths : (n,) array
-        Of the nodes with their names; where names are long, edges are too.
-    """
+    """Lay out a connected graph; where (n,) widths of the nodes with their names are large, edges are long."""
     if n == 1:
         return Layout(np.zeros((1, 2)), [])
     lengths = _graph_distances(n, links)

@@ -1,9 +1,4 @@
-"""A picture: a layout with names, marks and arrow heads, all in inches, and how matplotlib draws it at any size.
-
-Where names stand: beside their nodes, where they cover neither nodes nor each other, and few edges.
-
-The routes of edges: where they end, how they bend, and their arrow heads.
-"""
+"""A picture: a layout with names, marks and arrow heads, all in inches, and how matplotlib draws it at any size."""
 
 from __future__ import annotations
 
@@ -33,21 +28,8 @@ LATER_SIDE, FARTHER = 0.2, 8.0
 
 
 def placed_labels(coordinates: Points, radius: float, sizes: Points, routes: Sequence[Points]) -> Points:
-    """Return the centre of each node's name, (n, 2).
+    """Return the centre of each node's name, (n, 2), where it covers neither nodes nor other names, and few edges.
 
-    Parameters
-    ----------
-    coordinates : (n, 2) array
-        Of the nodes.
-    radius : float
-        Of a node with some room around it.
-    sizes : (n, 2) array
-        Width and height of each name.
-    routes : sequence of (m, 2) arrays
-        The corners of the edges.
-
-    Notes
-    -----
     One after the other, each takes the best of what is left; all that is compared lies in boxes with sides along the
     axes, an edge in the boxes of its pieces.
     """
@@ -96,26 +78,12 @@ def cut_short(route: Points, by: float) -> Points:
 
 
 def bent(route: Points, half: float) -> Points:
-    """Return the route of an arc in layers: straight down through the layers that it passes, and bent between them.
-
-    Parameters
-    ----------
-    route : (m, 2) array
-        A corner in each layer.
-    half : float
-        Half the height of a layer's nodes.
-    """
+    """Return the route of an arc with a corner in each layer: straight down through these, and bent between them."""
     down = np.array([0.0, half])
     pieces = []
     for start, stop in zip(route[:-1] - down, route[1:] + down, strict=True):
-        t = np.linspace(0, 1, PIECES + 1 if len(route) > 2 else 2)[:, None]
-        if len(route) > 2:
-            across = t**2 * (3 - 2 * t)
-            pieces.append(
-                np.concatenate([start[0] + across * (stop - start)[0], start[1] + t * (stop - start)[1]], axis=1)
-            )
-        else:
-            pieces.append(start + t * (stop - start))
+        t = np.linspace(0, 1, PIECES + 1 if len(route) > 2 else 2)
+        pieces.append(start + np.stack([t**2 * (3 - 2 * t), t], axis=1) * (stop - start))
     return np.concatenate(pieces)
 
 
@@ -138,7 +106,7 @@ def _head(tip: Points, before: Points) -> Points:
     return np.array([tip, base + HEAD[1] * across, base - HEAD[1] * across])
 
 
-MOST_LABELS = 150  # variables whose names are drawn when nothing is said
+MOST_LABELS = 150  # variables whose names are drawn by default
 LONGEST_LABEL = 32  # characters
 MOST_INCHES, LEAST_INCHES = 40.0, 1.0  # of a side of a figure
 MARGIN = 0.12
@@ -159,14 +127,6 @@ class Picture:
     """Everything of a drawing but the axes.
 
     In layers, names stand in boxes, which are the nodes; elsewhere nodes are dots with their names beside them.
-
-    Parameters
-    ----------
-    shape : Drawable
-    labels : bool, optional
-        Whether names are drawn; those of up to `MOST_LABELS` nodes when not said.
-    font_size : float
-        Of the names, in points.
     """
 
     def __init__(self, shape: Drawable, *, labels: bool | None, font_size: float) -> None:
@@ -199,13 +159,8 @@ class Picture:
         return placed_labels(self._layout.coordinates, 1.6 * RADIUS, self._names, self._layout.routes)
 
     def _limits(self) -> tuple[Points, Points]:
-        nodes, names = self._nodes / 2, self._names / 2
-        ends = [
-            self._layout.coordinates - nodes,
-            self._layout.coordinates + nodes,
-            self._centres - names,
-            self._centres + names,
-        ]
+        boxes = ((self._layout.coordinates, self._nodes / 2), (self._centres, self._names / 2))
+        ends = [centre + side * half for centre, half in boxes for side in (-1, 1)]
         everything = np.concatenate([*ends, *self._layout.routes])
         return everything.min(axis=0) - MARGIN, everything.max(axis=0) + MARGIN
 

@@ -14,36 +14,17 @@ Link = tuple[int, int]
 
 @dataclass(frozen=True)
 class Drawable:
-    """Names, and what joins them.
-
-    Attributes
-    ----------
-    names : tuple of str
-    links : sequence of (int, int)
-        The pairs that are joined, by position; each pair once.
-    heads : sequence of (bool, bool)
-        Whether a link has an arrow head where it begins, and where it ends.
-    layered : bool
-        Whether every link runs forward and there are no cycles, so that layers can show the order.
-    """
+    """Names, and what joins them."""
 
     names: tuple[str, ...]
-    links: Sequence[Link]
-    heads: Sequence[tuple[bool, bool]]
-    layered: bool
+    links: Sequence[Link]  # the pairs that are joined, by position; each pair once
+    heads: Sequence[tuple[bool, bool]]  # whether a link has an arrow head where it begins, and where it ends
+    layered: bool  # whether every link runs forward and there are no cycles, so that layers can show the order
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things stand.
-
-    Attributes
-    ----------
-    coordinates : (n, 2) array
-        Of the nodes.
-    routes : list of (m, 2) arrays
-        The corners of each link from its first node to its second one, in the order of the links.
-    """
+    """Where things stand: (n, 2) nodes, and the (m, 2) corners of each link from its first node to its second one."""
 
     coordinates: Points
     routes: list[Points]

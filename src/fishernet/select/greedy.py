@@ -21,6 +21,7 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
 from fishernet.data.matching import as_data
+from fishernet.data.variable import require_categorical
 from fishernet.kernels import Kernel
 from fishernet.kernels.metrics import Invariant
 from fishernet.kernels.sets import mean_to
@@ -81,7 +82,7 @@ def chi_square_criterion(table: Table, indices: npt.ArrayLike) -> float:
     rows = checked_rows(indices, table.n_rows)
     if not len(rows):
         raise FishernetError("the criterion needs at least one chosen row")
-    variables = table.require_categorical("the chi-square criterion")
+    variables = require_categorical(table.variables, "the chi-square criterion")
     table.require_complete("the chi-square criterion")
     statistics, freedom = [], []
     for variable, codes in zip(variables, table.codes, strict=True):
@@ -354,7 +355,7 @@ def greedy_chi_square(
     """
     table = as_data(table, "greedy_chi_square")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
-    table.require_categorical("greedy_chi_square", "greedy_mmd takes a kernel for them")
+    require_categorical(table.variables, "greedy_chi_square", "greedy_mmd takes a kernel for them")
     table.require_complete("greedy_chi_square")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")

@@ -6,8 +6,7 @@ Nothing imports this package but who asks: ``import fishernet.sklearn``. It need
 
 try:
     from fishernet.sklearn.classifier import BayesianNetworkClassifier
-    from fishernet.sklearn.fisher_features import FisherFeatures, HmmFisherFeatures, MarkovFisherFeatures
-    from fishernet.sklearn.kernel_matrix import KernelTransformer
+    from fishernet.sklearn.strings import FisherFeatures, HmmFisherFeatures, KernelTransformer, MarkovFisherFeatures
 except ImportError as error:
     if (error.name or "").partition(".")[0] != "sklearn":
         raise

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import listed
-from fishernet.data import CountSource, Table, Variable
+from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
 from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
@@ -33,7 +33,7 @@ from fishernet.sklearn.columns import (
     whole_weights,
 )
 
-STRUCTURES: dict[str, Callable[[CountSource | Table, str, int], Dag]] = {
+STRUCTURES: dict[str, Callable[[Any, str, int], Dag]] = {
     "nb": lambda source, target, k: naive_bayes(source, target),  # noqa: ARG005
     "tan": lambda source, target, k: tan(source, target),  # noqa: ARG005
     "kdb": kdb,
@@ -164,9 +164,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         """
         check_is_fitted(self)
         columns = dict(zip(self._feature_names(), columns_like_training(self, X), strict=True))
-        table = Table.from_frame(
-            columns, schema=self.network_.variables[:-1], missing="keep", unknown="missing", na_values=()
-        )
+        known = self.network_.variables[:-1]
+        table = Table.from_frame(columns, schema=known, missing="keep", unknown="missing", na_values=())
         return predict_proba(self.network_, table, self.target_name_)
 
     def predict(self, X: Any) -> Array:
@@ -194,24 +193,19 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         """Return the table of the features and, last, the class."""
         self.classes_, codes = np.unique(classes, return_inverse=True)
         if len(self.classes_) < 2:
-            raise FishernetError(
-                f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs at least two"
-            )
+            only = self.classes_.tolist()[0]
+            raise FishernetError(f"y holds one class only, {only!r}; a classifier needs at least two")
         frame = dict(zip(self._feature_names(), columns, strict=True))
         counted = None if weights is None else _free_name("weights", frame)
         if counted is not None:
             frame[counted] = weights
-        features = Table.from_frame(
-            frame, bins=self.bins, binning=self.binning, missing="keep", weights=counted, na_values=()
-        )
+        reading: dict[str, Any] = {"bins": self.bins, "binning": self.binning, "missing": "keep", "na_values": ()}
+        features = Table.from_frame(frame, weights=counted, **reading)
         target = Variable(self.target_name_, self.classes_.tolist())
-        return Table.adopt(
-            [*features.variables, target],
-            [*features.codes, codes.astype(code_dtype(target.cardinality))],
-            weights=features.weights,
-        )
+        codes = codes.astype(code_dtype(target.cardinality))
+        return Table.adopt([*features.variables, target], [*features.codes, codes], weights=features.weights)
 
-    def _learned(self, source: Table | CountSource) -> Dag:
+    def _learned(self, source: Any) -> Dag:
         if self.structure in STRUCTURES:
             return STRUCTURES[self.structure](source, self.target_name_, self.k)
         return dag(source, search=self.structure, score=self.structure_score)

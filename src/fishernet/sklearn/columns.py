@@ -1,15 +1,12 @@
-"""What scikit-learn's users pass as X, y and sample_weight, checked and as columns.
+"""What scikit-learn's users pass as X, y and sample_weight, checked, as columns, and as counts.
 
 Arrays go through scikit-learn's own validation. Frames do not, as that would turn labels into numbers or refuse them;
 only the names and the number of their columns are checked there.
 
-What scikit-learn's users pass as X where strings are meant.
-
-Counts of a training table whose cells may be missing, and whose rows may weigh fractions.
-
-Parameters are fitted to the cells that are known. Structures cannot be compared in that way: each would be scored on
-other rows, and which rows these are tells more than an arc does. So for the structure missing cells are filled with
-labels drawn given the class alone, which makes no dependence between features that was not there.
+In training, cells may be missing and rows may weigh fractions. Parameters are fitted to the cells that are known.
+Structures cannot be compared in that way: each would be scored on other rows, and which rows these are tells more than
+an arc does. So for the structure missing cells are filled with labels drawn given the class alone, which makes no
+dependence between features that was not there.
 """
 
 from __future__ import annotations
@@ -20,33 +17,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import generator
-from fishernet.data import Counts, Table, TableCounts
-from fishernet.data.counts import most_dense_cells
+from fishernet.data import Statistic, Table
+from fishernet.data.statistics import count_cells, most_dense_cells
 
+is_frame = nw.dependencies.is_into_dataframe
 Columns = list[Any]  # one array, or one series of a data frame, a feature
 Array = npt.NDArray[Any]
 
 
 def training_columns(estimator: Any, X: Any, y: Any) -> tuple[Columns, Array]:
-    """Return the features' columns and the classes, (n_rows,), and note the features in the estimator.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit, there are no rows or no columns, a number is infinite, or y holds no classes.
-    TypeError
-        When X is sparse, or a cell is no label.
-    """
-    if not _is_frame(X):
+    """Return the features' columns and the classes, (n_rows,), and note the features in the estimator."""
+    if not is_frame(X):
         array, classes = validate_data(estimator, X, y, dtype=None, ensure_all_finite="allow-nan")
         columns = _array_columns(array)
     else:
@@ -54,33 +44,24 @@ def training_columns(estimator: Any, X: Any, y: Any) -> tuple[Columns, Array]:
         classes = column_or_1d(y, warn=True)
         check_consistent_length(X, classes)
         columns = _frame_columns(X)
-    _refuse_missing(classes)
+    absent = [row for row, label in enumerate(classes.tolist()) if _is_missing(label)]
+    if absent:
+        times = f"{len(absent)} times, first in row {absent[0]}"
+        raise ValueError(f"Input y contains NaN or None {times}; leave such rows out")
     check_classification_targets(classes)
     return columns, classes
 
 
 def columns_like_training(estimator: Any, X: Any) -> Columns:
-    """Return the columns of the features that the estimator was fitted on.
-
-    Raises
-    ------
-    ValueError
-        When there are other features than then.
-    """
-    if not _is_frame(X):
+    """Return the columns of the features that the estimator was fitted on; raise ValueError when there are others."""
+    if not is_frame(X):
         return _array_columns(validate_data(estimator, X, reset=False, dtype=None, ensure_all_finite="allow-nan"))
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return _frame_columns(X)
 
 
 def positive_weights(sample_weight: Any, X: Any) -> npt.NDArray[np.float64]:
-    """Return the weights, (n_rows,) float64.
-
-    Raises
-    ------
-    ValueError
-        When one is negative or not finite, or none is positive.
-    """
+    """Return the weights, (n_rows,) float64, none of them negative and one at least positive."""
     weights: npt.NDArray[np.float64] = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
@@ -91,8 +72,6 @@ def positive_weights(sample_weight: Any, X: Any) -> npt.NDArray[np.float64]:
 
 def rows_of(columns: Columns, kept: npt.NDArray[np.bool_]) -> Columns:
     """Return some rows of the columns."""
-    import narwhals.stable.v2 as nw
-
     return [
         column[kept]
         if isinstance(column, np.ndarray)
@@ -101,15 +80,7 @@ def rows_of(columns: Columns, kept: npt.NDArray[np.bool_]) -> Columns:
     ]
 
 
-def _is_frame(X: Any) -> bool:
-    import narwhals.stable.v2 as nw
-
-    return bool(nw.dependencies.is_into_dataframe(X))
-
-
 def _frame_columns(X: Any) -> Columns:
-    import narwhals.stable.v2 as nw
-
     frame = nw.from_native(X, eager_only=True)
     n_rows, n_columns = frame.shape
     if not n_rows or not n_columns:
@@ -128,57 +99,11 @@ def _array_columns(array: Array) -> Columns:
     return list(array.T)
 
 
-def _refuse_missing(classes: Array) -> None:
-    absent = [row for row, label in enumerate(classes.tolist()) if _is_missing(label)]
-    if absent:
-        raise ValueError(
-            f"Input y contains NaN or None {len(absent)} times, first in row {absent[0]}; leave such rows out"
-        )
-
-
 def _is_missing(cell: Any) -> bool:
     """Whether a cell is None, NaN, or what pandas has for them."""
     if isinstance(cell, float):
         return math.isnan(cell)
     return cell is None or type(cell).__name__ in ("NAType", "NaTType")
-
-
-Strings = list[Any]  # each a str or a sequence of symbols
-
-
-class OfStrings(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer whose X is a list of strings."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.one_d_array = True
-        return tags
-
-
-def listed_strings(X: Any) -> Strings:
-    """Return the strings of a list, an array or a column of a data frame.
-
-    Raises
-    ------
-    SchemaError
-        When X is one string, no list, a table with several columns, or empty.
-    """
-    if isinstance(X, str | bytes):
-        raise SchemaError("a list of strings is needed, not one string; write [string]")
-    if hasattr(X, "columns"):
-        raise SchemaError("a list of strings or one column of a frame is needed, not a frame; write frame[name]")
-    try:
-        strings = list(X)
-    except TypeError:
-        raise SchemaError(f"a list of strings is needed, not {type(X).__name__}") from None
-    if not strings:
-        raise SchemaError("at least one string is needed")
-    for number, string in enumerate(strings):
-        if not isinstance(string, str | list | tuple | np.ndarray):
-            raise SchemaError(f"string {number} is {string!r}, neither a text nor a list of symbols")
-    return [str(string) if isinstance(string, str) else string for string in strings]
 
 
 WEIGHT_BITS = 52  # a sum of weights has so many bits at most; the core counts in integers, and doubles hold them all
@@ -188,16 +113,8 @@ SEED = 0  # the same table is filled in the same way each time
 def whole_weights(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], float]:
     """Return weights as integers, and what one of them stands for: 1 where all weights are whole numbers.
 
-    Parameters
-    ----------
-    weights : (n_rows,) float64
-        Not negative, and not all zero.
-
-    Returns
-    -------
-    ((n_rows,) int64, float)
-        Their product is the weights, to 2^-50 of their sum. Where all weights are multiples of the smallest positive
-        one it is exactly as if they had been counts.
+    Their product is the weights, to 2^-50 of their sum. Where all weights are multiples of the smallest positive one it
+    is exactly as if they had been counts.
     """
     total = float(weights.sum())
     if np.array_equal(weights, np.rint(weights)) and total < 2.0**WEIGHT_BITS:
@@ -215,12 +132,7 @@ def whole_weights(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int6
 def filled(table: Table, target: int) -> Table:
     """Return a table whose missing cells are drawn from the labels that their column has in rows of the same class.
 
-    Parameters
-    ----------
-    table : Table
-        Every column has a known cell, and the class is known everywhere.
-    target : int
-        The position of the class.
+    Every column has a known cell, and the class (at the position `target`) is known everywhere.
     """
     if not table.has_missing:
         return table
@@ -244,25 +156,22 @@ def filled(table: Table, target: int) -> Table:
 
 
 class KnownRows:
-    """A source of counts that leaves rows with a missing cell in a set out of it, without a word.
+    """A source that leaves rows with a missing cell in a set out of it, without a word.
 
-    Parameters
-    ----------
-    table : Table
-        Its weights are integers.
-    unit : float
-        What a weight of 1 stands for.
+    The table's weights are integers, and `unit` is what a weight of 1 stands for.
     """
 
     def __init__(self, table: Table, unit: float = 1.0) -> None:
-        self._counts = TableCounts(table)
-        self._unit = unit
-        self.variables = self._counts.variables
-        self.n_rows = self._counts.n_rows if unit == 1 else self._counts.n_rows * unit
-        # decides which tables hold every cell; a small unit must not make it all of them
-        self._counts.most_dense = most_dense_cells(table.n_rows)
+        self._table, self._unit = table, unit
+        self.variables = table.variables
+        self.total = table.total if unit == 1 else table.total * unit
 
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
-        """Return the joint counts of sets of variables, float64, in that order."""
-        found = self._counts.counts(sets)
-        return [replace(counts, values=counts.values.astype(np.float64) * self._unit, left_out=0) for counts in found]
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of variables, of float64 counts, in that order."""
+        # the number of rows decides which tables hold every cell; a small unit must not make it all of them
+        cells = self._table.native, self._table.variables, sets, most_dense_cells(self._table.n_rows)
+        return [replace(found, left_out=0) for found in count_cells(*cells, unit=self._unit)]
+
+    def family_scores(self, families: Any, score: Any) -> None:  # noqa: ARG002
+        """Return None: scores are made of the statistics."""
+        return

@@ -1,4 +1,8 @@
-"""Fisher features of strings: the scores of a generative model, as columns for any estimator (P3, section 12.2)."""
+"""Transformers of strings: Gram matrices for ``kernel="precomputed"``, and Fisher features for any estimator.
+
+X is a list or an array of strings, or a column of a frame; a string is a str or a sequence of symbols. Fisher features
+are the scores of a generative model ("Kernels from generative models", section 12.2).
+"""
 
 from __future__ import annotations
 
@@ -8,41 +12,112 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fishernet.kernels import FisherKernel
+from fishernet.base.errors import SchemaError
+from fishernet.kernels import FisherKernel, Normalized
+from fishernet.kernels.kernel import is_kernel
 from fishernet.learn import hidden_markov_model, markov_chain
-from fishernet.sklearn.columns import OfStrings, Strings, listed_strings
+
+Strings = list[Any]  # each a str or a sequence of symbols
 
 
-class Scored(OfStrings, ABC):
-    """What the transformers share: fit finds a model, transform gives the features of its Fisher kernel.
+class OfStrings(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer whose X is a list of strings."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        return tags
+
+
+def listed_strings(X: Any) -> Strings:
+    """Return the strings of a list, an array or a column of a data frame; raise SchemaError for anything else."""
+    if isinstance(X, str | bytes):
+        raise SchemaError("a list of strings is needed, not one string; write [string]")
+    if hasattr(X, "columns"):
+        raise SchemaError("a list of strings or one column of a frame is needed, not a frame; write frame[name]")
+    try:
+        strings = list(X)
+    except TypeError:
+        raise SchemaError(f"a list of strings is needed, not {type(X).__name__}") from None
+    if not strings:
+        raise SchemaError("at least one string is needed")
+    for number, string in enumerate(strings):
+        if not isinstance(string, str | list | tuple | np.ndarray):
+            raise SchemaError(f"string {number} is {string!r}, neither a text nor a list of symbols")
+    return [str(string) if isinstance(string, str) else string for string in strings]
+
+
+class KernelTransformer(OfStrings):
+    """The kernel of strings with the strings of training: what comes before ``SVC(kernel="precomputed")``.
+
+    Parameters
+    ----------
+    kernel : Kernel, or function that makes one
+        A function is given the strings of training, and may learn a model of them.
+    normalize : bool
+        Take the cosine, ``k(x, y) / sqrt(k(x, x) k(y, y))``.
 
     Attributes
     ----------
-    model_ : HiddenMarkovModel, MarkovChain or another model with `fisher_scores`
-        The model whose scores are taken.
-    kernel_ : FisherKernel
-        Its kernel.
+    kernel_ : Kernel
+        The kernel that is used.
+    strings_ : list
+        The strings of training.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.svm import SVC
+    >>> import fishernet as fn
+    >>> from fishernet.sklearn import KernelTransformer
+    >>> model = make_pipeline(KernelTransformer(fn.kernels.SpectrumKernel(2)), SVC(kernel="precomputed"))
+    >>> model.fit(["abab", "baba", "aabb", "bbaa"], [0, 0, 1, 1]).predict(["ababab", "aaabbb"])
+    array([0, 1])
     """
+
+    def __init__(self, kernel: Any, *, normalize: bool = False) -> None:
+        self.kernel = kernel
+        self.normalize = normalize
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Keep the strings of training, and make the kernel; y is ignored."""
+        self.strings_ = listed_strings(X)
+        kernel = self.kernel
+        if not is_kernel(kernel) and callable(kernel):
+            kernel = kernel(self.strings_)
+        if not is_kernel(kernel):
+            raise SchemaError(f"a kernel or a function that makes one is needed, not {type(kernel).__name__}")
+        self.kernel_ = Normalized(kernel) if self.normalize else kernel
+        return self
+
+    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the kernel of each string with each string of training, (n, n_training) float64."""
+        check_is_fitted(self)
+        return self.kernel_(listed_strings(X), self.strings_)
+
+    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> npt.NDArray[np.float64]:
+        """Return the kernel of the strings of training with one another, exactly symmetric."""
+        self.fit(X, y, **options)
+        return self.kernel_(self.strings_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.strings_)
+
+
+class Scored(OfStrings, ABC):
+    """What these transformers share: fit finds a model, transform gives the features of its Fisher kernel."""
 
     metric: str
     length: int | None
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn the model, and the matrix between the scores.
-
-        Parameters
-        ----------
-        X : n strings
-            A list, an array or a column of a frame; each a str or a sequence of symbols.
-        y : ignored
-
-        Raises
-        ------
-        SchemaError
-            When X holds no strings, or an option does not fit.
-        """
+        """Learn the model of some strings, and the matrix between the scores; y is ignored."""
         strings = listed_strings(X)
         self.model_ = self._found(strings)
         self.kernel_ = FisherKernel(
@@ -56,19 +131,7 @@ class Scored(OfStrings, ABC):
         return self
 
     def transform(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the features of each string, (n, n_features) float64.
-
-        Parameters
-        ----------
-        X : n strings
-
-        Raises
-        ------
-        UnknownStateError
-            When a symbol is not in the model's alphabet.
-        ZeroProbabilityError
-            When a string is impossible.
-        """
+        """Return the features of each string, (n, n_features) float64; the model must deem each possible."""
         check_is_fitted(self)
         features: npt.NDArray[np.float64] = self.kernel_.features(listed_strings(X))
         return features
@@ -223,12 +286,5 @@ class HmmFisherFeatures(Scored):
         self.random_state = random_state
 
     def _found(self, strings: Strings) -> Any:
-        return hidden_markov_model(
-            strings,
-            n_states=self.n_states,
-            smoothing=self.smoothing,
-            alphabet=self.alphabet,
-            final=self.final,
-            restarts=self.restarts,
-            seed=self.random_state,
-        )
+        options = {name: getattr(self, name) for name in ("n_states", "smoothing", "alphabet", "final", "restarts")}
+        return hidden_markov_model(strings, seed=self.random_state, **options)

@@ -1,0 +1,315 @@
+"""What every command keeps to, over the list of commands; what a command says is tested in its own file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import fishernet as fn
+from fishernet.cli.main import fishernet
+from tests.cli.running import (
+    COMMAND,
+    ENVIRONMENT,
+    HOSTILE,
+    facts_of,
+    good,
+    hostile,
+    patients,
+    process,
+    refused,
+    run,
+    saved,
+    written,
+)
+
+WORDS = {  # MODEL and TABLE stand for files
+    "learn": "learn TABLE",
+    "learn-dn": "learn TABLE --model dn",
+    "learn-chow-liu": "learn TABLE --model chow-liu",
+    "score": "score MODEL TABLE",
+    "score-rows": "score MODEL TABLE --rows",
+    "score-terms": "score MODEL TABLE --terms",
+    "score-folds": "score TABLE --folds 2",
+    "sample": "sample MODEL -n 5 --seed 1",
+    "predict": "predict MODEL TABLE --target cough",
+    "query": "query MODEL cough --given smoke=yes",
+    "query-joint": "query MODEL cough smoke --joint",
+    "select": "select MODEL TABLE -k 3 --seed 1",
+    "select-chi-square": "select MODEL TABLE -k 3 --seed 1 --by chi-square",
+    "similar": "similar MODEL TABLE --row 0",
+    "compare-graphs": "compare-graphs MODEL MODEL",
+    "convert": "convert TABLE OUT",
+}
+TO_A_FILE = [name for name in WORDS if name.partition("-")[0] not in ("learn", "convert")]  # of -o; else a model's
+OF_A_MODEL = [name for name, words in WORDS.items() if "MODEL" in words]
+OF_A_TABLE = [name for name, words in WORDS.items() if "TABLE" in words]
+OF_BOTH = [name for name in OF_A_TABLE if name in OF_A_MODEL]
+TIMED = ("score-folds",)  # which print how long they took
+COMMANDS = ["learn", "score", "sample", "predict", "query", "select", "similar", "compare-graphs", "convert"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return patients(tmp_path)
+
+
+@pytest.fixture
+def model(table: Path) -> Path:
+    return saved(fn.learn.bayesian_network(fn.read_table(table)), table.with_name("model.json"))
+
+
+def words(name: str, model: Path, table: Path) -> list[object]:
+    files: dict[str, object] = {"MODEL": model, "TABLE": table, "OUT": table.with_name("out.parquet")}
+    return [files.get(word, word) for word in WORDS[name].split()]
+
+
+def test_the_list_is_complete() -> None:
+    assert {words.split()[0] for words in WORDS.values()} == set(fishernet.commands) - {"demo"} == set(COMMANDS)
+
+
+# ------------------------------------------------------------------------------------------------------- the help
+
+
+def test_help_lists_the_commands_in_the_order_of_their_use_and_has_an_example() -> None:
+    text = good("--help").out
+    listed = text.partition("Commands:")[2].split("\n")
+    assert [line.split()[0] for line in listed if line] == COMMANDS
+    assert "\n    fishernet learn patients.csv -o model.json\n" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_each_command_has_an_example(command: str) -> None:
+    text = good(command, "--help").out
+    assert f"\n    fishernet {command} " in text  # on a line of its own, not wrapped into the text
+    assert text == good(command, "-h").out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "nope", "learn", "learn a.csv --nope", "learn a.csv --max-parents x", "learn a.csv --missing nope"),
+        *("select m.json t.csv -k 5 --by nope", "select m.json t.csv -k 5 --missing keep", "select m.json t.csv"),
+        *("similar m.json t.csv", "score", "score a", "score a b c", "score --folds 3", "score a b --folds 3"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense_is_status_2(line: str) -> None:
+    ended = run(*line.split())
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("Usage: fishernet")
+
+
+# ----------------------------------------------------------------------------------------------------- the output
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_json_is_one_object(model: Path, table: Path, name: str) -> None:
+    assert facts_of(*words(name, model, table))
+
+
+@pytest.mark.parametrize("name", TO_A_FILE)
+def test_o_writes_what_stdout_had_and_nothing_else(model: Path, table: Path, name: str) -> None:
+    path = table.with_name("answer.csv")
+    before = {*table.parent.iterdir()}
+    out = good(*words(name, model, table)).out
+    assert good(*words(name, model, table), "-o", path).out == ""
+    if name not in TIMED:
+        assert path.read_text(encoding="utf-8") == out
+    assert good(*words(name, model, table), "--json", "-o", path).out == ""
+    assert json.loads(path.read_text(encoding="utf-8"))
+    assert {*table.parent.iterdir()} == {*before, path}
+
+
+@pytest.mark.parametrize("name", [name for name in WORDS if name != "convert"])
+def test_an_output_that_cannot_be_is_said_before_any_work(tmp_path: Path, name: str) -> None:
+    absent = words(name, tmp_path / "absent.json", tmp_path / "absent.csv")
+    assert "no directory" in refused(*absent, "-o", tmp_path / "nowhere" / "x.json")
+    (tmp_path / "folder.json").mkdir()
+    assert "it is a directory" in refused(*absent, "-o", tmp_path / "folder.json")
+
+
+@pytest.mark.parametrize("name", ["sample", "select", "select-chi-square"])
+@pytest.mark.parametrize("ending", ["s.foo", "s.parquet.gz", "s"])
+def test_an_ending_that_no_table_has_is_refused_before_any_work(tmp_path: Path, name: str, ending: str) -> None:
+    absent = words(name, tmp_path / "absent.json", tmp_path / "absent.csv")
+    assert "by the path's ending" in refused(*absent, "-o", tmp_path / ending)
+
+
+@pytest.mark.parametrize("name", TO_A_FILE)
+def test_what_fails_leaves_the_old_file(model: Path, table: Path, name: str) -> None:
+    path = written(table.with_name("answer.csv"), "old")
+    written(table, "age,smoke,cough\nold,yes\n")
+    written(model, "{")
+    before = sorted(table.parent.iterdir())
+    refused(*words(name, model, table), "-o", path)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert sorted(table.parent.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", TO_A_FILE)
+def test_what_is_interrupted_half_way_leaves_the_old_file(
+    model: Path, table: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(table.with_name("answer.csv"), "old")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupted)
+    monkeypatch.setattr("pathlib.Path.replace", interrupted)
+    assert run(*words(name, model, table), "-o", path).status == 130
+    assert path.read_text(encoding="utf-8") == "old"
+    assert {*table.parent.iterdir()} == {model, table, path}
+
+
+@pytest.mark.parametrize("name", [name for name in WORDS if name not in ("convert", *TIMED) and "learn" not in name])
+def test_a_process_prints_the_same_and_no_progress_bar(model: Path, table: Path, name: str) -> None:
+    ended, here = process(*words(name, model, table)), good(*words(name, model, table))
+    assert (ended.status, ended.out) == (0, here.out)
+    assert "\x1b" not in ended.err
+    assert ended.err.count("\n") == here.err.count("\n")
+
+
+@pytest.mark.parametrize("name", ["learn", "learn-dn"])
+def test_any_number_of_threads_gives_the_same(table: Path, name: str) -> None:
+    facts = []
+    for threads, hashes in (("1", "1"), ("3", "2")):
+        ended = process(*words(name, table, table), "--json", FISHERNET_THREADS=threads, PYTHONHASHSEED=hashes)
+        assert (ended.status, ended.err) == (0, "")
+        facts.append({fact: value for fact, value in ended.facts.items() if fact != "seconds"})
+    assert facts[0] == facts[1]
+
+
+@pytest.mark.parametrize("name", ["sample", "score-rows"])
+def test_head_is_silent(model: Path, table: Path, name: str) -> None:
+    written(table, table.read_text(encoding="utf-8") + "old,yes,no\n" * 20000)
+    line = [*map(str, words(name, model, table)), *(["-n", "300000"] if name == "sample" else [])]
+    with subprocess.Popen(
+        [*COMMAND, *line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait(60) == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a Linux device")
+@pytest.mark.parametrize("line", ["sample MODEL -n 10", "demo", "--help", "learn --help", "--version"])
+def test_a_full_disk_is_one_sentence(line: str, model: Path) -> None:
+    command = [*COMMAND, *(str(model) if word == "MODEL" else word for word in line.split())]
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False, env=ENVIRONMENT
+        )
+    assert ended.returncode == 1
+    assert ended.stderr == f"fishernet: reading or writing failed: {os.strerror(28)}\n"  # ENOSPC
+
+
+# ------------------------------------------------------------------------------------------------------ the input
+
+
+@pytest.mark.parametrize("name", OF_A_MODEL)
+def test_a_model_that_cannot_be_read_is_named(model: Path, table: Path, name: str) -> None:
+    absent = model.with_name("absent.json")
+    message = refused(*words(name, absent, table))
+    assert str(absent) in message
+    assert "no such file" in message
+    assert ".json or .bif" in refused(*words(name, model.with_name("model.txt"), table))
+    written(model, model.read_text(encoding="utf-8")[:60])
+    assert str(model) in refused(*words(name, model, table))
+
+
+@pytest.mark.parametrize("name", OF_A_TABLE)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "no such file"),
+        ("", "empty"),
+        ("age,smoke,cough\n", "no row"),
+        ("age,smoke,cough\nold,yes,no\nold,yes\n", "line 3"),
+        ("age,smoke,cough,cough\nold,yes,no,no\n", "'cough'"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_one_sentence(
+    model: Path, tmp_path: Path, name: str, text: str | None, said: str
+) -> None:
+    if (name, text) == ("convert", "age,smoke,cough\n"):
+        return  # a table without rows is a table
+    path = tmp_path / "new.csv"
+    if text is not None:
+        written(path, text)
+    before = sorted(tmp_path.iterdir())
+    assert said in refused(*words(name, model, path))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", OF_BOTH)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("smoke,cough\nyes,no\n", "'age', which is needed"),
+        ("age,smoke,cough\nold,yes,no\nmiddle,yes,no\n", "column 'age', row 1: the label 'middle'"),
+        ("age,smoke,cough\n,yes,no\n", "'age' (1)"),
+    ],
+)
+def test_a_table_that_does_not_fit_its_model_is_one_sentence(
+    model: Path, tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    assert said in refused(*words(name, model, written(tmp_path / "new.csv", text)))
+
+
+@pytest.mark.parametrize("name", OF_BOTH)
+def test_columns_in_another_order_and_unknown_ones_change_nothing(model: Path, table: Path, name: str) -> None:
+    lines = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()]
+    turned = written(
+        table.with_name("turned.csv"), "".join(",".join(["extra", *reversed(line)]) + "\n" for line in lines)
+    )
+    assert good(*words(name, model, turned)).out == good(*words(name, model, table)).out
+
+
+@pytest.mark.parametrize("name", OF_BOTH)
+def test_missing_cells_are_states_of_their_own_where_the_model_has_them(model: Path, table: Path, name: str) -> None:
+    written(table, table.read_text(encoding="utf-8").replace("young,yes,yes", "young,,yes"))
+    assert "'smoke' (10)" in refused(*words(name, model, table))
+    assert "no state for them" in refused(*words(name, model, table), "--missing", "state")
+    good("learn", table, "--missing", "state", "-o", model)
+    good(*words(name, model, table), "--missing", "state")
+
+
+@pytest.mark.parametrize("name", ["select", "select-chi-square", "similar", "sample"])
+def test_a_model_without_variables_is_one_sentence(table: Path, tmp_path: Path, name: str) -> None:
+    empty = saved(fn.BayesianNetwork.from_tables([], {}, {}), tmp_path)
+    assert "no variables" in refused(*words(name, empty, table))
+
+
+@pytest.mark.parametrize("name", OF_A_MODEL)
+def test_hostile_names_and_labels_break_no_line(tmp_path: Path, name: str) -> None:
+    net = hostile()
+    model, table = saved(net, tmp_path), tmp_path / "t.csv"
+    fn.write_table(net.sample(60, seed=0), table)
+    renamed = {"cough": 'é;"y', "smoke": "p = q, r", "smoke=yes": f"p = q, r={HOSTILE[4]}"}
+    line = [renamed.get(str(word), word) for word in words(name, model, table)]
+    here, foreign = facts_of(*line), process(*line, "--json", PYTHONIOENCODING="ascii", LC_ALL="C").facts
+    assert here | {"seconds": 0} == foreign | {"seconds": 0}
+    if name in ("sample", "predict", "select", "select-chi-square"):
+        return  # tables, where a quoted label may hold a line
+    out = good(*line).out
+    assert all(text.isprintable() for text in out.splitlines())
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(("name", "fact"), [("query", "given"), ("similar", "states"), ("sample", "columns")])
+def test_numbers_and_truth_values_stay_what_they_are_in_json(tmp_path: Path, name: str, fact: str) -> None:
+    variables = [fn.Variable("cough", [1, 2]), fn.Variable("smoke", [False, True])]
+    net = fn.BayesianNetwork.from_tables(variables, {}, {"cough": [0, 1], "smoke": [0, 1]})
+    model, table = saved(net, tmp_path), written(tmp_path / "t.csv", "cough,smoke\n2,true\n")
+    line = [{"smoke=yes": "smoke=true"}.get(str(word), word) for word in words(name, model, table)]
+    found = facts_of(*line, *(["--given", "cough=2"] if name == "query" else []))[fact]
+    many = 5 if name == "sample" else 1
+    values = [value if isinstance(value, list) else [value] for value in (found["cough"], found["smoke"])]
+    assert repr(values) == repr([[2] * many, [True] * many])
