@@ -243,7 +243,7 @@ def test_rows_stay_as_they_are_and_results_are_the_callers(name: str) -> None:
     assert np.array_equal(X, kept) if isinstance(X, np.ndarray) else kept == X
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "tree" not in name])  # a HiddenTree does not pickle yet
+@EVERY
 def test_a_pickle_gives_the_same_bits(name: str) -> None:
     kernel, X = CASES[name]
     again = pickle.loads(pickle.dumps(kernel))
