@@ -97,7 +97,6 @@ class Learner(ABC):
                 *self.lines(facts),
                 ("parameters", f"{facts['parameters']:,}"),
                 (f"held-out {self.measure}", self.held_out_words(facts)),
-                *_class_lines(facts),
                 *self.last_lines(facts, f", parameters fitted again on all {facts['rows']:,} rows"),
             ]
         )
@@ -168,20 +167,18 @@ class _Classifier(_Tree):
             "held_out_log_loss": quality and quality.log_loss,
         }
 
+    def last_lines(self, facts: Facts, again: str = "") -> list[Line]:
+        accuracy, loss = facts["held_out_accuracy"], facts["held_out_log_loss"]
+        told = None if accuracy is None else f"accuracy {accuracy:.4f}, log-loss {number(loss)} nats per row"
+        lines = super().last_lines(facts, again)
+        return lines if told is None else [(f"held-out {shown(self.target)}", told), *lines]
+
     def quality(self, network: Any, rows: Table) -> Quality | None:
         """Return how well the class is predicted; None without rows, or where one is impossible whatever its class."""
         try:
             return Quality.of(network.predict_proba(rows, self.target), rows.column(self.target), rows.weights)
         except ZeroProbabilityError:
             return None
-
-
-def _class_lines(facts: Facts) -> list[Line]:
-    """Return how well the class is predicted in the rows held out."""
-    if facts.get("held_out_accuracy") is None:
-        return []
-    told = f"accuracy {facts['held_out_accuracy']:.4f}, log-loss {number(facts['held_out_log_loss'])} nats per row"
-    return [(f"held-out {shown(facts['target'])}", told)]
 
 
 class _NaiveBayes(_Classifier):
