@@ -34,6 +34,9 @@ private:
     void* object_ = nullptr;
 };
 
+// Thrown by a task that ends because another one was stopped: no error of its own.
+struct Stopped {};
+
 // Calls the check at most every 20 ms, so that it may be asked after every block.
 class Patience {
 public:

@@ -40,6 +40,8 @@ struct Job {
         if (task >= n_tasks) return false;
         try {
             (*work)(task);
+        } catch (const Stopped&) {
+            stop = true;  // the error is that of the task that was stopped first, whatever its number
         } catch (...) {
             fail(task, std::current_exception());
         }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <exception>
 #include <thread>
 
 #include "base/interrupt.hpp"
@@ -27,8 +26,6 @@ public:
     }
 
 private:
-    struct Stopped : std::exception {};
-
     const std::thread::id beginner_ = std::this_thread::get_id();
     Patience patience_;
     std::atomic<bool> stopped_{false};

@@ -11,6 +11,7 @@
 
 #include "base/pool.hpp"
 #include "base/sequence_map.hpp"
+#include "base/shared_patience.hpp"
 #include "test/check.hpp"
 
 using namespace fishernet;
@@ -107,6 +108,22 @@ void with_any_threads(void (*test)()) {
     }
 }
 
+// One thread is stopped in the middle of its task, and the others end with it: the reason reaches the caller, whichever
+// task was the first.
+void the_reason_for_stopping_is_told() {
+    for (int time = 0; time < 20; ++time) {
+        SharedPatience patience(StopCheck([] { throw std::runtime_error("enough"); }));
+        std::string told;
+        try {
+            run_tasks(
+                64, [&](std::int64_t) { for (;;) patience.ask(); }, nullptr, true);
+        } catch (const std::runtime_error& error) {
+            told = error.what();
+        }
+        CHECK(told == "enough");
+    }
+}
+
 }  // namespace
 
 TEST(every_task_runs_once) {
@@ -118,6 +135,7 @@ TEST(every_task_runs_once) {
 TEST(exceptions_of_tasks_reach_the_caller) { with_any_threads(exceptions_reach_the_caller); }
 TEST(the_first_of_several_errors_is_told) { with_any_threads(the_first_of_several_errors_is_told); }
 TEST(a_check_stops_the_work) { with_any_threads(the_check_stops_the_work); }
+TEST(the_reason_for_stopping_is_told) { with_any_threads(the_reason_for_stopping_is_told); }
 TEST(several_callers_share_the_pool) { with_any_threads(several_callers_at_once); }
 
 TEST(a_forked_child_works_on) {

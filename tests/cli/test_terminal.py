@@ -38,6 +38,7 @@ from fishernet.cli.terminal import (
     write_facts,
     write_lines,
 )
+from fishernet.data.variable import require_categorical
 from tests.cli.running import COMMAND, ENVIRONMENT, RUNNER, good, written
 
 # ------------------------------------------------------------------------------------------------ what is printed
@@ -221,7 +222,7 @@ def refusals(folder: Path) -> Iterator[fn.FishernetError]:
     ]
     for text, options in reading:
         with pytest.raises(fn.FishernetError) as caught:
-            fn.read_table(written(folder / "t.csv", text), **options).require_categorical("a search")
+            require_categorical(fn.read_table(written(folder / "t.csv", text), **options).variables, "a search")
         yield caught.value
     learning: list[dict[str, Any]] = [
         *({"smoothing": value} for value in (-1, "some")),

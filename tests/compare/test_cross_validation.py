@@ -62,6 +62,8 @@ def test_every_row_is_scored_under_a_network_learned_without_its_fold(
         assert found.held_out[part] == pytest.approx((w * expected).sum() / w.sum(), rel=1e-12, abs=1e-12)
     w = weights_of(table)
     assert found.mean == pytest.approx((w * found.log_prob).sum() / w.sum(), rel=1e-12, abs=1e-12)
+    spread = np.std(found.held_out, ddof=1) / math.sqrt(folds)
+    assert found.standard_error == pytest.approx(spread, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("fit", [{"smoothing": "snml"}, {"smoothing": "zeros"}, {"ess": 2.0}])
@@ -112,13 +114,6 @@ def test_every_fold_has_rows_that_count() -> None:
     assert sizes.tolist() == [20, 20, 20]
 
 
-def test_the_standard_error_is_that_of_the_folds_means() -> None:
-    found = fn.compare.cross_validate(TABLE, folds=4, seed=1)
-    middle = sum(found.held_out) / 4
-    spread = math.sqrt(sum((value - middle) ** 2 for value in found.held_out) / 3)
-    assert found.standard_error == pytest.approx(spread / 2, rel=1e-12)
-
-
 def test_a_seed_gives_the_same_folds_to_every_setting() -> None:
     settings_: list[dict[str, Any]] = [{}, {"score": "aic"}, {"max_parents": 0}, {"smoothing": "snml"}]
     found = [fn.compare.cross_validate(TABLE, folds=5, seed=8, **options) for options in settings_]
@@ -128,13 +123,10 @@ def test_a_seed_gives_the_same_folds_to_every_setting() -> None:
     np.testing.assert_array_equal(again.log_prob, found[0].log_prob)
     other = fn.compare.cross_validate(TABLE, folds=5, seed=9)
     assert not np.array_equal(other.fold, found[0].fold)
-
-
-def test_the_seed_of_a_result_repeats_it() -> None:
     for seed in (None, np.random.default_rng(4)):
-        found = fn.compare.cross_validate(TABLE, folds=5, seed=seed)
-        again = fn.compare.cross_validate(TABLE, folds=5, seed=found.seed)
-        np.testing.assert_array_equal(again.log_prob, found.log_prob)
+        one = fn.compare.cross_validate(TABLE, folds=5, seed=seed)
+        repeated = fn.compare.cross_validate(TABLE, folds=5, seed=one.seed)
+        np.testing.assert_array_equal(repeated.log_prob, one.log_prob)
 
 
 def test_rules_hold_in_every_fold_even_when_they_can_be_read_only_once() -> None:
@@ -167,13 +159,10 @@ def test_impossible_rows_are_counted_and_said() -> None:
     assert found.mean == -math.inf
     assert math.isnan(found.standard_error)
     assert np.isfinite(np.delete(found.held_out, found.fold[2])).all()
-
-
-def test_an_impossible_row_of_weight_0_counts_for_nothing() -> None:
-    table = fn.Table.from_codes([[0], [1], [0], [1], [2]], weights=[3, 2, 1, 4, 0])
-    with warnings.catch_warnings():
+    weighted = fn.Table.from_codes([[0], [1], [0], [1], [2]], weights=[3, 2, 1, 4, 0])
+    with warnings.catch_warnings():  # a row of weight 0 counts for nothing
         warnings.simplefilter("error")
-        found = fn.compare.cross_validate(table, folds=4, smoothing=0, seed=1)
+        found = fn.compare.cross_validate(weighted, folds=4, smoothing=0, seed=1)
     assert found.log_prob[4] == -math.inf
     assert math.isfinite(found.mean)
 

@@ -18,7 +18,6 @@ from tests.reference.dependency import (
     Array,
     cardinalities_of,
     conditional_entropy,
-    conditional_of,
     dependency_networks,
     full_conditional_by_definition,
     joint_of,
@@ -133,15 +132,6 @@ def test_the_bound_holds_for_every_distribution(
     assert both.bound == pytest.approx(float(shares @ distances), rel=1e-10, abs=ABSOLUTE)
 
 
-def test_the_bound_of_conditionals_that_fit_is_no_bound_at_all_but_equality() -> None:
-    """For theta_i = pi(x_i | x_-i) both sides are FC(p || pi)."""
-    net = random_network(3, [2, 3, 2], sharp=2.0)
-    p = random_distribution(1, [2, 3, 2])
-    both = fn.compare.bound(p, fn.DependencyNetwork.from_joint(net))
-    assert both.divergence == pytest.approx(both.bound, rel=1e-10)
-    assert both.bound == pytest.approx(full_conditional_by_definition(p, joint_of(net)), rel=1e-10)
-
-
 def test_the_bound_takes_tables_and_networks() -> None:
     dn = random_dependency_network(1, [2, 3, 2])
     net = random_network(1, [2, 3, 2], sharp=2.0)
@@ -180,18 +170,6 @@ def test_the_best_conditional_is_the_distributions_own(dn: fn.DependencyNetwork,
         expected = conditional_entropy(p, v, dn.inputs[v]) - conditional_entropy(p, v, rest)
         assert fn.compare.kl_to_manifold(p, best, name) == pytest.approx(expected, rel=1e-9, abs=ABSOLUTE)
         assert fn.compare.kl_to_manifold(p, dn, name) >= expected - ABSOLUTE
-
-
-def test_another_conditional_is_farther_by_its_divergence_from_the_best() -> None:
-    """The proof of Theorem 4: sum_y p(y) KL(p(x_i | y) || theta(x_i | y)) on top of Eq. 19."""
-    p = random_distribution(2, [3, 2, 2])
-    dn = random_dependency_network(3, [3, 2, 2], inputs=1)
-    (given_,) = dn.inputs[2]
-    mine, other = fitted(p, 2, (given_,)), dn.conditionals[2].table()
-    of_input = p.sum(axis=tuple(u for u in range(3) if u != given_))
-    extra = sum(float(share) * kl_by_definition(a, b) for share, a, b in zip(of_input, mine, other, strict=True))
-    least = conditional_entropy(p, 2, (given_,)) - conditional_entropy(p, 2, (0, 1))
-    assert fn.compare.kl_to_manifold(p, dn, "v2") == pytest.approx(least + extra, rel=1e-11)
 
 
 # ------------------------------------------------------------------------------- section 5: an average over evidence
@@ -264,19 +242,6 @@ def test_conditionals_that_fit_no_joint_are_inconsistent() -> None:
     same = 0.55
     expected = sum(same * math.log(same / s) + (1 - same) * math.log((1 - same) / (1 - s)) for s in (0.9, 0.2)) / 2
     assert fn.compare.inconsistency(odd) == pytest.approx(expected, rel=1e-11)
-
-
-def test_tables_that_are_given_their_joint_are_consistent() -> None:
-    """A network made of tables, one a full conditional of a known joint."""
-    p = random_distribution(3, [2, 3, 2])
-    variables = [fn.Variable(f"v{i}", range(r)) for i, r in enumerate(p.shape)]
-    inputs = {f"v{v}": [f"v{u}" for u in range(3) if u != v] for v in range(3)}
-    tables = {f"v{v}": np.moveaxis(conditional_of(p, v), v, -1) for v in range(3)}
-    dn = fn.DependencyNetwork.from_tables(variables, inputs, tables)
-    assert fn.compare.inconsistency(dn) == pytest.approx(0, abs=1e-12)
-    tables["v0"] = np.asarray(tables["v0"])[..., ::-1]
-    turned = fn.DependencyNetwork.from_tables(variables, inputs, tables)
-    assert fn.compare.inconsistency(turned) > 0.01
 
 
 # ------------------------------------------------------------------------------------------ tables, networks, zeros

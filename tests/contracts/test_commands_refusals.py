@@ -47,7 +47,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn TABLE --weights age", "weight must be a number"),
     ("learn GAPS", "'smoke' (10)"),
     ("learn GAPS", "(option --missing: error, drop, state)"),
-    ("learn MANY", "'x' is continuous: cut it into bins to get states (option --bins)"),
+    ("learn MANY", "'x' is continuous: cut it into bins to get states"),
     ("learn ABSENT -o model.txt", ".json or .bif"),
     ("learn ABSENT -o .", ".json or .bif"),
     ("learn ABSENT --plot graph.jpg", "ending in .png, .svg, .pdf"),

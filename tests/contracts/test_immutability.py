@@ -78,15 +78,15 @@ CASES: dict[str, Case] = {
         lambda: [{"x": array(0, 1, 1, 0), "y": array("a", "b", "c", "b", dtype=object), "w": array(1, 2, 1, 1)}],
         read,
     ),
-    "Counts": (
-        lambda values: fn.data.Counts((0, 1), (2, 3), values, None),
+    "Statistic": (
+        lambda values: fn.data.Statistic((0, 1), (2, 3), values, None),
         lambda: [np.arange(6).reshape(2, 3)],
-        lambda of: [of.values, of.total, of.marginal((0,)).values],
+        lambda of: [of.counts, of.total, of.marginal((0,)).counts],
     ),
-    "Counts of the cells that occur": (
-        lambda values, states: fn.data.Counts((0, 1), (2, 3), values, states),
+    "Statistic of the cells that occur": (
+        lambda values, states: fn.data.Statistic((0, 1), (2, 3), values, states),
         lambda: [array(4, 1), array([0, 1], [1, 1], dtype=np.uint32)],
-        lambda of: [of.values, of.states, of.table()],
+        lambda of: [of.counts, of.states, of.table()],
     ),
     "Scatter": (
         fn.data.Scatter,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Watch
-from fishernet.data import Counts
+from fishernet.data import Statistic
 from fishernet.learn import Rules, Scorer, SearchResult, Step
 from fishernet.learn.structure import SEARCHES
 from fishernet.scores import Families
@@ -103,14 +103,14 @@ class Impatient(Parts):
     """A source that is interrupted after some calls."""
 
     def __init__(self, tables: Sequence[fn.Table], calls: int) -> None:
-        super().__init__(tables)
+        super().__init__(*tables)
         self._left = calls
 
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         self._left -= 1
         if self._left < 0:
             raise KeyboardInterrupt
-        return super().counts(sets)
+        return super().statistics(sets)
 
 
 def gains_from(start: fn.Dag, table: fn.Table, found: fn.learn.SearchResult, score: str) -> float:
@@ -241,7 +241,7 @@ def test_restarts_without_end_can_be_stopped(search: str, cardinalities: list[in
 @EVERY
 def test_it_needs_counts_alone(options: dict[str, Any]) -> None:
     table = random_table(5, 600, [2, 3, 4, 2, 6])
-    parts = Parts([table[:200], table[200:]])
+    parts = Parts(table[:200], table[200:])
     found, expected = fn.learn.structure(parts, **options), fn.learn.structure(table, **options)
     assert found.dag == expected.dag
     assert found.n_scores == expected.n_scores

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable, _core
-from fishernet.data.source import flat_sets
+from fishernet.data.statistics import flat_sets
+from fishernet.data.variable import require_categorical, require_continuous
 from tests.data.hostile import exact, hostile_tables, labels
 
 NAN = float("nan")
@@ -168,17 +169,17 @@ def test_what_is_needed_is_said() -> None:
     with pytest.raises(
         SchemaError, match="chow_liu is for categorical columns, and 'x', 'y' are continuous: cut them into bins"
     ):
-        table.require_categorical("chow_liu")
+        require_categorical(table.variables, "chow_liu")
     with pytest.raises(
         SchemaError, match="'x' is continuous: cut it into bins to get states, or fn.learn.gaussian_graph takes it"
     ):
-        table.select(["x", "a"]).require_categorical("chow_liu", "fn.learn.gaussian_graph takes it")
+        require_categorical(table.select(["x", "a"]).variables, "chow_liu", "fn.learn.gaussian_graph takes it")
     with pytest.raises(
         SchemaError, match=r"FMPL is for continuous columns, and 'a' is categorical: .*read numbers as continuous"
     ):
-        table.require_continuous("FMPL")
-    assert table.select(["a"]).require_categorical("it") == table.select(["a"]).variables
-    assert table.select(["x"]).require_continuous("it") == (Continuous("x"),)
+        require_continuous(table.variables, "FMPL")
+    assert require_categorical(table.select(["a"]).variables, "it") == table.select(["a"]).variables
+    require_continuous([Continuous("x")], "it")
     with pytest.raises(MissingValueError, match=r"it needs a table without missing cells; missing in 'x' \(1\)"):
         table.select(["x"]).require_complete("it")
 

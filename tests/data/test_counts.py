@@ -1,4 +1,4 @@
-"""Counts of the core against the naive twin, and the laws of `Counts`."""
+"""Counts of the core against the naive twin, and the laws of `Statistic`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.data import Counts, TableCounts, as_source
-from fishernet.data.counts import most_dense_cells, occurring
+from fishernet.data import Statistic, as_source
+from fishernet.data.statistics import most_dense_cells, occurring
 from tests.reference.counting import joint_counts
 from tests.tables import random_table, tables
 
 
-def as_dict(counts: Counts) -> dict[tuple[int, ...], int]:
-    values, states = occurring(counts)
+def as_dict(counts: Statistic) -> dict[tuple[int, ...], int]:
+    states, values = occurring(counts)
     return {tuple(cell.tolist()): int(n) for cell, n in zip(states, values, strict=True) if n}
 
 
@@ -33,11 +33,11 @@ def all_sets(n: int) -> list[tuple[int, ...]]:
 @given(tables(most_variables=4, missing=True))
 def test_counts_equal_the_naive_twin(table: fn.Table) -> None:
     sets = all_sets(len(table.variables))
-    for chosen, counts in zip(sets, as_source(table).counts(sets), strict=True):
+    for chosen, counts in zip(sets, table.statistics(sets), strict=True):
         cells, left_out = joint_counts(table, chosen)
         assert as_dict(counts) == cells
         assert counts.left_out == left_out
-        assert counts.is_dense == (math.prod(counts.cardinalities) <= most_dense_cells(as_source(table).n_rows))
+        assert counts.is_dense == (math.prod(counts.cardinalities) <= most_dense_cells(table.total))
 
 
 @pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 4096, 4097, 8192, 300_001])
@@ -45,7 +45,7 @@ def test_counts_equal_the_naive_twin(table: fn.Table) -> None:
 def test_counts_at_the_borders_of_blocks(n_rows: int, cardinalities: list[int]) -> None:
     table = random_table(n_rows, n_rows, cardinalities)
     sets = all_sets(3)
-    for chosen, counts in zip(sets, as_source(table).counts(sets), strict=True):
+    for chosen, counts in zip(sets, table.statistics(sets), strict=True):
         shape = tuple(cardinalities[v] for v in chosen)
         flat = (
             np.ravel_multi_index([table.codes[v].astype(int) for v in chosen], shape)
@@ -61,18 +61,18 @@ def test_wide_columns_of_two_and_four_bytes() -> None:
     variables = [fn.Variable("a", range(70_000)), fn.Variable("b", range(300))]
     table = fn.Table.from_codes(codes, variables)
     assert [column.dtype for column in table.codes] == [np.uint32, np.uint16]
-    (both,) = as_source(table).counts([(0, 1)])
+    (both,) = table.statistics([(0, 1)])
     assert not both.is_dense
     cells, n = np.unique(codes, axis=0, return_counts=True)
     np.testing.assert_array_equal(both.states, cells)
-    np.testing.assert_array_equal(both.values, n)
+    np.testing.assert_array_equal(both.counts, n)
 
 
 @given(tables(most_variables=4, missing=True), st.integers(0, 60))
 def test_counts_of_two_parts_add(table: fn.Table, cut: int) -> None:
     sets = all_sets(len(table.variables))
-    whole = as_source(table).counts(sets)
-    first, second = as_source(table[:cut]).counts(sets), as_source(table[cut:]).counts(sets)
+    whole = table.statistics(sets)
+    first, second = table[:cut].statistics(sets), table[cut:].statistics(sets)
     for a, b, c in zip(first, second, whole, strict=True):
         total = a + b
         assert as_dict(total) == as_dict(c)
@@ -84,16 +84,16 @@ def test_counts_of_two_parts_add(table: fn.Table, cut: int) -> None:
 @given(tables(most_variables=4))
 def test_marginals_are_the_counts_of_the_smaller_set(table: fn.Table) -> None:
     everything = tuple(range(len(table.variables)))
-    source = as_source(table)
-    (joint,) = source.counts([everything])
+    source = table
+    (joint,) = source.statistics([everything])
     for chosen in all_sets(len(everything)):
-        (direct,) = source.counts([chosen])
+        (direct,) = source.statistics([chosen])
         assert as_dict(joint.marginal(chosen)) == as_dict(direct)
 
 
 def test_equal_shapes_are_needed_to_add() -> None:
     source = as_source(random_table(0, 10, [2, 3]))
-    first, second = source.counts([(0,), (1,)])
+    first, second = source.statistics([(0,), (1,)])
     with pytest.raises(SchemaError, match="do not add"):
         first + second
 
@@ -101,20 +101,20 @@ def test_equal_shapes_are_needed_to_add() -> None:
 @pytest.mark.parametrize("chosen", [(1, 0), (0, 0), (0, 2), (-1,)])
 def test_sets_are_ascending_and_in_range(chosen: tuple[int, ...]) -> None:
     with pytest.raises(SchemaError, match="ascending positions"):
-        as_source(random_table(0, 10, [2, 3])).counts([chosen])
+        as_source(random_table(0, 10, [2, 3])).statistics([chosen])
 
 
 def test_only_tables_and_sources_are_sources() -> None:
     table = random_table(0, 10, [2, 3])
-    source = TableCounts(table)
-    assert as_source(source) is source
+    source = table
+    assert source is source
     with pytest.raises(SchemaError, match="not list"):
         as_source([1, 2])
 
 
 def test_a_table_of_all_cells_that_would_not_fit_is_refused() -> None:
     table = random_table(0, 20, [40] * 8)
-    (counts,) = as_source(table).counts([tuple(range(8))])
+    (counts,) = table.statistics([tuple(range(8))])
     with pytest.raises(StateSpaceError, match="6,553,600,000,000 cells"):
         counts.table()
 
@@ -124,13 +124,13 @@ def test_one_and_two_threads_give_the_same_counts() -> None:
     sets = all_sets(3)
     before = fn.set_threads(1)
     try:
-        one = as_source(table).counts(sets)
+        one = table.statistics(sets)
         fn.set_threads(2)
-        two = as_source(table).counts(sets)
+        two = table.statistics(sets)
     finally:
         fn.set_threads(before)
     for a, b in zip(one, two, strict=True):
-        np.testing.assert_array_equal(a.values, b.values)
+        np.testing.assert_array_equal(a.counts, b.counts)
 
 
 @pytest.mark.parametrize("isa", ["portable", "avx2"])
@@ -142,7 +142,7 @@ def test_every_instruction_set_counts_and_scores_the_same(isa: str) -> None:
         "t = random_table(5, 70_001, [2, 3, 26, 4, 2, 5])\n"
         "sets = [(0,), (0, 1), (0, 1, 3), (2, 3), (0, 1, 2, 3, 4, 5)]\n"
         "h = hashlib.sha256()\n"
-        "for c in as_source(t).counts(sets): h.update(c.values.tobytes())\n"
+        "for c in t.statistics(sets): h.update(c.counts.tobytes())\n"
         "found = fn.learn.structure(t)\n"
         "net = fn.learn.parameters(found.dag, t)\n"
         "h.update(repr((found.steps, found.score)).encode())\n"
@@ -165,5 +165,5 @@ def test_more_than_two_to_the_31_rows() -> None:
     codes[::2] = 1
     codes[-1] = 2
     table = fn.Table([fn.Variable("x", range(3))], [codes])
-    (counts,) = as_source(table).counts([(0,)])
-    assert counts.values.tolist() == [2**30, 2**30, 1]
+    (counts,) = table.statistics([(0,)])
+    assert counts.counts.tolist() == [2**30, 2**30, 1]

@@ -49,13 +49,13 @@ def test_it_stays_exact_far_from_zero() -> None:
 def test_the_answer_for_a_set_is_its_scatter() -> None:
     frame = pd.DataFrame(numbers(20, 4), columns=list("abcd"))
     scatter = Scatter.from_data(frame)
-    (part,) = scatter.counts([(1, 3)])
+    (part,) = scatter.statistics([(1, 3)])
     direct = Scatter.from_data(frame, names=["b", "d"])
-    assert (part.names, part.n) == (direct.names, direct.n)
-    np.testing.assert_allclose(part.S, direct.S, rtol=1e-12)
+    assert (part.continuous, part.total) == ((1, 3), direct.n)
+    np.testing.assert_allclose(part.scatter, direct.S, rtol=1e-12)
     assert [column.name for column in scatter.variables] == list("abcd")
     with pytest.raises(fn.SchemaError, match="ascending positions"):
-        scatter.counts([(2, 1)])
+        scatter.statistics([(2, 1)])
 
 
 def test_it_cannot_be_changed() -> None:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from fishernet import BayesianNetwork, DependencyNetwork, MarkovNetwork, Variable
-from fishernet.models import Conditional, FullTable, MergedTable, ProductConditional
+from fishernet import (
+    BayesianNetwork,
+    DependencyNetwork,
+    GaussianMixture,
+    MarkovChain,
+    MarkovNetwork,
+    UndirectedGraph,
+    Variable,
+)
+from fishernet.models import Alphabet, Conditional, FullTable, MergedTable, ProductConditional
 
 NASTY = [
     *(
@@ -168,30 +177,65 @@ def hostile_markov_networks(draw: st.DrawFn) -> MarkovNetwork:
     return MarkovNetwork(every, factors)
 
 
-def exact(net: BayesianNetwork | DependencyNetwork) -> list[object]:
-    """Everything a network consists of, down to the bits and the types."""
-    zeros = net.allow_zeros if isinstance(net, DependencyNetwork) else None
-    own = [(type(c), c.child, c.parents, *_numbers(c)) for c in net.conditionals]
-    return [type(net), *exact_variables(net.variables), own, net.n_rows, zeros]
+@st.composite
+def graphs(draw: st.DrawFn) -> UndirectedGraph:
+    names = draw(st.lists(texts(), max_size=6, unique=True))
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[:i]]
+    return UndirectedGraph.from_edges(names, draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [])
 
 
-def exact_markov(net: MarkovNetwork) -> list[object]:
-    """Everything a Markov network consists of, down to the bits and the types."""
-    factors = [(names, array.shape, array.tobytes()) for names, array in net.potentials]
-    return [type(net), *exact_variables(net.variables), factors]
+@st.composite
+def hostile_chains(draw: st.DrawFn) -> MarkovChain:
+    symbols = [s for s in draw(states()) if not isinstance(s, int) or abs(s) < 2**63]
+    alphabet = Alphabet(symbols or ["a"], unknown=(symbols or ["a"])[-1] if draw(st.booleans()) else None)
+    order, end, m = draw(st.integers(0, 2)), draw(st.booleans()), len(alphabet)
+    table = np.array([draw(rows(m + end)) for _ in range(m**order)]).reshape((m,) * order + (m + end,))
+    start = np.array(draw(rows(m**order))).reshape((m,) * order)
+    return MarkovChain(alphabet, order, table, end=end, start=start)
 
 
-def exact_variables(variables: Sequence[Variable]) -> list[object]:
-    names = [variable.name for variable in variables]
-    labels = [[(type(state), repr(state)) for state in variable.states] for variable in variables]
-    return [names, labels, [None if v.cuts is None else [cut.hex() for cut in v.cuts] for v in variables]]
+@st.composite
+def mixtures(draw: st.DrawFn) -> GaussianMixture:
+    weights = draw(st.integers(1, 4).flatmap(rows))
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    means = draw(st.lists(finite, min_size=len(weights), max_size=len(weights)))
+    return GaussianMixture(weights, means, draw(st.floats(0, exclude_min=True, allow_infinity=False)))
 
 
-def _numbers(conditional: Conditional) -> tuple[object, ...]:
-    if isinstance(conditional, ProductConditional):
-        return tuple((axes, array.shape, array.tobytes()) for axes, array in conditional.factors)
-    groups = conditional.group_of.tolist() if isinstance(conditional, MergedTable) else None
-    return conditional.probabilities.shape, conditional.probabilities.tobytes(), groups
+PARTS: dict[str, str] = {
+    "Alphabet": "symbols unknown",
+    "BayesianNetwork": "variables conditionals n_rows",
+    "Continuous": "name",
+    "DependencyNetwork": "variables conditionals n_rows allow_zeros",
+    "FullTable": "child parents variables probabilities",
+    "Gaussian": "mean sd",
+    "GaussianMarkovNetwork": "names mean precision",
+    "GaussianMixture": "weights means sd",
+    "HiddenMarkovModel": "alphabet initial transition emission empty final",
+    "HiddenTree": "shape alphabet missing arity branch_tables root transition emission",
+    "LinearGaussian": "child parents variables intercept coefficients sd",
+    "MarkovChain": "alphabet order end start transition",
+    "MarkovNetwork": "variables potentials",
+    "MergedTable": "child parents variables group_of probabilities",
+    "ProductConditional": "child parents variables factors",
+    "Split": "variable branches children",
+    "TreeConditional": "child parents variables tree probabilities",
+    "TreeShape": "first child",
+    "UndirectedGraph": "names edges",
+    "Variable": "name states cuts",
+}
+"""What each thing consists of."""
+
+
+def exact(thing: Any) -> Any:
+    """Everything a model consists of, down to the bits and the types."""
+    if isinstance(thing, np.ndarray):
+        return thing.shape, thing.tobytes()
+    if isinstance(thing, str | int | float | None):
+        return type(thing), thing.hex() if isinstance(thing, float) else thing
+    if isinstance(thing, list | tuple):
+        return [exact(part) for part in thing]
+    return type(thing), [exact(getattr(thing, name)) for name in PARTS[type(thing).__name__].split()]
 
 
 def in_full(net: BayesianNetwork) -> BayesianNetwork:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import pickle
 import tempfile
 from pathlib import Path
@@ -43,11 +42,6 @@ def test_blank_lines_spaces_comments_and_small_letters(tmp_path: Path) -> None:
     assert list(read(tmp_path, text, upper=False)) == ["acgtACG", "", "n*"]
 
 
-def test_compressed_files_are_unpacked(tmp_path: Path) -> None:
-    (tmp_path / "a.fa.gz").write_bytes(gzip.compress(b">x\nGATTACA\n"))
-    assert list(fn.read_fasta(tmp_path / "a.fa.gz")) == ["GATTACA"]
-
-
 def test_what_is_read_is_a_sequence_of_strings(tmp_path: Path) -> None:
     found = read(tmp_path, ">a\nACG\n>b x\nTT\n>c\nGG\n")
     assert found[1] == "TT"
@@ -74,8 +68,3 @@ def test_what_is_no_fasta_is_refused_with_its_line(tmp_path: Path, text: str, li
     with pytest.raises(fn.FileFormatError, match=message) as caught:
         read(tmp_path, text)
     assert caught.value.line == line
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(fn.FileFormatError, match=r"nothing\.fa: there is no such file"):
-        fn.read_fasta(tmp_path / "nothing.fa")

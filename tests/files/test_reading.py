@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import fishernet as fn
 from fishernet import FileFormatError
 from fishernet.base.io import read_text
 
@@ -70,18 +69,3 @@ def test_what_is_too_long_is_not_read(
     with pytest.raises(FileFormatError, match="it holds more than 1,000 bytes, or has no end") as caught:
         read_text(file(tmp_path, pack(b"x" * 1001)))
     assert caught.value.path == str(tmp_path / "file")
-
-
-READERS = {
-    "model": fn.load,
-    "bif": fn.read_bif,
-    "newick": fn.read_newick,
-    "fasta": fn.read_fasta,
-    "stockholm": fn.read_stockholm,
-}
-
-
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_every_reader_of_text_is_bounded(read: Callable[..., Any]) -> None:
-    with pytest.raises(FileFormatError, match="/dev/zero.*not text"):
-        read("/dev/zero")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import tempfile
 from pathlib import Path
 
@@ -65,11 +64,6 @@ def test_one_of_several_alignments_is_chosen(tmp_path: Path) -> None:
         read(tmp_path, two)
     with pytest.raises(fn.FileFormatError, match="no alignment 2"):
         read(tmp_path, two, index=2)
-
-
-def test_compressed_files_are_unpacked(tmp_path: Path) -> None:
-    (tmp_path / "a.sto.gz").write_bytes(gzip.compress(BLOCKS.encode()))
-    assert fn.read_stockholm(tmp_path / "a.sto.gz").width == 4
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -142,18 +140,3 @@ def test_order_and_direction_of_what_is_given_do_not_matter() -> None:
     assert again == found
     assert (again.directed, again.undirected) == (found.directed, found.undirected)
     assert again.extension() == found.extension()
-
-
-def test_copies_are_equal_and_nothing_can_be_changed() -> None:
-    found = cpdag(Dag.from_edges(ASIA, ASIA_EDGES))
-    assert pickle.loads(pickle.dumps(found)) == copy.deepcopy(found) == found
-    for name in ("names", "directed", "undirected", "marks", "other"):
-        with pytest.raises(AttributeError):
-            setattr(found, name, ())
-    with pytest.raises(TypeError):
-        found.marks[0, 1] = 0  # type: ignore[index]
-
-
-def test_another_kind_of_graph_is_refused() -> None:
-    with pytest.raises(SchemaError, match="cpdag needs a Dag, not UndirectedGraph"):
-        cpdag(Dag(["a"], [()]).skeleton())  # type: ignore[arg-type]

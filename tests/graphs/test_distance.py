@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet.base.errors import SchemaError
-from fishernet.graphs import Cpdag, Dag, UndirectedGraph, cpdag, hamming, shd
+from fishernet.graphs import Cpdag, Dag, cpdag, hamming, shd
 
 NAMES = ["a", "b", "c", "d", "e"]
 
@@ -51,19 +51,14 @@ def test_shd_is_a_distance_between_classes(a: Dag, b: Dag, c: Dag) -> None:
     assert shd(a, b) == shd(b, a)
     assert (shd(a, b) == 0) == a.is_equivalent(b)
     assert shd(a, c) <= shd(a, b) + shd(b, c)
-    assert hamming(a.skeleton(), b.skeleton()) <= shd(a, b)
+    mine, theirs = ({frozenset(edge) for edge in dag.edges} for dag in (a, b))
+    assert hamming(a.skeleton(), b.skeleton()) == len(mine ^ theirs) <= shd(a, b)
 
 
 @given(a=dags_of_five(), b=dags_of_five())
 def test_a_dag_stands_for_its_cpdag(a: Dag, b: Dag) -> None:
     assert shd(a, b) == shd(cpdag(a), b) == shd(a, cpdag(b)) == shd(cpdag(a), cpdag(b))
     assert shd(a, b) == shd(Dag.from_edges(NAMES, a.edges), b)
-
-
-@given(a=dags_of_five(), b=dags_of_five())
-def test_hamming_is_edges_to_add_and_to_delete(a: Dag, b: Dag) -> None:
-    mine, theirs = ({frozenset(edge) for edge in dag.edges} for dag in (a, b))
-    assert hamming(a.skeleton(), b.skeleton()) == len(mine - theirs) + len(theirs - mine)
 
 
 def test_other_variables_are_refused() -> None:
@@ -75,11 +70,3 @@ def test_other_variables_are_refused() -> None:
         hamming(a.skeleton(), b.skeleton())
     with pytest.raises(SchemaError, match=r"only the first has 'y'$"):
         shd(cpdag(a), Cpdag(["x"], [], []))
-
-
-def test_other_kinds_are_refused() -> None:
-    dag = Dag(["x", "y"], [(), ()])
-    with pytest.raises(SchemaError, match="shd needs a Dag or Cpdag, not UndirectedGraph; hamming compares"):
-        shd(dag, dag.skeleton())  # type: ignore[arg-type]
-    with pytest.raises(SchemaError, match="hamming needs a UndirectedGraph, not Dag; shd compares"):
-        hamming(UndirectedGraph(["x", "y"], [(), ()]), dag)  # type: ignore[arg-type]

@@ -51,18 +51,9 @@ def test_a_cycle_is_named_without_what_hangs_on_it() -> None:
     with pytest.raises(CycleError, match="b -> d -> c -> b; remove or turn one of them") as caught:
         Dag.from_edges(["end", "leaf", "b", "c", "d", "root"], edges)
     assert caught.value.cycle == ("b", "d", "c", "b")
-
-
-def test_a_variable_cannot_be_its_own_parent() -> None:
     with pytest.raises(CycleError) as caught:
         Dag.from_edges(["a", "b"], [("a", "b"), ("b", "b")])
     assert caught.value.cycle == ("b", "b")
-
-
-def test_an_edge_and_its_reversal_are_a_cycle() -> None:
-    with pytest.raises(CycleError) as caught:
-        Dag(["a", "b"], [(1,), (0,)])
-    assert caught.value.cycle == ("a", "b", "a")
 
 
 def test_a_long_chain_needs_no_deep_stack() -> None:

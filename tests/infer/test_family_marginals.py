@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.errors import StateSpaceError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import Array, Query, married, queries, varied
@@ -36,16 +36,6 @@ def axis_sums(net: fn.BayesianNetwork, families: list[Array]) -> dict[str, list[
 
 
 @given(queries())
-def test_families_are_those_of_the_joint(query: Query) -> None:
-    got = fn.infer.family_marginals(query.net, **query.evidence)
-    expected = reference.family_marginals(query.net, query.given, query.likelihood)
-    assert [array.shape for array in got] == [array.shape for array in expected]
-    assert all(array.dtype == np.float64 for array in got)
-    for ours, theirs in zip(got, expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-300)
-
-
-@given(queries())
 def test_they_are_the_trees(query: Query) -> None:
     got = fn.infer.family_marginals(query.net, **query.evidence)
     tree = fn.infer.JunctionTree(query.net).family_marginals(**query.evidence)
@@ -61,47 +51,6 @@ def test_families_agree_on_the_variables_they_share(case: tuple[fn.BayesianNetwo
         assert sums[0].sum() == pytest.approx(1, rel=1e-12)
         for other in sums[1:]:
             np.testing.assert_allclose(other, sums[0], rtol=1e-10, atol=1e-13)
-
-
-@given(larger())
-def test_given_variables_have_all_the_mass_on_their_state(case: tuple[fn.BayesianNetwork, dict[str, Any]]) -> None:
-    net, evidence = case
-    sums = axis_sums(net, fn.infer.family_marginals(net, given=evidence))
-    for name, label in evidence.items():
-        point = [float(state == label) for state in net.variables[net.names.index(name)].states]
-        for got in sums[name]:
-            np.testing.assert_allclose(got, point, rtol=1e-12)
-
-
-@given(larger())
-def test_without_evidence_a_family_is_its_parents_times_its_table(
-    case: tuple[fn.BayesianNetwork, dict[str, Any]],
-) -> None:
-    net, _ = case
-    for conditional, family in zip(net.conditionals, fn.infer.family_marginals(net), strict=True):
-        parents = family.sum(axis=-1, keepdims=True)
-        np.testing.assert_allclose(family, parents * conditional.table(), rtol=1e-10, atol=1e-300)
-
-
-def test_axes_follow_the_parents_as_the_conditional_has_them() -> None:
-    a, b, c = (fn.Variable(name, range(r)) for name, r in (("a", 2), ("b", 3), ("c", 4)))
-    rng = np.random.default_rng(0)
-    p_a, p_b, table = rng.dirichlet([1, 1]), rng.dirichlet([1, 1, 1]), rng.dirichlet(np.ones(4), size=(3, 2))
-    net = fn.BayesianNetwork.from_tables([a, b, c], {"c": ["b", "a"]}, {"a": p_a, "b": p_b, "c": table})
-    expected = p_b[:, None, None] * p_a[None, :, None] * table
-    np.testing.assert_allclose(fn.infer.family_marginals(net)[2], expected, rtol=1e-13)
-
-
-def test_a_variable_of_two_hundred_states() -> None:
-    rng = np.random.default_rng(1)
-    prior, table = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(200), size=3)
-    variables = [fn.Variable("x", range(200)), fn.Variable("c", range(3))]
-    net = fn.BayesianNetwork.from_tables(variables, {"x": ["c"]}, {"x": table, "c": prior})
-    got = fn.infer.family_marginals(net, given={"x": 199})
-    posterior = prior * table[:, 199] / (prior @ table[:, 199])
-    np.testing.assert_allclose(got[1], posterior, rtol=1e-12)
-    np.testing.assert_allclose(got[0][:, 199], posterior, rtol=1e-12)
-    np.testing.assert_array_equal(got[0][:, :199], 0)
 
 
 def test_components_do_not_meet() -> None:
@@ -137,26 +86,3 @@ def test_what_fits_no_plan_is_refused() -> None:
     with pytest.raises(StateSpaceError) as refused:
         fn.infer.family_marginals(net, given=dict.fromkeys(net.names[5:], 0))
     assert refused.value.cells > refused.value.limit == 2**26
-
-
-def test_a_family_beyond_the_limit_is_refused() -> None:
-    a, b = fn.Variable("a", range(3)), fn.Variable("b", range(4))
-    tables: dict[str, Any] = {"a": [0.2, 0.3, 0.5], "b": np.full((3, 4), 0.25)}
-    net = fn.BayesianNetwork.from_tables([a, b], {"b": ["a"]}, tables)
-    assert fn.infer.family_marginals(net, max_table=12)[1].shape == (3, 4)
-    with pytest.raises(StateSpaceError) as refused:
-        fn.infer.family_marginals(net, max_table=11)
-    assert (refused.value.cells, refused.value.limit) == (12, 11)
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "8", True, None])
-def test_the_limit_is_a_positive_integer(limit: Any) -> None:
-    with pytest.raises(FishernetError, match="max_table"):
-        fn.infer.family_marginals(random_network(0, [2]), max_table=limit)
-
-
-def test_impossible_evidence_has_no_families() -> None:
-    a, b = fn.Variable("a", [0, 1]), fn.Variable("b", [0, 1])
-    net = fn.BayesianNetwork.from_tables([a, b], {"b": ["a"]}, {"a": [0.5, 0.5], "b": [[1, 0], [0, 1]]})
-    with pytest.raises(ZeroProbabilityError):
-        fn.infer.family_marginals(net, given={"a": 0, "b": 1})

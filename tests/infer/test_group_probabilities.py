@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.models import FullTable, MergedTable
 from tests.networks import random_network
 from tests.reference import inference as reference
@@ -115,33 +114,6 @@ def test_one_million_samples_are_drawn_unless_told_otherwise() -> None:
     np.testing.assert_allclose(got, [1_000_001 / 1_000_002, 1 / 1_000_002], rtol=1e-12)
 
 
-def test_a_sample_is_a_function_of_the_seed_alone() -> None:
-    net = random_network(0, [2, 3, 4, 2])
-
-    def sampled(seed: Any) -> list[Any]:
-        arrays = fn.infer.group_probabilities(net, method="sample", n_samples=20_000, seed=seed)
-        return [array.tolist() for array in arrays]
-
-    before = fn.set_threads(1)
-    try:
-        one = sampled(7)
-        fn.set_threads(3)
-        assert sampled(7) == one
-    finally:
-        fn.set_threads(before)
-    assert sampled(8) != one
-    rng = np.random.default_rng(7)
-    assert sampled(rng) == one
-    assert sampled(rng) != one
-
-
-def test_the_global_generator_is_left_alone() -> None:
-    np.random.seed(1)  # noqa: NPY002
-    before = pickle.dumps(np.random.get_state())  # noqa: NPY002
-    fn.infer.group_probabilities(random_network(0, [2, 3]), method="sample", n_samples=100)
-    assert pickle.dumps(np.random.get_state()) == before  # noqa: NPY002
-
-
 # -------------------------------------------------------------------------------------------------------- the method
 
 
@@ -178,10 +150,3 @@ def test_an_unknown_method_is_told_the_known_ones() -> None:
         fn.infer.group_probabilities(random_network(0, [2]), method="magic")
     for known in ("auto", "tree", "elimination", "sample"):
         assert known in str(refused.value)
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "8", True, None])
-@pytest.mark.parametrize("method", ["auto", "tree", "elimination", "sample"])
-def test_the_limit_is_a_positive_integer(method: str, limit: Any) -> None:
-    with pytest.raises(FishernetError, match="max_table"):
-        fn.infer.group_probabilities(random_network(0, [2]), method=method, n_samples=10, max_table=limit)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError, UnknownStateError
-from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import all_kinds
 
@@ -49,14 +46,6 @@ def test_what_is_set_loses_its_parents_and_all_else_stays(case: tuple[fn.Bayesia
             np.testing.assert_array_equal(after.table(), before.table())
 
 
-@given(interventions())
-def test_the_network_that_was_given_is_left_as_it_is(case: tuple[fn.BayesianNetwork, dict[str, Any]]) -> None:
-    net, states = case
-    before = pickle.loads(pickle.dumps(net))
-    fn.infer.intervene(net, states)
-    assert net == before
-
-
 @given(all_kinds())
 def test_setting_a_root_is_seeing_it(net: fn.BayesianNetwork) -> None:
     root = net.dag.order[0]
@@ -66,24 +55,6 @@ def test_setting_a_root_is_seeing_it(net: fn.BayesianNetwork) -> None:
             done = fn.infer.intervene(net, {variable.name: label})
             seen = reference.marginal(net, net.names, {variable.name: label})
             np.testing.assert_allclose(fn.infer.marginal(done, net.names), seen, rtol=1e-10, atol=1e-300)
-
-
-@given(interventions())
-def test_only_descendants_of_what_is_set_can_change(case: tuple[fn.BayesianNetwork, dict[str, Any]]) -> None:
-    net, states = case
-    graph = nx.DiGraph()
-    graph.add_nodes_from(net.names)
-    graph.add_edges_from((net.names[p], net.names[c.child]) for c in net.conditionals for p in c.parents)
-    reached = set(states).union(*(nx.descendants(graph, name) for name in states))
-    others = [name for name in net.names if name not in reached]
-    done = fn.infer.intervene(net, states)
-    expected = reference.marginal(net, others)
-    np.testing.assert_allclose(fn.infer.marginal(done, others), expected, rtol=1e-10, atol=1e-300)
-
-
-def test_setting_nothing_changes_nothing() -> None:
-    net = random_network(3, [2, 3, 4])
-    np.testing.assert_array_equal(reference.joint(fn.infer.intervene(net, {})), reference.joint(net))
 
 
 def test_a_state_that_nobody_ever_saw_can_be_set() -> None:

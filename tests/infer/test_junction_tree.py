@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import SchemaError, StateSpaceError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import Query, all_kinds, married, queries
@@ -94,38 +94,7 @@ def test_the_width_of_small_graphs_is_their_treewidth(parents: dict[str, list[st
     assert fn.infer.JunctionTree(network_of(parents)).width == treewidth
 
 
-def test_variables_without_arcs_are_cliques_of_their_own() -> None:
-    tree = fn.infer.JunctionTree(network_of({"a": [], "b": [], "c": []}, cardinality=3))
-    assert sorted(tree.cliques) == [("a",), ("b",), ("c",)]
-    assert tree.n_cells == 9
-
-
 # ---------------------------------------------------------------------------------------------------------- answers
-
-
-@given(queries())
-def test_marginals_are_those_of_the_joint(query: Query) -> None:
-    got = fn.infer.JunctionTree(query.net).marginal(query.names, **query.evidence)
-    expected = reference.marginal(query.net, query.names, query.given, query.likelihood)
-    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-300)
-    assert got.dtype == np.float64
-    assert got.shape == expected.shape
-
-
-@given(queries())
-def test_family_marginals_are_those_of_the_joint(query: Query) -> None:
-    got = fn.infer.JunctionTree(query.net).family_marginals(**query.evidence)
-    expected = reference.family_marginals(query.net, query.given, query.likelihood)
-    assert [array.shape for array in got] == [array.shape for array in expected]
-    for ours, theirs in zip(got, expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-300)
-
-
-@given(queries())
-def test_log_evidence_is_that_of_the_joint(query: Query) -> None:
-    got = fn.infer.JunctionTree(query.net).log_evidence(query.given, likelihood=query.likelihood)
-    assert type(got) is float
-    assert got == pytest.approx(reference.log_evidence(query.net, query.given, query.likelihood), rel=1e-10, abs=1e-10)
 
 
 @given(queries())
@@ -149,25 +118,7 @@ def test_answers_are_the_callers_own(net: fn.BayesianNetwork) -> None:
     np.testing.assert_allclose(tree.marginal(net.names), reference.joint(net), rtol=1e-10, atol=1e-300)
 
 
-def test_names_of_different_components_are_independent() -> None:
-    tables: dict[str, Any] = {"a": [0.3, 0.7], "c": [0.2, 0.8], "b": [[0.1, 0.9], [0.6, 0.4]]}
-    tables["d"] = [[0.5, 0.5], [1, 0]]
-    variables = [fn.Variable(name, [0, 1]) for name in "abcd"]
-    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"], "d": ["c"]}, tables)
-    tree = fn.infer.JunctionTree(net)
-    expected = np.outer([0.3 * 0.1 + 0.7 * 0.6, 0.3 * 0.9 + 0.7 * 0.4], [0.2 * 0.5 + 0.8, 0.2 * 0.5])
-    np.testing.assert_allclose(tree.marginal(["b", "d"]), expected, rtol=1e-13)
-
-
 # ----------------------------------------------------------------------------------------------------------- limits
-
-
-def test_a_table_of_exactly_the_limit_is_made_and_a_larger_one_is_not() -> None:
-    net = network_of({"a": [], "b": ["a"], "c": ["a", "b"]}, cardinality=3)
-    assert fn.infer.JunctionTree(net, max_table=27).n_cells == 27
-    with pytest.raises(StateSpaceError) as refused:
-        fn.infer.JunctionTree(net, max_table=26)
-    assert (refused.value.cells, refused.value.limit) == (27, 26)
 
 
 def test_a_marginal_beyond_the_limit_is_refused() -> None:
@@ -186,12 +137,6 @@ def test_a_tree_that_no_machine_could_hold_is_refused_before_it_is_made() -> Non
         fn.infer.JunctionTree(married(200))
     assert refused.value.cells >= 200**5
     assert refused.value.limit == 2**26
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "8", True, None])
-def test_the_limit_is_a_positive_integer(limit: Any) -> None:
-    with pytest.raises(FishernetError, match="max_table"):
-        fn.infer.JunctionTree(network_of({"a": []}), max_table=limit)
 
 
 @pytest.mark.parametrize(

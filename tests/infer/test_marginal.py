@@ -9,30 +9,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
-from fishernet.models import FullTable, MergedTable
+from fishernet.base.errors import SchemaError, StateSpaceError
 from tests.networks import random_network
-from tests.reference import inference as reference
-from tests.reference.inference import Query, all_kinds, married, queries
-
-
-@given(queries())
-def test_marginals_are_those_of_the_joint(query: Query) -> None:
-    got = fn.infer.marginal(query.net, query.names, **query.evidence)
-    expected = reference.marginal(query.net, query.names, query.given, query.likelihood)
-    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-300)
-    assert got.dtype == np.float64
-    assert got.shape == expected.shape
-
-
-@given(queries())
-def test_elimination_and_the_tree_agree(query: Query) -> None:
-    got = fn.infer.marginal(query.net, query.names, **query.evidence)
-    tree = fn.infer.JunctionTree(query.net)
-    np.testing.assert_allclose(got, tree.marginal(query.names, **query.evidence), rtol=1e-10, atol=1e-300)
+from tests.reference.inference import Query, married, queries
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -44,45 +25,6 @@ def test_elimination_and_the_tree_agree_where_nobody_can_enumerate(seed: int) ->
     for names in (["v0"], ["v23", "v2"], ["v5", "v11", "v17"]):
         got = fn.infer.marginal(net, names, given=evidence)
         np.testing.assert_allclose(got, tree.marginal(names, given=evidence), rtol=1e-10, atol=1e-300)
-
-
-@given(all_kinds(), st.randoms(use_true_random=False))
-def test_axes_follow_the_names(net: fn.BayesianNetwork, random: Any) -> None:
-    order = list(range(len(net.names)))
-    random.shuffle(order)
-    straight = fn.infer.marginal(net, net.names)
-    turned = fn.infer.marginal(net, [net.names[i] for i in order])
-    np.testing.assert_allclose(turned, straight.transpose(order), rtol=1e-12, atol=1e-300)
-
-
-@given(all_kinds(most_variables=4))
-def test_the_marginal_of_all_is_log_prob(net: fn.BayesianNetwork) -> None:
-    joint = fn.infer.marginal(net, net.names)
-    np.testing.assert_allclose(joint.ravel(), np.exp(net.log_prob(reference.all_rows(net))), rtol=1e-11, atol=1e-300)
-
-
-@given(queries())
-def test_a_smaller_marginal_is_the_sum_of_a_larger_one(query: Query) -> None:
-    large = fn.infer.marginal(query.net, query.names, **query.evidence)
-    assert large.sum() == pytest.approx(1, rel=1e-12)
-    for axis, name in enumerate(query.names):
-        others = tuple(i for i in range(large.ndim) if i != axis)
-        small = fn.infer.marginal(query.net, [name], **query.evidence)
-        np.testing.assert_allclose(large.sum(axis=others), small, rtol=1e-10, atol=1e-300)
-
-
-@given(queries())
-def test_no_names_give_one(query: Query) -> None:
-    got = fn.infer.marginal(query.net, [], **query.evidence)
-    assert got.shape == ()
-    assert float(got) == pytest.approx(1, rel=1e-12)
-
-
-def test_a_given_name_has_a_point_mass_on_its_axis() -> None:
-    net = random_network(4, [2, 3, 4])
-    got = fn.infer.marginal(net, ["v1", "v0"], given={"v1": "s2"})
-    np.testing.assert_array_equal(got[:2], 0)
-    np.testing.assert_allclose(got[2], reference.marginal(net, ["v0"], {"v1": "s2"}), rtol=1e-12)
 
 
 def test_all_names_may_be_given() -> None:
@@ -127,16 +69,6 @@ def test_causes_explain_each_other_away() -> None:
 # --------------------------------------------------------------------------------------------------- awkward networks
 
 
-def test_one_variable_is_its_table() -> None:
-    net = fn.BayesianNetwork.from_tables([fn.Variable("x", list("abc"))], {}, {"x": [0.2, 0, 0.8]})
-    np.testing.assert_allclose(fn.infer.marginal(net, ["x"]), [0.2, 0, 0.8], rtol=1e-13)
-
-
-def test_one_state_is_certain() -> None:
-    net = random_network(0, [1, 1, 1])
-    np.testing.assert_array_equal(fn.infer.marginal(net, ["v2", "v0"]), [[1]])
-
-
 def test_small_probabilities_keep_their_digits() -> None:
     """Bayes' rule with 1e-9 on both sides: P(a = 1 | b = 1) = 1e-9 / (1e-9 + (1 - 1e-9) 1e-9)."""
     a, b = fn.Variable("a", [0, 1]), fn.Variable("b", [0, 1])
@@ -158,17 +90,6 @@ def test_two_hundred_states_are_bayes_rule() -> None:
     np.testing.assert_allclose(fn.infer.marginal(net, ["x"], given={"y": 149}), posterior / posterior.sum(), rtol=1e-12)
 
 
-def test_merged_rows_act_as_the_full_table() -> None:
-    a, b, c = (fn.Variable(name, range(r)) for name, r in (("a", 2), ("b", 3), ("c", 2)))
-    group_of, p = np.array([[0, 1, 1], [2, 0, 1]]), np.array([[0.1, 0.9], [0.5, 0.5], [0.7, 0.3]])
-    roots = [FullTable(0, (), [a], [[0.3, 0.7]]), FullTable(1, (), [b], [[0.2, 0.3, 0.5]])]
-    merged = fn.BayesianNetwork([a, b, c], [*roots, MergedTable(2, (0, 1), [a, b, c], group_of, p)])
-    full = fn.BayesianNetwork([a, b, c], [*roots, FullTable(2, (0, 1), [a, b, c], p[group_of].reshape(6, 2))])
-    for given_ in ({}, {"c": 1}):
-        got = fn.infer.marginal(merged, ["b", "a"], given=given_)
-        np.testing.assert_allclose(got, fn.infer.marginal(full, ["b", "a"], given=given_), rtol=1e-13)
-
-
 # ------------------------------------------------------------------------------------------------------------- limits
 
 
@@ -188,20 +109,6 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(StateSpaceError) as refused:
         fn.infer.marginal(net, ["x0"], given=children)
     assert refused.value.cells > refused.value.limit == 2**26
-
-
-def test_an_answer_beyond_the_limit_is_refused() -> None:
-    net = random_network(0, [2, 3, 4])
-    assert fn.infer.marginal(net, net.names, max_table=24).shape == (2, 3, 4)
-    with pytest.raises(StateSpaceError) as refused:
-        fn.infer.marginal(net, net.names, max_table=23)
-    assert (refused.value.cells, refused.value.limit) == (24, 23)
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "8", True, None])
-def test_the_limit_is_a_positive_integer(limit: Any) -> None:
-    with pytest.raises(FishernetError, match="max_table"):
-        fn.infer.marginal(random_network(0, [2]), ["v0"], max_table=limit)
 
 
 @pytest.mark.parametrize(("names", "message"), [(["z"], "'z'"), (["v0", "zz"], "'zz'"), (["v1", "v0", "v1"], "'v1'")])

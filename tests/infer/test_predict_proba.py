@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -11,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, UnknownStateError, ZeroProbabilityError
+from fishernet.base.errors import ZeroProbabilityError
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import all_kinds
@@ -39,14 +37,6 @@ def test_missing_cells_are_summed_out(net: fn.BayesianNetwork, seed: int, missin
         np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-300)
 
 
-@given(all_kinds(), st.integers(0, 2**32))
-def test_rows_without_missing_cells_are_predicted_as_the_network_does(net: fn.BayesianNetwork, seed: int) -> None:
-    table = net.sample(20, seed=seed)
-    for name in net.names:
-        got = fn.infer.predict_proba(net, table, name)
-        np.testing.assert_allclose(got, net.predict_proba(table, name), rtol=1e-10, atol=1e-300)
-
-
 def test_a_network_too_large_to_enumerate_is_asked_row_by_row() -> None:
     net = random_network(6, [2, 3, 4] * 7)
     codes = possible_rows(net, 0, 30, 0.5)
@@ -67,15 +57,6 @@ def test_labels_read_with_missing_cells_kept() -> None:
     np.testing.assert_allclose(got[:, 1], [0.18 / 0.26, 0.2, 0.02 / 0.74], rtol=1e-13)
 
 
-def test_columns_and_states_in_other_orders_give_the_same_numbers() -> None:
-    net = random_network(3, [2, 3, 4])
-    table = fn.Table.from_codes(possible_rows(net, 0, 40, 0.3), net.variables)
-    turned = table.select(["v2", "v0", "v1"])
-    other = turned.conform([fn.Variable(v.name, v.states[::-1]) for v in turned.variables])
-    assert other.codes[0].tolist() != turned.codes[0].tolist()
-    np.testing.assert_array_equal(fn.infer.predict_proba(net, other, "v1"), fn.infer.predict_proba(net, table, "v1"))
-
-
 def test_the_targets_column_is_not_looked_at_and_may_be_absent() -> None:
     net = random_network(1, [2, 3, 4])
     codes = possible_rows(net, 0, 30, 0.3)
@@ -90,31 +71,13 @@ def test_the_targets_column_is_not_looked_at_and_may_be_absent() -> None:
     assert fn.infer.predict_proba(net, strange, "v1").shape == (1, 3)
 
 
-def test_another_column_may_not_be_absent() -> None:
-    net = random_network(1, [2, 3, 4])
-    with pytest.raises(SchemaError, match="'v2'"):
-        fn.infer.predict_proba(net, net.sample(5, seed=0).select(["v0", "v1"]), "v1")
-
-
 # --------------------------------------------------------------------------------------------------------------- rows
-
-
-def test_a_row_of_missing_cells_gives_the_marginal() -> None:
-    net = random_network(2, [3, 2, 4])
-    got = fn.infer.predict_proba(net, fn.Table.from_codes([[3, 2, 4]], net.variables), "v2")
-    np.testing.assert_allclose(got[0], reference.marginal(net, ["v2"]), rtol=1e-12)
 
 
 def test_no_rows_give_no_rows() -> None:
     net = random_network(2, [3, 2])
     table = fn.Table.from_codes(np.zeros((0, 2), dtype=int), net.variables)
     assert fn.infer.predict_proba(net, table, "v0").shape == (0, 3)
-
-
-def test_a_network_of_the_target_alone() -> None:
-    net = fn.BayesianNetwork.from_tables([A], {}, {"a": [0.25, 0.75]})
-    got = fn.infer.predict_proba(net, fn.Table.from_codes([[0], [1], [2]], [A]), "a")
-    np.testing.assert_allclose(got, [[0.25, 0.75]] * 3, rtol=1e-13)
 
 
 def test_equal_rows_give_equal_bits() -> None:
@@ -127,27 +90,6 @@ def test_equal_rows_give_equal_bits() -> None:
     np.testing.assert_array_equal(got, np.array([first[int(row)] for row in times]))
 
 
-def test_a_row_alone_gives_the_bits_it_has_among_others() -> None:
-    net = random_network(5, [2, 3, 2, 3, 2, 3])
-    table = fn.Table.from_codes(possible_rows(net, 2, 50, 0.4), net.variables)
-    got = fn.infer.predict_proba(net, table, "v3")
-    for row in range(50):
-        np.testing.assert_array_equal(fn.infer.predict_proba(net, table[row : row + 1], "v3")[0], got[row])
-
-
-def test_the_number_of_threads_changes_no_bit() -> None:
-    net = fn.datasets.load("alarm")
-    table = fn.Table.from_codes(possible_rows(net, 3, 300, 0.2), net.variables)
-    before = fn.set_threads(1)
-    try:
-        one = fn.infer.predict_proba(net, table, "HR")
-        fn.set_threads(3)
-        three = fn.infer.predict_proba(net, table, "HR")
-    finally:
-        fn.set_threads(before)
-    np.testing.assert_array_equal(one, three)
-
-
 # ------------------------------------------------------------------------------------------------------------- errors
 
 
@@ -156,30 +98,3 @@ def test_an_impossible_row_is_named() -> None:
         fn.infer.predict_proba(COPY, fn.Table.from_codes([[2, 0], [2, 1]], [A, B]), "a")
     possible = fn.infer.predict_proba(COPY, fn.Table.from_codes([[2, 0], [2, 2]], [A, B]), "a")
     np.testing.assert_allclose(possible, 0.5, rtol=1e-13)
-
-
-def test_an_unknown_target_is_named() -> None:
-    with pytest.raises(SchemaError, match="'z'"):
-        fn.infer.predict_proba(COPY, COPY.sample(3, seed=0), "z")
-
-
-def test_an_unknown_label_is_named() -> None:
-    with pytest.raises(UnknownStateError, match=r"'b'.*'what'"):
-        fn.infer.predict_proba(COPY, fn.Table.from_frame({"b": ["what"]}), "a")
-
-
-def test_a_table_beyond_the_limit_is_refused() -> None:
-    variables = [fn.Variable(name, range(3)) for name in "abc"]
-    tables: dict[str, Any] = {"a": [0.2, 0.3, 0.5], "b": np.full((3, 3), 1 / 3), "c": np.full((3, 3, 3), 1 / 3)}
-    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"], "c": ["a", "b"]}, tables)
-    table = fn.Table.from_codes([[3, 3, 3]], variables)
-    assert fn.infer.predict_proba(net, table, "c", max_table=27).shape == (1, 3)
-    with pytest.raises(StateSpaceError) as refused:
-        fn.infer.predict_proba(net, table, "c", max_table=2)
-    assert refused.value.cells > refused.value.limit == 2
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "8", True, None])
-def test_the_limit_is_a_positive_integer(limit: Any) -> None:
-    with pytest.raises(FishernetError, match="max_table"):
-        fn.infer.predict_proba(COPY, COPY.sample(1, seed=0), "a", max_table=limit)

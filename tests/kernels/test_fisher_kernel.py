@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +22,6 @@ from fishernet.base.errors import (
 )
 from tests.networks import networks, random_network
 from tests.reference.fisher import (
-    Floats,
     all_rows,
     assert_close,
     covered_arcs,
@@ -32,7 +30,6 @@ from tests.reference.fisher import (
     joint,
     merged_network,
     network_with_a_covered_arc,
-    on_threads,
     possible_rows,
     row_groups,
     scale,
@@ -48,48 +45,27 @@ A, B = fn.Variable("a", ["x", "y"]), fn.Variable("b", ["u", "v", "w"])
 
 @settings(max_examples=60)
 @given(networks(most_variables=4))
-def test_terms_are_theorem_1(net: fn.BayesianNetwork) -> None:
+def test_terms_their_sum_and_the_features_are_theorem_1(net: fn.BayesianNetwork) -> None:
     rows = possible_rows(net, 16)
-    expected = theorem_1(net, rows, rows[:7])
-    terms = fn.kernels.FisherKernel(net).terms(rows, rows[:7])
-    np.testing.assert_allclose(terms, expected, rtol=1e-10, atol=1e-12 * (1 + np.abs(expected).max()))
-    assert terms.dtype == np.float64
-
-
-@settings(max_examples=60)
-@given(networks(most_variables=4))
-def test_the_kernel_is_the_sum_of_the_terms(net: fn.BayesianNetwork) -> None:
-    rows = possible_rows(net, 16)
-    terms = theorem_1(net, rows, rows)
-    size = np.abs(terms).sum(axis=0) + 1
+    expected = theorem_1(net, rows, rows)
+    gram, size = expected.sum(axis=0), np.abs(expected).sum(axis=0) + 1
     kernel = fn.kernels.FisherKernel(net)
-    assert_close(kernel(rows, rows[3:]), terms.sum(axis=0)[:, 3:], size[:, 3:])
-    assert_close(kernel(rows), terms.sum(axis=0), size)
-    assert_close(kernel.terms(rows), terms, size)
-    assert_close(kernel.diag(rows), np.diag(terms.sum(axis=0)), np.diag(size))
+    assert_close(kernel.terms(rows), expected, size)
+    assert_close(kernel.terms(rows, rows[:7]), expected[:, :, :7], size[:, :7])
+    assert_close(kernel(rows, rows[3:]), gram[:, 3:], size[:, 3:])
+    assert_close(kernel(rows), gram, size)
+    assert_close(kernel.diag(rows), np.diag(gram), np.diag(size))
+    features = kernel.features(rows)
+    assert (features.format, features.dtype, features.shape) == ("csr", np.float64, (len(rows), kernel.dimension))
+    assert_close((features @ features.T).toarray(), gram, scale(gram, gram) + 1, rtol=1e-11)
 
 
 @settings(max_examples=60)
 @given(networks(most_variables=4, positive=True))
 def test_the_kernel_is_the_product_of_scores_in_the_inverse_information(net: fn.BayesianNetwork) -> None:
     rows = possible_rows(net, 40)
-    kernel = fn.kernels.FisherKernel(net)
     gram = definition_1(net, rows, rows)
-    assert_close(kernel(rows, rows[:5]), gram[:, :5], scale(gram, gram[:5, :5]) + 1, rtol=1e-9)
-
-
-@settings(max_examples=60)
-@given(networks(most_variables=4))
-def test_the_kernel_is_the_product_of_the_features(net: fn.BayesianNetwork) -> None:
-    rows = possible_rows(net, 40)
-    kernel = fn.kernels.FisherKernel(net)
-    features, gram = kernel.features(rows), kernel(rows)
-    assert scipy.sparse.issparse(features)
-    assert features.format == "csr"
-    assert features.dtype == np.float64
-    assert features.shape == (len(rows), kernel.dimension)
-    product = (features @ kernel.features(rows[:9]).T).toarray()
-    assert_close(product, gram[:, :9], scale(gram, gram[:9, :9]) + 1, rtol=1e-11)
+    assert_close(fn.kernels.FisherKernel(net)(rows, rows[:5]), gram[:, :5], scale(gram, gram[:5, :5]) + 1, rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -298,15 +274,6 @@ def test_columns_and_states_in_other_orders_give_the_same_numbers() -> None:
     assert kernel.model is net
 
 
-def test_weights_do_not_change_the_values_of_rows() -> None:
-    net = random_network(3, [2, 3, 4])
-    rows = all_rows(net)
-    weighted = fn.Table.from_codes(rows, net.variables, weights=np.arange(len(rows)))
-    kernel = fn.kernels.FisherKernel(net)
-    np.testing.assert_array_equal(kernel(weighted), kernel(rows))
-    np.testing.assert_array_equal(kernel.terms(weighted), kernel.terms(rows))
-
-
 def test_what_does_not_fit_is_named() -> None:
     kernel = fn.kernels.FisherKernel(random_network(3, [2, 3]))
     with pytest.raises(SchemaError, match="lacks the column 'v1'"):
@@ -325,16 +292,6 @@ def test_what_is_no_network_has_no_kernel(model: Any) -> None:
         fn.kernels.FisherKernel(model)
 
 
-def test_no_rows_give_an_empty_matrix() -> None:
-    net = random_network(3, [2, 3])
-    kernel, none = fn.kernels.FisherKernel(net), fn.Table.from_codes(np.zeros((0, 2), dtype=int), net.variables)
-    assert kernel(none).shape == (0, 0)
-    assert kernel(none, [[0, 0]]).shape == (0, 1)
-    assert kernel.terms([[0, 0]], none).shape == (2, 1, 0)
-    assert kernel.features(none).shape == (0, kernel.dimension)
-    assert kernel.diag(none).shape == (0,)
-
-
 # --------------------------------------------------------------------------------------------------- large and exact
 
 
@@ -348,29 +305,6 @@ def test_large_tables_equal_the_feature_product() -> None:
     assert_close(gram, (first @ second.T).toarray(), size, rtol=1e-11)
     for rows, columns in itertools.product([slice(0, 3), slice(1090, None)], [slice(0, 2), slice(695, None)]):
         np.testing.assert_allclose(gram[rows, columns], kernel(X[rows], Y[columns]), rtol=1e-12)
-
-
-def test_a_kernel_matrix_is_exactly_symmetric() -> None:
-    net = random_network(6, [3, 4, 2, 5, 3])
-    table = net.sample(1100, seed=1)
-    kernel = fn.kernels.FisherKernel(net)
-    gram = kernel(table)
-    np.testing.assert_array_equal(gram, gram.T)
-    assert_close(gram, kernel(table, table), np.sqrt(np.outer(kernel.diag(table), kernel.diag(table))))
-    terms = kernel.terms(table[:40])
-    np.testing.assert_array_equal(terms, terms.transpose(0, 2, 1))
-
-
-def test_the_number_of_threads_changes_no_bit() -> None:
-    net = random_network(6, [3, 4, 2, 5, 3])
-    X, Y = net.sample(1100, seed=1), net.sample(700, seed=2)
-
-    def work() -> list[Floats]:
-        k = fn.kernels.FisherKernel(net)
-        return [k(X), k(X, Y), k.diag(X), k.terms(X[:80], Y), k.features(X).toarray(), k.mean_features(X)]
-
-    for one, two in zip(on_threads(1, work), on_threads(2, work), strict=True):
-        np.testing.assert_array_equal(one, two)
 
 
 def test_a_network_without_variables_is_refused() -> None:

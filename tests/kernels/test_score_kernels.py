@@ -8,32 +8,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 import scipy.sparse
+from scipy.linalg import block_diag
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
-from fishernet.kernels import CountKernel, FeatureKernel, FisherKernel, Kernel, Normalized, Rbf
+from fishernet.kernels import CountKernel, FisherKernel, Normalized, Rbf
+from fishernet.sklearn import FisherFeatures
+from tests.reference.gaussians import random_bayesian_network, random_markov_network
 from tests.reference.hidden_markov import random_parts
 
 HMM = fn.HiddenMarkovModel([0.4, 0.6], [[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.15, 0.05], [0.3, 0.3, 0.4]], alphabet="abc")
 X, Y = ["abca", "bbca", "aabc", "cccc"], ["abcc", "baba"]
 ALL = ["".join(s) for s in itertools.product("abc", repeat=4)]
-
-
-def test_it_is_a_kernel_with_features() -> None:
-    for kernel in (FisherKernel(HMM, metric="practical"), FisherKernel(HMM, length=4), CountKernel(HMM)):
-        assert isinstance(kernel, Kernel)
-        assert isinstance(kernel, FeatureKernel)
-        features = kernel.features(X)
-        assert features.shape == (4, kernel.dimension)
-        gram = kernel(X)
-        np.testing.assert_array_equal(gram, gram.T)
-        np.testing.assert_allclose(gram, features @ features.T, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(kernel(X, Y), features @ kernel.features(Y).T, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(kernel.diag(X), np.diag(gram), rtol=1e-12)
-        np.testing.assert_allclose(kernel.mean_features(X), features.mean(axis=0), rtol=1e-12, atol=1e-13)
-        assert np.linalg.eigvalsh(gram).min() > -1e-10 * gram.max()
 
 
 def test_the_practical_kernel_is_the_product_of_the_scores() -> None:
@@ -174,3 +163,58 @@ def test_what_does_not_fit_is_refused() -> None:
     only_a = fn.HiddenMarkovModel([1], [[1]], [[1, 0]], alphabet="ab")
     with pytest.raises(ZeroProbabilityError, match="string 1"):
         FisherKernel(only_a, metric="practical")(["aa", "ab"])
+
+
+# ------------------------------------------------------------------------------------------------ Gaussian networks
+
+MARKOV, BAYES = random_markov_network(3, 4, 0.5), random_bayesian_network(3, 4, 0.5)
+MODELS: list[Any] = [MARKOV, BAYES]
+ROWS, OTHERS = np.random.default_rng(0).normal(size=(5, 4)), np.random.default_rng(1).normal(size=(3, 4))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_the_invariant_kernel_has_the_inverse_information_between_scores(model: Any) -> None:
+    information = model.fisher_information()
+    between = np.linalg.inv(information if model is MARKOV else block_diag(*information))
+    expected = model.fisher_scores(ROWS) @ between @ model.fisher_scores(OTHERS).T
+    np.testing.assert_allclose(FisherKernel(model)(ROWS, OTHERS), expected, rtol=1e-7, atol=1e-9)
+
+
+def test_two_ways_to_write_one_distribution_have_one_kernel() -> None:
+    """A complete DAG and a complete graph parametrize all normal distributions: the invariant kernel is the same."""
+    bayes = random_bayesian_network(7, 4, 1.0)
+    expected = FisherKernel(bayes)(ROWS, OTHERS)
+    np.testing.assert_allclose(FisherKernel(bayes.to_markov_network())(ROWS, OTHERS), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_frames_are_matched_by_name(model: Any) -> None:
+    kernel = FisherKernel(model)
+    frame = pd.DataFrame(ROWS, columns=list(model.names))[list(model.names)[::-1]].assign(weights=7.0)
+    columns = {name: frame[name].to_numpy() for name in frame}
+    for named in (frame, columns):
+        np.testing.assert_array_equal(kernel(named), kernel(ROWS))
+        np.testing.assert_array_equal(kernel(named, OTHERS), kernel(ROWS, OTHERS))
+        np.testing.assert_array_equal(kernel.mean_features(named), kernel.mean_features(ROWS))
+    empirical = FisherKernel(model, metric="empirical", reference=frame)
+    np.testing.assert_array_equal(empirical(ROWS), FisherKernel(model, metric="empirical", reference=ROWS)(ROWS))
+
+
+def test_a_kind_of_parameters_alone() -> None:
+    kernel = FisherKernel(MARKOV, parameters=["mean"])
+    off = ROWS - MARKOV.mean
+    np.testing.assert_allclose(kernel(ROWS), off @ MARKOV.precision @ off.T, rtol=1e-9, atol=1e-9)
+
+
+def test_rows_of_another_width_are_refused() -> None:
+    with pytest.raises(fn.SchemaError, match=r"shape \(n, 4\)"):
+        FisherKernel(MARKOV)(ROWS[:, :3])
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_features_for_scikit_learn(model: Any) -> None:
+    features = FisherFeatures(model, metric="invariant").fit_transform(ROWS)
+    np.testing.assert_allclose(features @ features.T, FisherKernel(model)(ROWS), rtol=1e-9)
+    rows = MARKOV.sample(50, seed=2)
+    learned = FisherFeatures(fn.learn.gaussian_network, options={"graph": MARKOV.graph}).fit(rows)
+    np.testing.assert_array_equal(learned.transform(ROWS), learned.model_.fisher_scores(ROWS))

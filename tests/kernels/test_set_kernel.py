@@ -55,77 +55,26 @@ def size_of(net: fn.BayesianNetwork, *tables: fn.Table) -> float:
 
 @settings(max_examples=60)
 @given(situations())
-def test_the_set_kernel_is_the_average_over_all_pairs(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
-    net, X, Y = case
-    got = fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y)
-    assert isinstance(got, float)
-    assert got == pytest.approx(set_kernel(literal(net), X, Y), rel=1e-10, abs=1e-12 * size_of(net, X, Y))
-
-
-@settings(max_examples=60)
-@given(situations())
-def test_the_set_kernel_is_the_formula_of_the_counts(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
-    net, X, Y = case
-    got = fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y)
-    assert got == pytest.approx(set_kernel_of_counts(net, X, Y), rel=1e-10, abs=1e-12 * size_of(net, X, Y))
-
-
-@settings(max_examples=60)
-@given(situations())
-def test_the_squared_distance_is_equation_10(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
-    net, X, Y = case
-    got = fn.compare.mmd(fn.kernels.FisherKernel(net), X, Y)
-    assert isinstance(got, float)
-    assert got == pytest.approx(squared_mmd(literal(net), X, Y), rel=1e-9, abs=1e-12 * size_of(net, X, Y))
-    assert got >= -1e-12 * size_of(net, X, Y)
-
-
-@settings(max_examples=40)
-@given(situations())
-def test_a_kernel_without_features_gives_the_same(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
+def test_means_of_pairs_formulas_of_counts_and_equal_rows_agree(
+    case: tuple[fn.BayesianNetwork, fn.Table, fn.Table],
+) -> None:
+    """The set kernel is the mean over all pairs, and a formula of counts; the squared distance is Eq. 10."""
     net, X, Y = case
     kernel = fn.kernels.FisherKernel(net)
+    near = {"rel": 1e-9, "abs": 1e-12 * size_of(net, X, Y)}
+    similarity, distance = fn.kernels.set_kernel(kernel, X, Y), fn.compare.mmd(kernel, X, Y)
+    assert (type(similarity), type(distance)) == (float, float)
+    assert similarity == pytest.approx(set_kernel(literal(net), X, Y), **near)
+    assert similarity == pytest.approx(set_kernel_of_counts(net, X, Y), **near)
+    assert distance == pytest.approx(squared_mmd(literal(net), X, Y), **near)
+    assert distance >= 0
     plain = WithoutFeatures(kernel)
-    rounding = 1e-12 * size_of(net, X, Y)
-    for function in (fn.kernels.set_kernel, fn.compare.mmd):
-        assert function(plain, X, Y) == pytest.approx(function(kernel, X, Y), rel=1e-10, abs=rounding)
-
-
-@settings(max_examples=40)
-@given(situations())
-def test_a_weight_is_a_number_of_equal_rows(case: tuple[fn.BayesianNetwork, fn.Table, fn.Table]) -> None:
-    net, X, Y = case
-    rounding = 1e-12 * size_of(net, X, Y)
-    for kernel in (fn.kernels.FisherKernel(net), fn.kernels.Rbf(fn.kernels.FisherKernel(net), 2.0)):
-        for function in (fn.kernels.set_kernel, fn.compare.mmd):
-            expected = function(kernel, repeated(X), repeated(Y))
-            assert function(kernel, X, Y) == pytest.approx(expected, rel=1e-10, abs=rounding)
-
-
-@settings(max_examples=40)
-@given(situations())
-def test_mean_features_from_counts_are_the_mean_of_the_features(
-    case: tuple[fn.BayesianNetwork, fn.Table, fn.Table],
-) -> None:
-    net, X, _ = case
-    kernel = fn.kernels.FisherKernel(net)
-    share = np.array(weights_of(X)) / sum(weights_of(X))
-    mean = kernel.mean_features(X)
-    assert mean.shape == (kernel.dimension,)
-    rounding = 1e-13 * np.sqrt(size_of(net, X))
-    np.testing.assert_allclose(mean, kernel.features(X).T @ share, rtol=1e-10, atol=rounding)
-
-
-@settings(max_examples=40)
-@given(situations())
-def test_the_set_kernel_is_the_product_of_the_mean_features(
-    case: tuple[fn.BayesianNetwork, fn.Table, fn.Table],
-) -> None:
-    net, X, Y = case
-    kernel = fn.kernels.FisherKernel(net)
-    product = float(kernel.mean_features(X) @ kernel.mean_features(Y))
-    rounding = 1e-12 * size_of(net, X, Y)
-    assert fn.kernels.set_kernel(kernel, X, Y) == pytest.approx(product, rel=1e-10, abs=rounding)
+    assert fn.kernels.set_kernel(plain, X, Y) == pytest.approx(similarity, **near)
+    assert fn.compare.mmd(plain, X, Y) == pytest.approx(distance, **near)
+    radial = fn.kernels.Rbf(kernel, 2.0)
+    for function in (fn.kernels.set_kernel, fn.compare.mmd):  # a weight is a number of equal rows
+        for k in (kernel, radial):
+            assert function(k, X, Y) == pytest.approx(function(k, repeated(X), repeated(Y)), **near)
 
 
 # -------------------------------------------------------------------------------------------------------------- facts
@@ -218,6 +167,28 @@ def test_groups_that_are_empty_in_one_table_add_nothing() -> None:
     np.testing.assert_array_equal(terms[child.child], 0)
     expected = terms[1 - child.child].mean()
     assert fn.kernels.set_kernel(fn.kernels.FisherKernel(net), X, Y) == pytest.approx(expected, rel=1e-12)
+
+
+def test_tables_from_one_source_come_nearer_than_tables_from_two() -> None:
+    """The distance of two samples of the model falls like 1 / n; to another distribution it does not."""
+    net, other = random_network(1, [2, 3, 4]), random_network(2, [2, 3, 4])
+    kernel = fn.kernels.FisherKernel(net)
+    same = [fn.compare.mmd(kernel, net.sample(n, seed=1), net.sample(n, seed=2)) for n in (100, 10_000)]
+    apart = fn.compare.mmd(kernel, net.sample(10_000, seed=1), other.sample(10_000, seed=2))
+    # E = n_parameters (1/n + 1/n) for two samples of the model
+    assert same[1] < 3 * net.n_parameters * 2 / 10_000
+    assert same[1] < same[0] < apart
+
+
+def test_the_expectation_of_the_distance_of_two_samples() -> None:
+    """E phi = 0 and E |phi|^2 = n_parameters, so E d(X, Y) = n_parameters (1/n + 1/m)."""
+    net = random_network(3, [2, 3], sharp=5.0)
+    kernel = fn.kernels.FisherKernel(net)
+    expected = net.n_parameters * (1 / 40 + 1 / 60)
+    distances = np.array(
+        [fn.compare.mmd(kernel, net.sample(40, seed=2 * i), net.sample(60, seed=2 * i + 1)) for i in range(400)]
+    )
+    assert abs(distances.mean() - expected) < 5 * distances.std() / np.sqrt(400)
 
 
 # ---------------------------------------------------------------------------------------------------------- refusals

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.kernels import FeatureKernel, Normalized, Rbf, SpectrumKernel, set_kernel
+from fishernet.kernels import FeatureKernel, SpectrumKernel
 
 texts = st.lists(st.text("abc", max_size=9), max_size=6)
 alphabets = st.sampled_from([None, "abc", "cxba"])
@@ -34,29 +33,11 @@ def test_the_kernel_is_the_inner_product_of_counts(X: list[str], Y: list[str], k
 
 
 @given(texts.filter(bool), st.integers(1, 3))
-def test_features_give_the_kernel(X: list[str], k: int) -> None:
-    kernel = SpectrumKernel(k, "abc")
-    assert isinstance(kernel, FeatureKernel)
-    features = kernel.features(X)
-    assert features.shape == (len(X), kernel.dimension)
-    np.testing.assert_array_equal((features @ features.T).toarray(), kernel(X))
-    np.testing.assert_allclose(set_kernel(kernel, X, X), kernel(X).mean(), atol=1e-12)
-
-
-@given(texts.filter(bool), st.integers(1, 3))
 def test_features_are_the_steps_of_a_markov_chain(X: list[str], k: int) -> None:
     chain = fn.MarkovChain("abc", k - 1, np.full((3,) * k, 1 / 3))
     kernel = SpectrumKernel(k, "abc")
     assert isinstance(kernel, FeatureKernel)
     np.testing.assert_array_equal(kernel.features(X).toarray(), chain.counts(X).toarray())
-
-
-def test_sums_cosines_and_radial_functions_take_strings() -> None:
-    strings = ["abab", "bbb", "a", ""]
-    both = SpectrumKernel(1) + SpectrumKernel(2)
-    np.testing.assert_array_equal(both(strings), SpectrumKernel(1)(strings) + SpectrumKernel(2)(strings))
-    np.testing.assert_allclose(Normalized(SpectrumKernel(1))(strings).diagonal(), [1, 1, 1, 0], rtol=1e-12)
-    assert Rbf(SpectrumKernel(2, "ab"), 2.0)(strings, strings[:2]).shape == (4, 2)
 
 
 def test_symbols_may_be_anything() -> None:
@@ -88,19 +69,3 @@ def test_a_length_that_is_none_is_refused(k: Any) -> None:
 def test_a_symbol_outside_the_alphabet_is_named() -> None:
     with pytest.raises(fn.UnknownStateError, match="string 1 has the symbol 'x' at position 0"):
         SpectrumKernel(1, "ab")(["ab", "xb"])
-
-
-@pytest.mark.parametrize("alphabet", [None, "ab"])
-def test_a_kernel_pickles(alphabet: str | None) -> None:
-    kernel = SpectrumKernel(2, alphabet)
-    again = pickle.loads(pickle.dumps(kernel))
-    assert type(again) is type(kernel)
-    assert again(["abab"]).tolist() == [[5]]
-
-
-@pytest.mark.parametrize("alphabet", [None, "ab"])
-def test_a_cosine_pickles(alphabet: str | None) -> None:
-    cosine = Normalized(SpectrumKernel(2, alphabet))
-    again = pickle.loads(pickle.dumps(cosine))
-    assert type(again) is type(cosine)
-    np.testing.assert_array_equal(again(["abab", "ba"]), cosine(["abab", "ba"]))

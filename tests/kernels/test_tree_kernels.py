@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.kernels import HiddenTreeKernel, PrunedTreeKernel
-from tests.reference.trees import Case, Floats, cases, kernel, labellings, prior, pruned_kernel, random_tree, rows
+from tests.reference.trees import Case, Floats, cases, kernel, labellings, prior, pruned_kernel, random_tree
 
 KEEP = st.sampled_from([None, 1.0, 0.5, 0.01])
 
@@ -58,33 +58,6 @@ def test_over_all_pairs_it_sums_to_the_probability_of_the_arities(case: Case, ke
     assert total == pytest.approx(met, rel=1e-10)
 
 
-def kinds(case: Case) -> list[Any]:
-    model = case.model()
-    other = Case(case.tree, case.root[::-1].copy(), case.transition, case.emission, None).model()
-    return [
-        HiddenTreeKernel(model),
-        HiddenTreeKernel([model, other], [0.25, 0.75]),
-        PrunedTreeKernel(model),
-        PrunedTreeKernel(model, keep=0.4),
-    ]
-
-
-@given(case=cases())
-@settings(max_examples=25, deadline=None)
-def test_the_laws_of_a_kernel(case: Case) -> None:
-    strings = some_strings(case, 12)
-    for k in kinds(case):
-        gram = k(strings)
-        assert isinstance(k, fn.kernels.Kernel)
-        np.testing.assert_array_equal(gram, gram.T)
-        np.testing.assert_allclose(k.diag(strings), np.diag(gram), rtol=1e-12)
-        np.testing.assert_allclose(k(strings[:5], strings), gram[:5], rtol=1e-12)
-        lengths = np.sqrt(np.diag(gram))
-        there = lengths > 0
-        cosines = gram[there][:, there] / np.outer(lengths[there], lengths[there])
-        assert not there.any() or np.linalg.eigvalsh(cosines).min() > -1e-10
-
-
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 300])
 def test_tiles_join_without_seams(n: int) -> None:
     """Rows computed all together are those computed one by one, whatever symbols repeat."""
@@ -97,18 +70,6 @@ def test_tiles_join_without_seams(n: int) -> None:
     alone = np.vstack([k([strings[i]], strings) for i in some])
     np.testing.assert_allclose(whole[some], alone, rtol=1e-13)
     np.testing.assert_allclose(k.diag(strings), np.diag(whole), rtol=1e-13)
-
-
-def test_threads_do_not_change_a_bit() -> None:
-    case = large(40, seed=6)
-    strings = some_strings(case, 150)
-    before = fn.set_threads(1)
-    try:
-        one = HiddenTreeKernel(case.model())(strings)
-        fn.set_threads(4)
-        np.testing.assert_array_equal(HiddenTreeKernel(case.model())(strings), one)
-    finally:
-        fn.set_threads(before)
 
 
 def naive_log(case: Case, s: Any, t: Any) -> float:
@@ -211,10 +172,3 @@ def test_what_does_not_fit_is_an_error() -> None:
             PrunedTreeKernel(model, keep=keep)
     assert k([]).shape == (0, 0)
     assert k([], [[0, 0, 0, 0]]).shape == (0, 1)
-
-
-def test_three_states_and_many_symbols() -> None:
-    draws = np.random.default_rng(9)
-    case = Case(random_tree(5, draws), rows(3, seed=1), rows(3, 3, seed=2), rows(3, 20, seed=3))
-    strings = some_strings(case, 6)
-    np.testing.assert_allclose(HiddenTreeKernel(case.model())(strings), kernel(case, strings), rtol=1e-11)

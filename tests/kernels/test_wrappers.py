@@ -1,11 +1,10 @@
-"""The laws of every kernel, and what the wrappers make of the kernels inside."""
+"""What the wrappers make of the kernels inside."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,22 +12,10 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import FishernetError
 from tests.networks import random_network
-from tests.reference.fisher import AnyKernel, Floats, WithoutFeatures, assert_close, merged_network, scale
+from tests.reference.fisher import Floats, assert_close, merged_network, scale
 
 NET = random_network(4, [2, 3, 4, 2])
 TABLE = NET.sample(60, seed=1)
-
-
-class EqualCells:
-    """A kernel of our own: the number of cells in which two rows are equal."""
-
-    def __call__(self, X: fn.Table, Y: fn.Table | None = None) -> Floats:
-        other = X if Y is None else Y
-        pairs = zip(X.codes, other.codes, strict=True)
-        return np.asarray(np.sum([a[:, None] == b for a, b in pairs], axis=0), dtype=np.float64)
-
-    def diag(self, X: fn.Table) -> Floats:
-        return np.full(X.n_rows, float(len(X.variables)))
 
 
 class Product:
@@ -43,91 +30,8 @@ class Product:
         return np.diag(self(X)).copy()
 
 
-def kernels() -> dict[str, Any]:
-    """Made when a test asks, so that a package without kernels fails test by test."""
-    fisher: Any = fn.kernels.FisherKernel(NET)
-    practical: Any = fn.kernels.FisherKernel(NET, metric="practical")
-    with_features = {
-        "fisher": fisher,
-        "practical": practical,
-        "empirical": fn.kernels.FisherKernel(NET, metric="empirical", reference=TABLE),
-        "normalized": fn.kernels.Normalized(fisher),
-        "sum": fisher + practical,
-        "scaled": 2.5 * fisher,
-        "nothing": 0.0 * fisher,
-        "nested": fn.kernels.Normalized(fisher + 0.5 * practical) + 3.0 * practical,
-    }
-    plain = WithoutFeatures(fisher)
-    doubled: Any = 2.0 * fn.kernels.Normalized(fisher * fisher)
-    without = {
-        "rbf": fn.kernels.Rbf(fisher, 3.0),
-        "product": fisher * practical,
-        "deep": doubled + fn.kernels.Rbf(practical, 10.0),
-        "normalized, no features": fn.kernels.Normalized(plain),
-        "rbf of our own": fn.kernels.Rbf(EqualCells(), 1.0),
-        "normalized of our own": fn.kernels.Normalized(EqualCells()) * fisher,
-    }
-    return {**with_features, **without}
-
-
-WITH_FEATURES = ["fisher", "practical", "empirical", "normalized", "sum", "scaled", "nothing", "nested"]
-EVERY = [*WITH_FEATURES, "rbf", "product", "deep", "normalized, no features", "rbf of our own", "normalized of our own"]
-
-
 def dense(features: Any) -> Floats:
     return np.asarray(features.toarray() if hasattr(features, "toarray") else features)
-
-
-# ----------------------------------------------------------------------------------------------------- laws of all
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_matrices_are_positive_semidefinite(name: str) -> None:
-    gram = kernels()[name](TABLE)
-    values = np.linalg.eigvalsh(gram)
-    assert values.min() >= -1e-10 * max(values.max(), 1e-300)
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_matrices_are_exactly_symmetric(name: str) -> None:
-    gram = kernels()[name](TABLE)
-    assert gram.dtype == np.float64
-    np.testing.assert_array_equal(gram, gram.T)
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_the_diagonal_is_the_diagonal(name: str) -> None:
-    kernel = kernels()[name]
-    np.testing.assert_allclose(kernel.diag(TABLE), np.diag(kernel(TABLE)), rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_two_tables_give_a_part_of_the_matrix_of_both(name: str) -> None:
-    kernel = kernels()[name]
-    gram = kernel(TABLE)
-    assert_close(kernel(TABLE[:50], TABLE[45:]), gram[:50, 45:], scale(gram[:50, :50], gram[45:, 45:]))
-
-
-@pytest.mark.parametrize("name", WITH_FEATURES)
-def test_features_give_the_kernel(name: str) -> None:
-    kernel = kernels()[name]
-    gram = kernel(TABLE, TABLE[:20])
-    first, second = dense(kernel.features(TABLE)), dense(kernel.features(TABLE[:20]))
-    assert first.shape == (60, kernel.dimension)
-    size = np.sqrt(np.outer(kernel.diag(TABLE), kernel.diag(TABLE[:20])))
-    assert_close(first @ second.T, gram, size, rtol=1e-11)
-
-
-@pytest.mark.parametrize("name", WITH_FEATURES)
-def test_mean_features_are_the_weighted_mean_of_the_features(name: str) -> None:
-    kernel = kernels()[name]
-    weights = np.random.default_rng(0).integers(0, 4, size=60)
-    weighted = fn.Table(TABLE.variables, TABLE.codes, weights=weights)
-    features = dense(kernel.features(TABLE))
-    for table, share in ((TABLE, np.full(60, 1 / 60)), (weighted, weights / weights.sum())):
-        mean = kernel.mean_features(table)
-        assert mean.shape == (kernel.dimension,)
-        np.testing.assert_allclose(mean, share @ features, rtol=1e-10, atol=1e-12 * (1 + np.abs(features).max()))
 
 
 # --------------------------------------------------------------------------------------------------------- formulas
@@ -197,12 +101,6 @@ def test_kernels_of_different_networks_add() -> None:
     np.testing.assert_allclose(both(table), one(table) + two(table), rtol=1e-12)
 
 
-def test_a_kernel_of_our_own_is_taken() -> None:
-    kernel: AnyKernel = EqualCells()
-    expected = EqualCells()(TABLE) / len(TABLE.variables)
-    np.testing.assert_allclose(fn.kernels.Normalized(kernel)(TABLE), expected, rtol=1e-13)
-
-
 # ---------------------------------------------------------------------------------------------------------- refusals
 
 
@@ -216,13 +114,3 @@ def test_a_bandwidth_is_a_positive_number(bandwidth: float) -> None:
 def test_a_negative_multiple_is_no_kernel(factor: float) -> None:
     with pytest.raises(FishernetError):
         factor * fn.kernels.FisherKernel(NET)
-
-
-def test_the_matrices_are_the_callers() -> None:
-    """Writing into a result does not change the next one."""
-    for name in EVERY:
-        kernel = kernels()[name]
-        first: npt.NDArray[np.float64] = kernel(TABLE)
-        kept = first.copy()
-        first[:] = 7
-        np.testing.assert_array_equal(kernel(TABLE), kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
-from fishernet.data import Counts, as_source
 from tests.reference.dependency import algorithm_6, conditional_entropy, frequencies
 from tests.reference.scoring import family_score, total_weight
+from tests.sources import halves
 from tests.tables import random_table, tables
 
 Inputs = tuple[tuple[int, ...], ...]
@@ -53,20 +53,6 @@ def assert_fitted(dn: fn.DependencyNetwork, table: fn.Table, inputs: Inputs, *, 
     for v, conditional in enumerate(dn.conditionals):
         expected = frequencies(table, v, inputs[v], keep_positive=keep_positive)
         np.testing.assert_allclose(conditional.table(), expected, rtol=1e-13, atol=0)
-
-
-class Parts:
-    """A table in two places, of which only counts are known."""
-
-    def __init__(self, table: fn.Table) -> None:
-        third = table.n_rows // 3
-        self._sources = [as_source(table[:third]), as_source(table[third:])]
-        self.variables: Any = table.variables
-        self.n_rows: Any = sum(source.n_rows for source in self._sources)
-
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
-        first, second = (source.counts(sets) for source in self._sources)
-        return [a + b for a, b in zip(first, second, strict=True)]
 
 
 # ------------------------------------------------------------------------------------------------------ Algorithm 6
@@ -321,11 +307,11 @@ def test_what_is_learned_ends_near_the_data() -> None:
 @pytest.mark.parametrize("score", ["mdl", "aic"])
 def test_a_source_of_counts_gives_what_its_table_gives(score: str, search: str) -> None:
     table = random_table(5, 900, [2, 3, 4, 2, 2, 30])
-    found, expected = (fn.learn.local_structure(d, score=score, search=search) for d in (Parts(table), table))
+    found, expected = (fn.learn.local_structure(d, score=score, search=search) for d in (halves(table), table))
     assert found.inputs == expected.inputs
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12)
     assert (found.n_candidates, found.n_scores) == (expected.n_candidates, expected.n_scores)
-    assert fn.learn.dependency_network(Parts(table)) == fn.learn.dependency_network(table)
+    assert fn.learn.dependency_network(halves(table)) == fn.learn.dependency_network(table)
 
 
 def test_weights_are_repetitions() -> None:
@@ -391,7 +377,7 @@ def test_smoothing_and_inputs_that_are_none_are_refused(options: dict[str, Any])
 def test_missing_cells_and_empty_tables_are_refused() -> None:
     incomplete = random_table(0, 100, [2, 2], missing=0.2)
     for learn in (fn.learn.local_structure, fn.learn.dependency_network):
-        for data in (incomplete, Parts(incomplete)):
+        for data in (incomplete, halves(incomplete)):
             with pytest.raises(MissingValueError):
                 learn(data)
         with pytest.raises(SchemaError, match="no columns"):

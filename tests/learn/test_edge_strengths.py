@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
 from fishernet.learn import EdgeStrengths
+from tests.sources import Parts
 from tests.tables import random_table
 
 Floats = npt.NDArray[np.float64]
@@ -329,8 +330,8 @@ def test_a_number_of_samples_that_is_none_is_refused(n: Any) -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(MissingValueError, match="edge_strengths needs a table without missing cells"):
         fn.learn.edge_strengths(random_table(0, 50, [2, 2], missing=0.2))
-    with pytest.raises(SchemaError, match="needs a Table or a data frame, not TableCounts"):
-        fn.learn.edge_strengths(fn.data.as_source(TABLE))  # type: ignore[arg-type]
+    with pytest.raises(SchemaError, match="needs a Table or a data frame, not Parts"):
+        fn.learn.edge_strengths(Parts(TABLE))  # type: ignore[arg-type]
     for empty in (TABLE[:0], fn.Table(TABLE.variables, TABLE.codes, weights=np.zeros(200, dtype=int))):
         with pytest.raises(SchemaError, match="no rows to draw"):
             fn.learn.edge_strengths(empty)

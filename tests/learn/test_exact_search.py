@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, StateSpaceError
-from fishernet.data import Counts, CountSource, as_source
+from fishernet.data import Source
 from fishernet.learn.exact import TableRun, bytes_needed
 from fishernet.scores import SCORES, Families, LocalScores, named_score
 from tests.interrupts import interrupt_once_begun
 from tests.reference.exact import Masks, all_dags, best_by_subsets, best_of_all
 from tests.reference.scoring import family_score
+from tests.sources import Parts
 from tests.tables import random_table, tables
 
 EVERY = pytest.mark.parametrize("name", sorted(SCORES))
@@ -34,11 +35,11 @@ def by_definition(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]]
 
 
 def by_library(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]], float]:
-    scores = LocalScores(as_source(table), named_score(name))
+    scores = LocalScores(table, named_score(name))
     return lambda child, parents: float(scores(Families.from_pairs([(child, parents)]))[0])
 
 
-def exact(table: fn.Table | CountSource, name: str, **options: object) -> fn.learn.SearchResult:
+def exact(table: fn.Table | Source, name: str, **options: object) -> fn.learn.SearchResult:
     return fn.learn.structure(table, score=name, search="exact", **options)  # type: ignore[arg-type]
 
 
@@ -162,19 +163,10 @@ def test_the_score_of_asia_is_that_of_its_equivalence_class() -> None:
 
 @EVERY
 def test_any_source_and_any_score(name: str) -> None:
-    class Remote:
-        def __init__(self, table: fn.Table) -> None:
-            self.inside = as_source(table)
-            self.variables = table.variables
-            self.n_rows = table.n_rows
-
-        def counts(self, sets: list[tuple[int, ...]]) -> list[Counts]:
-            return self.inside.counts(sets)
-
     table = random_table(4, 200, [2, 3, 2, 3, 4])
     for rules in ({}, {"max_parents": 1, "forbidden": [("v0", "v1")]}):
         near = exact(table, name, **rules)
-        far = exact(Remote(table), name, **rules)  # type: ignore[arg-type]
+        far = exact(Parts(table), name, **rules)
         assert same(near.score, far.score)
         assert near.dag == far.dag
 
@@ -235,7 +227,7 @@ def test_too_many_parent_sets_are_refused_before_any_is_scored() -> None:
 
 def test_a_limit_of_ones_own() -> None:
     table = wide(10)
-    need = bytes_needed(as_source(table), named_score("k2"))
+    need = bytes_needed(LocalScores(table, named_score("k2")))
     assert exact(table, "k2", max_memory=need).n_scores == 5120
     with pytest.raises(StateSpaceError, match="parent sets of an exact search over 10 variables"):
         exact(table, "k2", max_memory=need - 1)

@@ -91,13 +91,13 @@ def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
     for size in range(6):
         for chosen in itertools.combinations(range(7), size):
             mask = sum(1 << v for v in chosen)
-            assert subsets[mask] == pytest.approx(rule.joint(scatter.counts([chosen])[0]), abs=1e-9)
+            assert subsets[mask] == pytest.approx(rule.joint(scatter.statistics([chosen])[0]), abs=1e-9)
 
 
 @pytest.mark.parametrize(
     ("X", "score", "message"),
     [
-        (numbers(30, 3, 1), "bic", "a Table or a source of counts"),
+        (numbers(30, 3, 1), "bic", "a source of statistics"),
         (Scatter.from_data(numbers(30, 3, 1)), "bic", "take score='fractional'"),
         (numbers(30, 3, 1)[:, [0, 1, 1]], "fractional", "linear combination"),
         (np.ones((9, 2)), "fractional", "constant"),
@@ -121,5 +121,6 @@ def test_structure_and_parameters_in_one() -> None:
         assert isinstance(found, fn.BayesianNetwork)
         assert found.dag == fn.learn.dag(data, score="fractional", search="exact")
         assert found == fn.learn.parameters(found.dag, data)
+        assert fn.learn.bayesian_network(data, search="exact") == found  # the score for numbers is the default
     with pytest.raises(fn.FishernetError, match="take score='fractional'"):
-        fn.learn.bayesian_network(X)
+        fn.learn.bayesian_network(X, score="bic")

@@ -70,7 +70,7 @@ def test_frames_and_scatters_are_matched_by_name(kind: Any) -> None:
 def test_tables_are_fitted_as_before() -> None:
     table = fn.Table.from_frame({"a": [0, 1, 1], "b": [1, 1, 0]})
     assert isinstance(fn.learn.parameters(fn.Dag.from_edges(["a", "b"], [("a", "b")]), table), fn.BayesianNetwork)
-    with pytest.raises(fn.SchemaError, match="a Table or a source of counts is needed, not str"):
+    with pytest.raises(fn.SchemaError, match="a source of statistics is needed, not str"):
         fn.learn.parameters(DAG, "a")
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.progress import Watch
-from fishernet.data import as_source
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import SearchResult
@@ -22,7 +21,7 @@ from tests.tables import random_table, tables
 
 
 def orders_alone(table: fn.Table, score: str, max_parents: int | None = None) -> SearchResult:
-    scorer = LocalScores(as_source(table), named_score(score))
+    scorer = LocalScores(table, named_score(score))
     search = Order(restarts=0, graphs=False)
     return search.run(scorer, Rules.of(table.names, max_parents=max_parents), Watch())
 
@@ -85,7 +84,7 @@ def test_parents_that_help_only_together_are_found(seed: int) -> None:
     rules = {"forbidden": [("child", name) for name in names[:3]], "max_parents": 2}
     assert fn.local_score(table, "child", ["decoy"]) > fn.local_score(table, "child", ["first"])
     orders = Order(restarts=0).run(
-        LocalScores(as_source(table), named_score("bic")),
+        LocalScores(table, named_score("bic")),
         Rules.of(names, states=table.cardinalities, **rules),  # type: ignore[arg-type]
         Watch(),
     )

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import StateSpaceError
 from fishernet.base.progress import Watch
-from fishernet.data import as_source
 from fishernet.learn import exact_sparse
 from fishernet.learn.exact_sparse import ParentSetSearch, SparseRun
 from fishernet.learn.rules import Rules
@@ -34,14 +33,14 @@ def rules_of(table: fn.Table, **given: Any) -> Rules:
 
 def sparse(table: fn.Table, name: str, rules: Rules | None = None, memory: float = PLENTY) -> fn.Dag:
     rules = rules_of(table) if rules is None else rules
-    scores = LocalScores(as_source(table), named_score(name))
+    scores = LocalScores(table, named_score(name))
     parents = SparseRun(scores, rules, Watch(), start=rules.start, max_memory=memory).parents()
     assert parents is not None
     return fn.Dag(table.names, parents)
 
 
 def library(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]], float]:
-    scores = LocalScores(as_source(table), named_score(name))
+    scores = LocalScores(table, named_score(name))
     return functools.cache(lambda child, parents: float(scores(Families.from_pairs([(child, parents)]))[0]))
 
 
@@ -61,7 +60,7 @@ def found_sets(finding: ParentSetSearch) -> Any:
 @settings(max_examples=60)
 @given(tables(most_variables=6, most_rows=150), st.sampled_from(NAMES))
 def test_no_useful_set_is_ruled_out(table: fn.Table, name: str) -> None:
-    finding = ParentSetSearch(LocalScores(as_source(table), named_score(name)), rules_of(table), PLENTY)
+    finding = ParentSetSearch(LocalScores(table, named_score(name)), rules_of(table), PLENTY)
     assert finding.run(Watch())
     for child in range(len(table.variables)):
         masks, scores = found_sets(finding).sets_of(child)
@@ -75,7 +74,7 @@ def test_no_useful_set_is_ruled_out(table: fn.Table, name: str) -> None:
 @pytest.mark.parametrize("name", ["bic", "aic", "hqc", "fnml", "qnml"])
 def test_most_sets_are_ruled_out(name: str) -> None:
     table = random_table(1, 300, [2, 3, 2, 4, 3, 2, 2, 3, 2, 3], dependence=0.5)
-    finding = ParentSetSearch(LocalScores(as_source(table), named_score(name)), rules_of(table), PLENTY)
+    finding = ParentSetSearch(LocalScores(table, named_score(name)), rules_of(table), PLENTY)
     finding.run(Watch())
     assert found_sets(finding).n_wanted < 10 * 2**9 * {"aic": 0.8, "fnml": 0.98, "qnml": 0.98}.get(name, 0.5)
     for child in range(10):
@@ -87,7 +86,7 @@ def test_most_sets_are_ruled_out(name: str) -> None:
 def test_sets_keep_the_rules(seed: int) -> None:
     table = random_table(seed, 300, [2, 3, 2, 3, 2, 3])
     rules = rules_of(table, max_parents=3, required=[("v1", "v4")], forbidden=[("v0", "v4"), ("v5", "v2")])
-    finding = ParentSetSearch(LocalScores(as_source(table), named_score("aic")), rules, PLENTY)
+    finding = ParentSetSearch(LocalScores(table, named_score("aic")), rules, PLENTY)
     finding.run(Watch())
     for child in range(6):
         forbidden = sum(1 << v for v in range(6) if rules.forbidden[v, child])

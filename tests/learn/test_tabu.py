@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.progress import Watch
-from fishernet.data import as_source
 from fishernet.learn.hill_climb import Tabu
 from fishernet.learn.rules import Rules
 from fishernet.scores import LocalScores, named_score
@@ -20,7 +19,7 @@ KINDS = ("add", "remove", "reverse")
 
 
 def compare(table: fn.Table, score: str, tenure: int, patience: int) -> None:
-    scorer, rules = LocalScores(as_source(table), named_score(score)), Rules.of(table.names)
+    scorer, rules = LocalScores(table, named_score(score)), Rules.of(table.names)
     done: list[int] = []
     watch = Watch(lambda what, steps, total: done.append(steps))
     found = Tabu(tenure=tenure, patience=patience).run(scorer, rules, watch)

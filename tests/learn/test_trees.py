@@ -6,7 +6,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -16,27 +15,16 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
-from fishernet.data import Counts, CountSource, as_source
+from fishernet.data import Source
 from fishernet.learn.classifiers import mutual_information
 from tests.reference.scoring import family_score, total_weight
+from tests.sources import Parts
 from tests.tables import random_table, tables
 
 Weight = Callable[[int, int], float]
 
 
-class OnlyCounts:
-    """A source that gives counts and is no table."""
-
-    def __init__(self, table: fn.Table) -> None:
-        self._source = as_source(table)
-        self.variables: Any = table.variables
-        self.n_rows: Any = self._source.n_rows
-
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
-        return self._source.counts(sets)
-
-
-SOURCES = pytest.mark.parametrize("make", [lambda table: table, OnlyCounts], ids=["table", "counts"])
+SOURCES = pytest.mark.parametrize("make", [lambda table: table, Parts], ids=["table", "statistics"])
 
 
 def information(table: fn.Table, x: int, y: int, given: int | None = None) -> float:
@@ -103,9 +91,9 @@ def pairs_below(dag: fn.Dag, c: int | None = None) -> set[tuple[int, int]]:
 
 @SOURCES
 @given(table=tables(most_variables=5, most_rows=80))
-def test_mutual_information_is_its_definition(make: Callable[[fn.Table], CountSource], table: fn.Table) -> None:
+def test_mutual_information_is_its_definition(make: Callable[[fn.Table], Source], table: fn.Table) -> None:
     n = len(table.variables)
-    pairs = mutual_information(as_source(make(table)), np.arange(n), None)
+    pairs = mutual_information(make(table), np.arange(n), None)
     expected = [information(table, a, b) for a, b in itertools.combinations(range(n), 2)]
     np.testing.assert_allclose(pairs.values, expected, rtol=1e-9, atol=1e-9)
 
@@ -113,14 +101,14 @@ def test_mutual_information_is_its_definition(make: Callable[[fn.Table], CountSo
 @SOURCES
 @given(table=tables(most_variables=5, most_rows=80), c=st.integers(0, 4))
 def test_conditional_mutual_information_is_its_definition(
-    make: Callable[[fn.Table], CountSource], table: fn.Table, c: int
+    make: Callable[[fn.Table], Source], table: fn.Table, c: int
 ) -> None:
     n = len(table.variables)
     c %= n
     if n < 2:
         return
     features = np.delete(np.arange(n), c)
-    pairs = mutual_information(as_source(make(table)), features, c)
+    pairs = mutual_information(make(table), features, c)
     expected = [information(table, a, b, c) for a, b in itertools.combinations(features.tolist(), 2)]
     np.testing.assert_allclose(pairs.values, expected, rtol=1e-9, atol=1e-9)
     alone = [information(table, c, v) for v in features.tolist()]
@@ -165,7 +153,7 @@ def test_tan_is_the_heaviest_of_all_spanning_trees(table: fn.Table, c: int) -> N
 
 @SOURCES
 @pytest.mark.parametrize("seed", range(10))
-def test_trees_are_kruskal_s(make: Callable[[fn.Table], CountSource], seed: int) -> None:
+def test_trees_are_kruskal_s(make: Callable[[fn.Table], Source], seed: int) -> None:
     table = random_table(seed, 60, [2, 3, 2, 3, 2, 1, 2, 2])
     assert pairs_below(fn.learn.chow_liu(make(table))) == kruskal(range(8), remembered(table, None))
     tan = fn.learn.tan(make(table), "v3")
@@ -225,7 +213,7 @@ def test_naive_bayes_is_a_star() -> None:
 
 @SOURCES
 @given(table=tables(most_variables=6, most_rows=80), c=st.integers(0, 5), k=st.integers(0, 6))
-def test_kdb_is_sahami_s(make: Callable[[fn.Table], CountSource], table: fn.Table, c: int, k: int) -> None:
+def test_kdb_is_sahami_s(make: Callable[[fn.Table], Source], table: fn.Table, c: int, k: int) -> None:
     n = len(table.variables)
     c %= n
     if n < 2 or table.cardinalities[c] < 2:
@@ -304,7 +292,7 @@ def test_bad_classes_are_refused(name: str) -> None:
         learn(table, "b")
     with pytest.raises(SchemaError, match="no columns but the class 'a'"):
         learn(table.select(["a"]), "a")
-    with pytest.raises(SchemaError, match="Table or a source of counts"):
+    with pytest.raises(SchemaError, match="a source of statistics"):
         learn([[0, 1]], "a")
 
 
@@ -323,7 +311,7 @@ def test_other_bad_arguments_are_refused() -> None:
 
 @SOURCES
 @pytest.mark.parametrize("name", ["tan", "kdb", "chow_liu"])
-def test_missing_cells_are_refused(make: Callable[[fn.Table], CountSource], name: str) -> None:
+def test_missing_cells_are_refused(make: Callable[[fn.Table], Source], name: str) -> None:
     table = make(random_table(0, 100, [2, 2, 2], missing=0.2))
     with pytest.raises(MissingValueError, match="missing"):
         fn.learn.chow_liu(table) if name == "chow_liu" else getattr(fn.learn, name)(table, "v0")

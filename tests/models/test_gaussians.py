@@ -1,4 +1,4 @@
-"""Normal distributions and their mixtures: densities, derivatives and information by integration, draws."""
+"""Normal distributions and their mixtures: densities, and information by integration."""
 
 from __future__ import annotations
 
@@ -35,27 +35,7 @@ def test_the_density_of_a_mixture_is_the_weighted_sum(model: fn.GaussianMixture,
     np.testing.assert_allclose(np.exp(model.log_prob(x)), np.sum(parts, axis=0), rtol=1e-9)
 
 
-@given(means, widths, points)
-def test_scores_are_derivatives_in_mean_and_sd(mean: float, sd: float, x: list[float]) -> None:
-    h = 1e-5
-    in_mean = fn.Gaussian(mean + h, sd).log_prob(x) - fn.Gaussian(mean - h, sd).log_prob(x)
-    in_sd = fn.Gaussian(mean, sd + h).log_prob(x) - fn.Gaussian(mean, sd - h).log_prob(x)
-    numerical = np.column_stack([in_mean, in_sd]) / (2 * h)
-    np.testing.assert_allclose(fn.Gaussian(mean, sd).fisher_scores(x), numerical, rtol=1e-4, atol=1e-4)
-
-
-@given(mixtures(), points)
-def test_scores_of_a_mixture_are_derivatives_in_the_means(model: fn.GaussianMixture, x: list[float]) -> None:
-    h = 1e-5
-    numerical = []
-    for k in range(model.n_parameters):
-        shift = h * (np.arange(model.n_parameters) == k)
-        up, down = (fn.GaussianMixture(model.weights, model.means + s, model.sd).log_prob(x) for s in (shift, -shift))
-        numerical.append((up - down) / (2 * h))
-    np.testing.assert_allclose(model.fisher_scores(x), np.stack(numerical, axis=1), rtol=1e-4, atol=1e-4)
-
-
-def integrated(model: fn.Gaussian | fn.GaussianMixture, i: int, j: int, edges: list[float]) -> float:
+def integrated(model: fn.GaussianMixture, i: int, j: int, edges: list[float]) -> float:
     def value(x: float) -> float:
         scores = model.fisher_scores([x])[0]
         return float(np.exp(model.log_prob([x])[0]) * scores[i] * scores[j])
@@ -63,11 +43,8 @@ def integrated(model: fn.Gaussian | fn.GaussianMixture, i: int, j: int, edges: l
     return float(integrate.quad(value, edges[0], edges[-1], points=edges[1:-1], limit=400, epsabs=1e-11)[0])
 
 
-def test_the_information_is_the_expected_product_of_scores() -> None:
-    model = fn.Gaussian(1.5, 0.7)
-    expected = [[integrated(model, i, j, [-12, 1.5, 15]) for j in range(2)] for i in range(2)]
-    np.testing.assert_allclose(model.fisher_information(), expected, atol=1e-8)
-    np.testing.assert_allclose(model.fisher_information(), np.diag([1, 2]) / 0.49, rtol=1e-12)
+def test_the_information_of_one_is_known() -> None:
+    np.testing.assert_allclose(fn.Gaussian(1.5, 0.7).fisher_information(), np.diag([1, 2]) / 0.49, rtol=1e-12)
 
 
 @pytest.mark.parametrize("positions", [[0.0, 2.0], [0.0, 0.1, 9.0], [-30.0, 30.0]])
@@ -79,18 +56,6 @@ def test_the_information_of_a_mixture_is_the_expected_product_of_scores(position
     np.testing.assert_allclose(model.fisher_information(), expected, atol=1e-8)
 
 
-def test_draws_follow_the_distribution_and_repeat_by_their_seed() -> None:
-    one = fn.Gaussian(3, 2)
-    assert stats.kstest(one.sample(4000, seed=1), stats.norm(3, 2).cdf).pvalue > 1e-4
-    mixture = fn.GaussianMixture([0.3, 0.7], [-2, 1], 0.5)
-
-    def distribution(x: Any) -> Any:
-        return 0.3 * stats.norm.cdf(x, -2, 0.5) + 0.7 * stats.norm.cdf(x, 1, 0.5)
-
-    assert stats.kstest(mixture.sample(4000, seed=2), distribution).pvalue > 1e-4
-    np.testing.assert_array_equal(mixture.sample(5, seed=2), mixture.sample(5, seed=2))
-
-
 def test_points_far_away_have_finite_logs_and_posteriors() -> None:
     mixture = fn.GaussianMixture([0.5, 0.5], [0, 1], 1e-3)
     assert np.isfinite(mixture.log_prob([1e6])).all()
@@ -100,20 +65,6 @@ def test_points_far_away_have_finite_logs_and_posteriors() -> None:
 
 def test_a_component_of_weight_zero_adds_nothing() -> None:
     np.testing.assert_array_equal(fn.GaussianMixture([1, 0], [0, 5], 1).fisher_scores([2.0]), [[2, 0]])
-
-
-@pytest.mark.parametrize("n", [-1, 2.5, "3", True])
-def test_what_is_no_number_of_draws_is_refused(n: Any) -> None:
-    models: list[Any] = [
-        fn.Gaussian(0, 1),
-        fn.GaussianMixture([1], [0], 1),
-        fn.GaussianMarkovNetwork(["a"], [0], [[1]]),
-    ]
-    models.append(fn.BayesianNetwork.from_regressions(fn.Dag(["a"], [()]), [0], [[]], [1]))
-    for model in models:
-        assert len(model.sample(0, seed=1)) == 0
-        with pytest.raises(fn.FishernetError, match="n must be an integer from 0"):
-            model.sample(n)
 
 
 @pytest.mark.parametrize("x", [[0.0, np.nan], [np.inf], [[1.0, 2.0]], ["a"], 3.0])

@@ -145,32 +145,6 @@ def test_the_score_of_a_parameter_that_is_0_is_the_limit() -> None:
     )
 
 
-@given(case=cases(zeros=True))
-@settings(max_examples=15, deadline=None)
-def test_samples_are_as_frequent_as_probable(case: Case) -> None:
-    n = 3000
-    drawn = case.model().sample(n, seed=3)
-    strings = case.strings()
-    if len(strings) > 100:
-        return
-    p = np.exp(case.model().log_prob(strings))
-    p /= p.sum()
-    seen = dict.fromkeys(strings, 0)
-    for s in drawn:
-        seen[tuple(int(symbol) for symbol in s)] += 1  # type: ignore[call-overload]
-    counts = np.array([seen[s] for s in strings])
-    assert not counts[p == 0].any()
-    expected = n * p[p > 0]
-    assert np.sum((counts[p > 0] - expected) ** 2 / np.maximum(expected, 0.5)) < 5 * len(strings) + 50
-
-
-def test_a_seed_repeats_a_sample_and_text_stays_text() -> None:
-    model = EXAMPLE.model(alphabet="01")
-    assert model.sample(5, seed=1) == model.sample(5, seed=1)
-    assert all(isinstance(string, str) and len(string) == 4 for string in model.sample(5, seed=2))
-    assert model.sample(0) == []
-
-
 def log_prob_in_logs(case: Case, s: Any) -> float:
     """Of a caterpillar without positions, node by node in logarithms of extended precision."""
     with np.errstate(divide="ignore"):
@@ -277,12 +251,6 @@ def test_strings_that_do_not_fit_are_errors() -> None:
     model = EXAMPLE.model(alphabet="01")
     with pytest.raises(fn.SchemaError, match="string 1 has 3 symbols, and the tree 4 leaves"):
         model.log_prob(["0000", "000"])
-    with pytest.raises(fn.UnknownStateError, match="string 0 has the symbol '2' at position 3"):
-        model.log_prob(["0002"])
-    with pytest.raises(fn.SchemaError, match="a list of strings"):
-        model.log_prob("0000")
-    assert model.log_prob([]).shape == (0,)
-    assert model.fisher_scores([]).shape == (0, model.n_parameters)
 
 
 @given(case=cases())

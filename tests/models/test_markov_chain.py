@@ -1,16 +1,15 @@
-"""Markov chains: sums over all strings, numerical derivatives, expectations by enumeration, draws."""
+"""Markov chains: products over strings, the spectrum, and what is refused. Laws of all models are in contracts."""
 
 from __future__ import annotations
 
 import math
-import pickle
 from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
@@ -46,10 +45,6 @@ def all_strings(chain: fn.MarkovChain, length: int) -> list[Codes]:
     return list(product(range(len(chain.alphabet)), repeat=length))
 
 
-def with_start(chain: fn.MarkovChain, string: Codes) -> float:
-    return probability(chain, string) * float(chain.start[string[: chain.order]])
-
-
 @given(chains(), st.integers(0, 5))
 def test_log_prob_is_the_sum_over_the_string(chain: fn.MarkovChain, length: int) -> None:
     strings = all_strings(chain, length)
@@ -58,85 +53,12 @@ def test_log_prob_is_the_sum_over_the_string(chain: fn.MarkovChain, length: int)
     )
 
 
-@given(chains(end=False), st.integers(0, 3))
-def test_strings_that_continue_a_context_sum_to_one(chain: fn.MarkovChain, more: int) -> None:
-    strings = all_strings(chain, chain.order + more)
-    total = np.exp(chain.log_prob(strings)).reshape(-1, len(chain.alphabet) ** more).sum(axis=1)
-    np.testing.assert_allclose(total, 1, rtol=1e-12)
-
-
-def test_strings_that_end_sum_to_one_over_all_lengths() -> None:
-    chain = fn.MarkovChain("ab", 1, [[0.2, 0.2, 0.6], [0.1, 0.1, 0.8]], end=True)
-    totals = np.zeros(2)
-    for length in range(1, 15):
-        strings = ["".join(s) for s in product("ab", repeat=length)]
-        p = np.exp(chain.log_prob(strings))
-        totals += [p[: len(p) // 2].sum(), p[len(p) // 2 :].sum()]
-    np.testing.assert_allclose(totals, 1, atol=0.4**14)
-
-
-def test_no_strings_have_no_numbers() -> None:
-    chain = fn.MarkovChain("ab", 1, [[0.2, 0.2, 0.6], [0.1, 0.1, 0.8]], end=True)
-    assert chain.log_prob([]).shape == (0,)
-    assert chain.fisher_scores([]).shape == (0, 6)
-
-
 def test_strings_shorter_than_the_order_are_given() -> None:
     without = fn.MarkovChain("ab", 2, np.full((2, 2, 2), 0.5))
     assert without.log_prob(["", "a", "ab"]).tolist() == [0, 0, 0]
     assert not without.fisher_scores(["", "a", "ab"]).any()
     ending = fn.MarkovChain("ab", 2, np.full((2, 2, 3), [0.25, 0.25, 0.5]), end=True)
     np.testing.assert_allclose(ending.log_prob(["", "a", "ab"]), [0, 0, math.log(0.5)])
-
-
-def unnormalized(chain: fn.MarkovChain, cell: int, step: float) -> fn.MarkovChain:
-    weights = np.array(chain.transition)
-    weights.ravel()[cell] += step
-    weights /= weights.sum(axis=-1, keepdims=True)
-    return fn.MarkovChain(chain.alphabet, chain.order, weights, end=chain.end)
-
-
-@given(chains(zeros=False), st.lists(st.lists(st.integers(0, 2), max_size=8), min_size=1, max_size=4))
-@settings(max_examples=40)
-def test_scores_are_derivatives(chain: fn.MarkovChain, drawn: list[list[int]]) -> None:
-    strings = [[code % len(chain.alphabet) for code in string] for string in drawn]
-    h = 1e-5
-    numerical = np.stack(
-        [
-            (unnormalized(chain, cell, h).log_prob(strings) - unnormalized(chain, cell, -h).log_prob(strings)) / (2 * h)
-            for cell in range(chain.n_parameters)
-        ],
-        axis=1,
-    )
-    np.testing.assert_allclose(chain.fisher_scores(strings), numerical, rtol=1e-5, atol=1e-5)
-
-
-@given(chains(), st.integers(0, 5))
-def test_weighted_scores_of_a_context_add_to_zero(chain: fn.MarkovChain, length: int) -> None:
-    strings = [s for s in all_strings(chain, length) if probability(chain, s) > 0]
-    scores = chain.fisher_scores(strings) * chain.transition.ravel()
-    of_context = scores.reshape(len(strings), *chain.start.shape, chain.transition.shape[-1])
-    np.testing.assert_allclose(of_context.sum(axis=-1), 0, atol=1e-10)
-
-
-@given(chains(end=False), st.integers(0, 5))
-def test_the_information_is_the_expected_product_of_scores(chain: fn.MarkovChain, length: int) -> None:
-    length = max(length, chain.order)
-    strings = [s for s in all_strings(chain, length) if with_start(chain, s) > 0]
-    scores = chain.fisher_scores(strings)
-    expected = (scores.T * [with_start(chain, s) for s in strings]) @ scores
-    np.testing.assert_allclose(chain.fisher_information(length=length), expected, rtol=1e-9, atol=1e-9)
-
-
-def test_the_information_of_strings_that_end_sums_over_all_lengths() -> None:
-    transition = [[[0.2, 0.0, 0.8], [0.1, 0.2, 0.7]], [[0.0, 0.3, 0.7], [0.1, 0.1, 0.8]]]
-    chain = fn.MarkovChain([0, 1], 2, transition, end=True, start=[[0.1, 0.2], [0.3, 0.4]])
-    expected = np.zeros((12, 12))
-    for length in range(2, 14):
-        strings = [s for s in all_strings(chain, length) if with_start(chain, s) > 0]
-        scores = chain.fisher_scores(strings)
-        expected += (scores.T * [with_start(chain, s) for s in strings]) @ scores
-    np.testing.assert_allclose(chain.fisher_information(), expected, atol=1e-4, rtol=1e-5)
 
 
 def test_the_information_does_not_see_contexts_that_are_never_reached() -> None:
@@ -172,34 +94,10 @@ def test_long_strings_lose_no_precision() -> None:
 # ------------------------------------------------------------------------------------------------------------ draws
 
 
-def test_drawn_strings_have_the_chain_s_frequencies() -> None:
-    rows = np.array([[[0.7, 0.3], [0.1, 0.9]], [[0.5, 0.5], [1.0, 0.0]]])
-    chain = fn.MarkovChain("ab", 2, rows, start=[[0.1, 0.2], [0.3, 0.4]])
-    strings = chain.sample(40_000, length=5, seed=3)
-    assert {len(s) for s in strings} == {5}
-    every = ["".join(s) for s in product("ab", repeat=5)]
-    drawn = np.array([strings.count(s) for s in every])
-    codes = [tuple("ab".index(c) for c in s) for s in every]
-    expected = 40_000 * np.array([with_start(chain, s) for s in codes])
-    assert not drawn[expected == 0].any()
-    there = expected > 0
-    assert (((drawn - expected)[there] ** 2) / expected[there]).sum() < 60  # chi-square, at most 31 degrees of freedom
-
-
-def test_drawn_strings_end_as_often_as_they_should() -> None:
-    chain = fn.MarkovChain("ab", 1, [[0.5, 0.2, 0.3], [0.1, 0.4, 0.5]], end=True, start=[0.5, 0.5])
-    strings = chain.sample(30_000, seed=1)
-    for string in ("a", "b", "aa", "ab", "ba", "aab"):
-        expected = 0.5 * math.exp(chain.log_prob([string])[0])
-        assert abs(strings.count(string) / 30_000 - expected) < 0.01
-
-
-def test_draws_repeat_by_their_seed_and_may_have_lengths_of_their_own() -> None:
+def test_draws_may_have_lengths_of_their_own() -> None:
     chain = fn.MarkovChain([10, "x"], 0, [0.5, 0.5])
-    assert chain.sample(3, length=[0, 1, 7], seed=5) == chain.sample(3, length=[0, 1, 7], seed=5)
     assert [len(s) for s in chain.sample(3, length=[0, 1, 7], seed=5)] == [0, 1, 7]
     assert set(chain.sample(1, length=50, seed=1)[0]) == {10, "x"}
-    assert chain.sample(0, length=3) == []
 
 
 # -------------------------------------------------------------------------------------------------------- bad input
@@ -230,16 +128,13 @@ def test_a_table_that_would_not_fit_says_how_large_it_would_be() -> None:
     assert caught.value.cells == 20**13
 
 
-def test_impossible_strings_have_no_scores() -> None:
+def test_the_first_impossible_step_is_named() -> None:
     chain = fn.MarkovChain("ab", 1, [[1.0, 0.0], [0.5, 0.5]])
-    assert chain.log_prob(["aab"])[0] == -np.inf
     with pytest.raises(fn.ZeroProbabilityError, match=r"string 1 has 'b' after \['a'\]"):
         chain.fisher_scores(["aa", "aab"])
 
 
-def test_unknown_symbols_are_named_or_taken_for_a_known_one() -> None:
-    with pytest.raises(fn.UnknownStateError, match="string 1 has the symbol 'x' at position 2"):
-        fn.MarkovChain("ab", 0, [0.5, 0.5]).log_prob(["ab", "abx"])
+def test_unknown_symbols_may_be_taken_for_a_known_one() -> None:
     taken = fn.MarkovChain(Alphabet("ab", unknown="b"), 0, [0.75, 0.25])
     np.testing.assert_allclose(taken.log_prob(["x"]), np.log(0.25))
 
@@ -262,11 +157,3 @@ def test_lengths_that_do_not_fit_the_chain_are_refused(chain: fn.MarkovChain, le
 def test_drawn_strings_cannot_be_shorter_than_their_context() -> None:
     with pytest.raises(fn.FishernetError, match="context of 2 symbols; got length 1"):
         fn.MarkovChain("ab", 2, np.full((2, 2, 2), 0.5)).sample(2, length=[1, 3])
-
-
-def test_a_chain_is_immutable_and_pickles() -> None:
-    chain = fn.MarkovChain("ab", 1, [[0.9, 0.1], [0.5, 0.5]])
-    with pytest.raises(ValueError, match="read-only"):
-        chain.transition[0, 0] = 1
-    again = pickle.loads(pickle.dumps(chain))
-    np.testing.assert_array_equal(again.log_prob(["abba"]), chain.log_prob(["abba"]))

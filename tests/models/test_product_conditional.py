@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ import pytest
 
 from fishernet import Table, Variable
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.models import Conditional, ProductConditional
+from fishernet.models import ProductConditional
 
 Factor = tuple[tuple[int, ...], npt.NDArray[np.float64]]
 
@@ -58,39 +57,8 @@ def test_it_is_the_normalized_product(child: int, parents: tuple[int, ...], fact
     for row in itertools.product(*map(range, SIZES)):
         at = (*(row[p] for p in parents), row[child])
         assert table[at] == pytest.approx(share(child, factors, row), rel=1e-13)
-
-
-@EVERY
-def test_log_probabilities_need_no_table(child: int, parents: tuple[int, ...], factors: list[Factor]) -> None:
-    conditional = made(child, parents, factors)
-    logs = conditional.log_probabilities(ROWS)
+    logs = conditional.log_probabilities(ROWS)  # without a table
     np.testing.assert_allclose(np.exp(logs), conditional.probabilities[conditional.groups(ROWS)], rtol=1e-12)
-
-
-@EVERY
-def test_it_follows_the_laws_of_conditionals(child: int, parents: tuple[int, ...], factors: list[Factor]) -> None:
-    conditional = made(child, parents, factors)
-    assert isinstance(conditional, Conditional)
-    np.testing.assert_allclose(conditional.probabilities.sum(axis=1), 1, rtol=1e-12)
-    assert not conditional.probabilities.flags.writeable
-    groups = conditional.groups(ROWS)
-    assert groups.dtype == np.int64
-    cells = (*(ROWS.codes[p] for p in parents), ROWS.codes[child])
-    np.testing.assert_array_equal(conditional.probabilities[groups, ROWS.codes[child]], conditional.table()[cells])
-    for group in range(len(conditional.probabilities)):
-        (box,) = conditional.contexts(group)
-        inside = [np.isin(ROWS.codes[parent], states) for parent, states in box.items()]
-        np.testing.assert_array_equal(np.all(inside, axis=0) | (not box), groups == group)
-    assert conditional.group_map() is None
-    assert conditional.to_frame()["probability"].to_pylist() == conditional.table().ravel().tolist()
-
-
-@EVERY
-def test_pickles_are_equal(child: int, parents: tuple[int, ...], factors: list[Factor]) -> None:
-    conditional = made(child, parents, factors)
-    again = pickle.loads(pickle.dumps(conditional))
-    np.testing.assert_array_equal(again.table(), conditional.table())
-    assert repr(again) == repr(conditional)
 
 
 @pytest.mark.parametrize("scale", [1e-170, 1e170])

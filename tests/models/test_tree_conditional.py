@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -56,15 +54,6 @@ def test_a_bayesian_network_of_trees_is_that_of_maps() -> None:
     np.testing.assert_allclose(ours(ROWS), theirs(ROWS), rtol=1e-12)
 
 
-@pytest.mark.parametrize("scan", ["random", "ordered"])
-def test_samples_have_the_stationary_distribution(scan: str) -> None:
-    dn = dependency("tree")
-    exact = fn.infer.stationary(dn, scan=scan).ravel()
-    rows = dn.sample(200_000, scan=scan, thin=20 if scan == "random" else 19, seed=1)
-    counts = np.bincount(np.ravel_multi_index([c.astype(int) for c in rows.codes], (2, 3, 3)), minlength=18)
-    assert (np.abs(counts - 200_000 * exact) < 5 * np.sqrt(200_000 * exact)).all()
-
-
 def test_rules_say_what_leads_to_each_leaf() -> None:
     tree = dependency("tree").conditionals[2]
     assert isinstance(tree, TreeConditional)
@@ -73,12 +62,6 @@ def test_rules_say_what_leads_to_each_leaf() -> None:
         "b = 1 and a = x  ->  c  u: 0.5, v: 0.25, w: 0.25",
         "b in {0, 2}  ->  c  u: 0.3, v: 0.3, w: 0.4",
     ]
-
-
-def test_networks_of_trees_are_compared_and_pickled() -> None:
-    dn = dependency("tree")
-    assert dn == pickle.loads(pickle.dumps(dn))
-    assert dn != dependency("merged")
 
 
 def test_a_tree_over_many_variables_needs_no_table() -> None:

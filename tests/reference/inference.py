@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,18 @@ def intervene(net: fn.BayesianNetwork, states: Given) -> Array:
 
 
 # --------------------------------------------------------------------------------------------- what is asked in tests
+
+Ask = Callable[..., Any]
+ASKED: Mapping[str, Ask] = {
+    "marginal": lambda net, **evidence: fn.infer.marginal(net, net.names[:1], **evidence),
+    "family_marginals": lambda net, **evidence: fn.infer.family_marginals(net, **evidence),
+    "most_probable": lambda net, **evidence: fn.infer.most_probable(net, **evidence),
+    "log_evidence": lambda net, **evidence: fn.infer.log_evidence(net, **evidence),
+    "sample": lambda net, **evidence: fn.infer.sample(net, 300, seed=1, **evidence),
+    "tree.marginal": lambda net, **evidence: fn.infer.JunctionTree(net).marginal(net.names[:1], **evidence),
+    "tree.family_marginals": lambda net, **evidence: fn.infer.JunctionTree(net).family_marginals(**evidence),
+    "tree.log_evidence": lambda net, **evidence: fn.infer.JunctionTree(net).log_evidence(**evidence),
+}
 
 
 @dataclass(frozen=True)

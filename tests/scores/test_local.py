@@ -8,8 +8,6 @@ import random
 import subprocess
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,26 +16,12 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
-from fishernet.data import Counts, as_source
 from fishernet.scores import Bic, Families, LocalScores, local_scores, named_score
 from tests.reference.scoring import OTHERS, PENALIZED, family_score
+from tests.sources import Parts
 from tests.tables import random_table, tables
 
 NAMES = [*PENALIZED, *OTHERS]
-
-
-class Remote:
-    """A source that is no table: it only answers the protocol."""
-
-    def __init__(self, table: fn.Table) -> None:
-        self._source = as_source(table)
-        self.variables: Any = self._source.variables
-        self.n_rows: Any = self._source.n_rows
-        self.asked = 0
-
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
-        self.asked += 1
-        return self._source.counts(sets)
 
 
 def all_families(n: int, most_parents: int = 4) -> list[tuple[int, tuple[int, ...]]]:
@@ -54,8 +38,8 @@ def test_both_routes_equal_the_definition(table: fn.Table, name: str, order: ran
     pairs = all_families(len(table.variables))
     order.shuffle(pairs)
     families = Families.from_pairs(pairs)
-    by_core = local_scores(as_source(table), families, named_score(name))
-    by_protocol = local_scores(Remote(table), families, named_score(name))
+    by_core = local_scores(table, families, named_score(name))
+    by_protocol = local_scores(Parts(table), families, named_score(name))
     expected = [family_score(table, child, parents, name) for child, parents in pairs]
     np.testing.assert_allclose(by_core, expected, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(by_protocol, expected, rtol=1e-12, atol=1e-11)
@@ -66,8 +50,8 @@ def test_both_routes_equal_the_definition(table: fn.Table, name: str, order: ran
 def test_borders_of_blocks_and_chunks(n_rows: int, name: str) -> None:
     table = random_table(n_rows, n_rows, [2, 3, 4, 2, 26, 1])
     families = Families.from_pairs(all_families(6, 3))
-    by_core = local_scores(as_source(table), families, named_score(name))
-    by_protocol = local_scores(Remote(table), families, named_score(name))
+    by_core = local_scores(table, families, named_score(name))
+    by_protocol = local_scores(Parts(table), families, named_score(name))
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
 
 
@@ -75,8 +59,8 @@ def test_borders_of_blocks_and_chunks(n_rows: int, name: str) -> None:
 def test_more_lanes_than_a_few_groups(n_rows: int) -> None:
     table = random_table(n_rows, n_rows, [30, 2, 32, 31, 5, 29, 3, 30, 20])
     families = Families.from_pairs([pair for pair in all_families(9, 2) if pair[0] in (0, 1, 4, 8)])
-    by_core = local_scores(as_source(table), families, Bic())
-    by_protocol = local_scores(Remote(table), families, Bic())
+    by_core = local_scores(table, families, Bic())
+    by_protocol = local_scores(Parts(table), families, Bic())
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
 
 
@@ -86,8 +70,8 @@ def test_wide_columns_and_very_large_families(name: str) -> None:
     codes = rng.integers(0, [300, 40, 33, 32, 90, 7], size=(3000, 6))
     table = fn.Table.from_codes(codes, [fn.Variable(f"v{i}", range(r)) for i, r in enumerate([300, 40, 33, 32, 90, 7])])
     families = Families.from_pairs(all_families(6, 5))
-    by_core = local_scores(as_source(table), families, named_score(name))
-    by_protocol = local_scores(Remote(table), families, named_score(name))
+    by_core = local_scores(table, families, named_score(name))
+    by_protocol = local_scores(Parts(table), families, named_score(name))
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-12, atol=1e-8)
 
 
@@ -96,10 +80,10 @@ def test_how_a_set_was_counted_leaves_no_trace(table: fn.Table, name: str) -> No
     """One family at a time, all at once, backwards, on reordered rows: the same bits."""
     pairs = all_families(len(table.variables))
     score = named_score(name)
-    together = local_scores(as_source(table), Families.from_pairs(pairs), score)
-    alone = [local_scores(as_source(table), Families.from_pairs([pair]), score)[0] for pair in pairs]
-    backwards = local_scores(as_source(table), Families.from_pairs(pairs[::-1]), score)[::-1]
-    turned = local_scores(as_source(table[::-1]), Families.from_pairs(pairs), score)
+    together = local_scores(table, Families.from_pairs(pairs), score)
+    alone = [local_scores(table, Families.from_pairs([pair]), score)[0] for pair in pairs]
+    backwards = local_scores(table, Families.from_pairs(pairs[::-1]), score)[::-1]
+    turned = local_scores(table[::-1], Families.from_pairs(pairs), score)
     assert together.tolist() == alone == backwards.tolist() == turned.tolist()
 
 
@@ -107,7 +91,7 @@ def test_how_a_set_was_counted_leaves_no_trace(table: fn.Table, name: str) -> No
 def test_priors_weak_and_strong(table: fn.Table, named: tuple[str, str], strength: float) -> None:
     name, option = named
     pairs = all_families(len(table.variables), 2)
-    found = local_scores(as_source(table), Families.from_pairs(pairs), named_score(name, **{option: strength}))
+    found = local_scores(table, Families.from_pairs(pairs), named_score(name, **{option: strength}))
     expected = [family_score(table, child, parents, name, **{option: strength}) for child, parents in pairs]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
@@ -118,25 +102,24 @@ def test_more_configurations_than_a_double_counts(name: str) -> None:
     rows = np.random.default_rng(3).integers(0, 2, size=(40, 1200))
     table = fn.Table.from_codes(rows, [fn.Variable(f"v{i}", (0, 1)) for i in range(1200)])
     families = Families.from_pairs([(0, range(1, 1200)), (1, (0,))])
-    by_core = local_scores(as_source(table), families, named_score(name))
-    by_protocol = local_scores(Remote(table), families, named_score(name))
+    by_core = local_scores(table, families, named_score(name))
+    by_protocol = local_scores(Parts(table), families, named_score(name))
     np.testing.assert_allclose(by_core, by_protocol, rtol=1e-10)
     assert np.isfinite(by_core[0]) == (name in ("loglik", *OTHERS))
 
 
 def test_an_arc_and_its_reversal_tie() -> None:
     table = random_table(2, 5000, [3, 4, 2])
-    source = as_source(table)
     families = Families.from_pairs(
         [(0, ()), (1, (0,)), (1, ()), (0, (1,)), (0, (2,)), (1, (0, 2)), (1, (2,)), (0, (1, 2))]
     )
-    s = local_scores(source, families, Bic())
+    s = local_scores(table, families, Bic())
     assert s[0] + s[1] == pytest.approx(s[2] + s[3], rel=1e-13)
     assert s[4] + s[5] == pytest.approx(s[6] + s[7], rel=1e-13)
 
 
 def test_each_family_is_scored_once() -> None:
-    remote = Remote(random_table(0, 50, [2, 3, 2]))
+    remote = Parts(random_table(0, 50, [2, 3, 2]))
     scores = LocalScores(remote, Bic())
     families = Families.from_pairs([(0, (1,)), (1, (0, 2)), (0, (1,))])
     first = scores(families)
@@ -174,7 +157,7 @@ def test_scores_match_variables_by_name() -> None:
 def test_missing_cells_are_refused_by_both_routes() -> None:
     table = random_table(0, 100, [2, 3], missing=0.1)
     families = Families.from_pairs([(0, (1,))])
-    for source in (as_source(table), Remote(table)):
+    for source in (table, Parts(table)):
         with pytest.raises(MissingValueError, match="missing 'drop'"):
             local_scores(source, families, Bic())
 
@@ -196,9 +179,9 @@ def test_one_and_two_threads_give_the_same_bits() -> None:
     families = Families.from_pairs(all_families(6, 3))
     before = fn.set_threads(1)
     try:
-        one = local_scores(as_source(table), families, Bic())
+        one = local_scores(table, families, Bic())
         fn.set_threads(2)
-        two = local_scores(as_source(table), families, Bic())
+        two = local_scores(table, families, Bic())
     finally:
         fn.set_threads(before)
     assert one.tolist() == two.tolist()
@@ -209,7 +192,7 @@ def test_every_instruction_set_gives_the_same_bits(isa: str) -> None:
     script = (
         "from tests.scores.test_local import *\n"
         "t = random_table(5, 70_001, [2, 3, 26, 4, 2, 5, 40])\n"
-        "print(local_scores(as_source(t), Families.from_pairs(all_families(7, 3)), Bic()).tolist())\n"
+        "print(local_scores(t, Families.from_pairs(all_families(7, 3)), Bic()).tolist())\n"
     )
     answers = {
         subprocess.run(
@@ -230,10 +213,10 @@ def test_rows_that_count_several_times_are_as_so_many_rows(monkeypatch: pytest.M
     written_out = fn.Table.from_codes(np.repeat(codes, weights, axis=0), variables)
     families = Families.from_pairs([(0, []), (1, [0, 2]), (3, [0, 1, 2])])
     for name in ("bic", "fnml", "bdeu"):
-        expected = local_scores(as_source(written_out), families, named_score(name))
+        expected = local_scores(written_out, families, named_score(name))
         for most in (8, 0):
-            monkeypatch.setattr("fishernet.scores.local.MOST_REPEATED", most)
-            found = local_scores(as_source(weighted), families, named_score(name))
+            monkeypatch.setattr("fishernet.data.table.MOST_REPEATED", most)
+            found = local_scores(weighted, families, named_score(name))
             np.testing.assert_array_equal(found, expected)
 
 

@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError
-from fishernet.data import Counts, as_source
+from fishernet.data import Statistic
 from fishernet.learn.cross_validation import Quality
 from fishernet.scores.named import named_score
 from fishernet.scores.nml import regrets
@@ -99,12 +99,12 @@ def test_the_regret_is_interpolated(n: float, r: int) -> None:
 
 
 def test_expected_counts_are_not_cut_to_integers() -> None:
-    counts = Counts((0,), (2,), np.array([0.9, 1.1]), None)
+    counts = Statistic((0,), (2,), np.array([0.9, 1.1]), None)
     n_log_n = sum(x * math.log(x) for x in (0.9, 1.1))
     regret = 0.9 * fn.regret(1, 3) + 0.9 * fn.regret(1, 3) + 0.1 * fn.regret(2, 3)
     assert named_score("fnml").marginal(counts, 3) == pytest.approx(n_log_n + regret, rel=1e-12)
     assert named_score("qnml").joint(counts) == pytest.approx(n_log_n - fn.regret(2, 2), rel=1e-12)
-    part = Counts((0,), (2,), np.array([0.25, 1.0]), None)
+    part = Statistic((0,), (2,), np.array([0.25, 1.0]), None)
     regret = 0.75 * fn.regret(1, 2) + 0.25 * fn.regret(2, 2)
     assert named_score("qnml").joint(part) == pytest.approx(0.25 * math.log(0.25) - regret, rel=1e-12)
 
@@ -207,7 +207,7 @@ def test_what_is_no_weight_is_refused(weights: Any, message: str) -> None:
 
 def test_counts_are_sums_of_weights() -> None:
     rows = weighted(table(), eighths(60))
-    (counts,) = as_source(rows).counts([(1, 2)])
+    (counts,) = rows.statistics([(1, 2)])
     expected = np.zeros((3, 4))
     np.add.at(expected, (rows.codes[1], rows.codes[2]), np.asarray(rows.weights))
-    np.testing.assert_array_equal(counts.values, expected)
+    np.testing.assert_array_equal(counts.counts, expected)

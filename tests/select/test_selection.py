@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
+from fishernet.base.errors import FishernetError
 from tests.networks import random_network
 from tests.reference.fisher import Floats, WithoutFeatures, rows_of, theorem_1, weights_of
 from tests.tables import random_table
@@ -57,28 +58,22 @@ KINDS = ["mmd", "mmd without features", "chi-square", "random"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_fields(kind: str) -> None:
-    table = random_table(3, 40, CARDINALITIES)
-    found = selections(table, fn.learn.bayesian_network(table))[kind]
-    assert isinstance(found, fn.select.Selection)
-    assert found.indices.dtype == np.int64
-    assert found.indices.shape == (5,)
-    assert isinstance(found.distance, float)
-    assert isinstance(found.sweeps, int)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        found.distance = 0.0  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_table_has_the_chosen_rows_and_the_weight_of_all(kind: str, weighted: bool) -> None:
+def test_the_table_and_the_frame_have_the_chosen_rows_and_the_weight_of_all(kind: str, weighted: bool) -> None:
     table = random_table(3, 40, CARDINALITIES, weighted=weighted)
     found = selections(table, fn.learn.bayesian_network(table))[kind]
-    small = found.as_table()
+    assert (found.indices.dtype, found.indices.shape) == (np.int64, (5,))
+    assert (type(found.distance), type(found.sweeps)) == (float, int)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.distance = 0.0
+    small, frame = found.as_table(), found.to_frame()
     assert small.variables == table.variables
     np.testing.assert_array_equal(rows_of(small), rows_of(table)[found.indices])
-    assert small.weights is not None
     assert small.weights.sum() == sum(weights_of(table))
+    assert frame["row"].to_pylist() == found.indices.tolist()
+    for variable, column in zip(table.variables, table.codes, strict=True):
+        labels = [variable.states[code] for code in column[found.indices]]
+        assert frame[variable.name].to_pylist() == labels
 
 
 @settings(max_examples=40)
@@ -148,23 +143,47 @@ def test_a_chosen_row_stands_for_itself() -> None:
     assert weights.tolist() == [2, 1, 6, 5, 4, 3]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_frame_has_the_chosen_rows_with_labels(kind: str) -> None:
-    table = random_table(3, 40, CARDINALITIES)
-    found = selections(table, fn.learn.bayesian_network(table))[kind]
-    frame = found.to_frame()
-    assert frame.num_rows == 5
-    for variable, column in zip(table.variables, table.codes, strict=True):
-        labels = [variable.states[code] for code in column[found.indices]]
-        assert frame[variable.name].to_pylist() == labels
+# --------------------------------------------------------------------------------------------------- rows at random
+
+TABLE = random_table(1, 50, [2, 3, 4])
 
 
-def test_rows_that_weigh_nothing_are_refused() -> None:
-    asia = fn.datasets.load("asia")
-    rows = asia.sample(20, seed=1)
-    weightless = fn.Table(rows.variables, rows.codes, weights=np.zeros(20, dtype=np.int64))
-    with pytest.raises(fn.SchemaError, match="weight 0"):
-        fn.select.greedy_chi_square(weightless, 3)
-    for kernel in (fn.kernels.FisherKernel(asia), fn.kernels.Rbf(fn.kernels.FisherKernel(asia), 1.0)):
-        with pytest.raises(fn.SchemaError, match="weight 0"):
-            fn.select.greedy_mmd(kernel, weightless, 3)
+@given(st.integers(1, 50), st.integers(0, 2**32))
+def test_the_rows_are_different_rows_of_the_table(k: int, seed: int) -> None:
+    found = fn.select.random_subset(TABLE, k, seed=seed)
+    assert found.sweeps == 0
+    assert len(np.unique(found.indices)) == k
+    assert 0 <= found.indices.min() <= found.indices.max() < 50
+
+
+def test_every_row_and_every_pair_is_as_likely() -> None:
+    """6000 draws of 3 among 8 rows: a row is in 3/8 of them, a pair in 3/28."""
+    table = random_table(1, 8, [2, 3])
+    together = np.zeros((8, 8))
+    first = np.zeros(8)
+    for seed in range(6000):
+        rows = fn.select.random_subset(table, 3, seed=seed).indices
+        together[np.ix_(rows, rows)] += 1
+        first[rows[0]] += 1
+    for share, p in ((np.diag(together), 3 / 8), (together[np.triu_indices(8, 1)], 3 / 28)):
+        z = (share - 6000 * p) / np.sqrt(6000 * p * (1 - p))
+        assert np.abs(z).max() < 5
+
+
+def test_a_seed_repeats_a_selection() -> None:
+    one, two, other = (fn.select.random_subset(TABLE, 10, seed=s).indices for s in (7, 7, 8))
+    np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(one, other)
+    free = fn.select.random_subset(TABLE, 10)
+    np.testing.assert_array_equal(fn.select.random_subset(TABLE, 10, seed=free.seed).indices, free.indices)
+    rng = np.random.default_rng(7)
+    first, second = (fn.select.random_subset(TABLE, 10, seed=rng).indices for _ in range(2))
+    equal = fn.select.random_subset(TABLE, 10, seed=np.random.default_rng(7)).indices
+    np.testing.assert_array_equal(equal, first)
+    assert not np.array_equal(second, first)
+
+
+@pytest.mark.parametrize("k", [0, -1, 51, 2.5, "3", None])
+def test_a_size_that_is_none_is_refused(k: Any) -> None:
+    with pytest.raises(FishernetError):
+        fn.select.random_subset(TABLE, k, seed=0)

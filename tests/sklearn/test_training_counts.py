@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.data import CountSource
+from fishernet.data import Source
 from fishernet.sklearn.columns import KnownRows, filled, whole_weights
 from tests.tables import random_table, tables
 
@@ -37,9 +37,9 @@ def test_known_rows_are_summed_with_their_weights(table: fn.Table, seed: int) ->
         return
     weights = np.random.default_rng(seed).exponential(size=table.n_rows)
     source = KnownRows(*weighted(table, weights))
-    assert isinstance(source, CountSource)
+    assert isinstance(source, Source)
     sets = [tuple(range(n)) for n in range(1, len(table.variables) + 1)]
-    for chosen, counts in zip(sets, source.counts(sets), strict=True):
+    for chosen, counts in zip(sets, source.statistics(sets), strict=True):
         expected = summed(table, chosen, weights)
         np.testing.assert_allclose(counts.table(), expected, rtol=1e-12, atol=1e-13 * weights.sum())
         assert counts.left_out == 0
@@ -48,7 +48,7 @@ def test_known_rows_are_summed_with_their_weights(table: fn.Table, seed: int) ->
 def test_a_small_unit_does_not_make_large_tables_dense() -> None:
     table = random_table(0, 50, [20, 20, 20, 20])
     source = KnownRows(*weighted(table, np.full(50, 0.1)))
-    assert not source.counts([(0, 1, 2, 3)])[0].is_dense
+    assert not source.statistics([(0, 1, 2, 3)])[0].is_dense
 
 
 @given(st.lists(st.floats(0, 1e12), min_size=1, max_size=30).filter(any))

@@ -17,24 +17,7 @@ from fishernet.base.errors import FishernetError
 
 
 def integer(value: object, name: str, *, least: int | None = None, most: int | None = None, note: str = "") -> int:
-    """Return a whole number within limits.
-
-    Parameters
-    ----------
-    value : object
-        An int or a NumPy integer; truth values are none.
-    name : str
-        The argument's.
-    least, most : int, optional
-        The limits, both allowed.
-    note : str
-        What the limits are, as in "the rows of the table".
-
-    Raises
-    ------
-    FishernetError
-        When it is none, or outside the limits.
-    """
+    """Return a whole number within limits, both allowed; truth values are none. `note` says what the limits are."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not _within(value, least, most):
         raise FishernetError(
             f"{name} must be an integer{_limits(least, most)}{f' ({note})' if note else ''}, got {value!r}",
@@ -51,24 +34,7 @@ def optional_integer(value: object, name: str, *, least: int | None = None, most
 def number(
     value: object, name: str, *, least: float | None = None, above: float | None = None, most: float | None = None
 ) -> float:
-    """Return a finite number within limits.
-
-    Parameters
-    ----------
-    value : object
-        An int, a float or a NumPy number; truth values are none.
-    name : str
-        The argument's.
-    least, most : float, optional
-        Limits that are allowed themselves.
-    above : float, optional
-        A lower limit that is not allowed itself.
-
-    Raises
-    ------
-    FishernetError
-        When it is none, NaN, infinite or outside the limits.
-    """
+    """Return a finite number; `least` and `most` are allowed themselves, `above` is not. Truth values are none."""
     found = float(value) if is_number(value) else math.nan  # type: ignore[arg-type]
     if not math.isfinite(found) or not _within(found, least, most) or (above is not None and found <= above):
         limits = _limits(least, most) if above is None else f" above {above:g}" + _limits(None, most)
@@ -89,13 +55,7 @@ def share(value: object, name: str) -> float:
 
 
 def word(value: Any, name: str, known: Collection[str]) -> str:
-    """Return one of the words that an argument knows.
-
-    Raises
-    ------
-    FishernetError
-        When it is none of them; they are listed.
-    """
+    """Return one of the words that an argument knows; the error lists them."""
     if not isinstance(value, str) or value not in known:
         raise FishernetError(
             f"unknown {name.replace('_', ' ')} {value!r}; there are {', '.join(map(repr, known))}", parameter=name

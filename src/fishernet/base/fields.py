@@ -24,18 +24,9 @@ def is_text(label: str) -> bool:
 
 
 class Fields:
-    """The fields of one JSON object.
+    """The fields of one JSON object, which stands at `where` in the file, like ``variables[3]``; empty for the whole.
 
     Each is taken once; `end` refuses what nobody took, since an unknown field may change what the others mean.
-
-    Parameters
-    ----------
-    path : object
-        The file, for messages.
-    where : str
-        The object's place in the file, like ``variables[3]``; empty for the whole.
-    value : object
-        What `json` read; must be an object.
     """
 
     def __init__(self, path: object, where: str, value: object) -> None:

@@ -27,11 +27,7 @@ PIECE = 2**20  # bytes read at once
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file; what begins as gzip data is unpacked, whatever the file is called.
 
-    Raises
-    ------
-    FileFormatError
-        When there is no such file, it cannot be read, its gzip data is damaged or ends early, it holds more than
-        2 GiB, or it is not UTF-8 text.
+    FileFormatError says why a file cannot be read: damaged gzip data, more than 2 GiB, no text in UTF-8.
     """
     if not Path(path).exists():
         raise FileFormatError(path, "there is no such file")
@@ -77,35 +73,9 @@ def _line(text: str, at: int) -> int:
 
 @contextmanager
 def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    r"""Open a text file that takes the place of another one when all is written.
+    r"""Open a text file (UTF-8 with ``\n`` line ends) that takes the place of another one when all is written.
 
-    Parameters
-    ----------
-    path : path
-        The file to write; a name that ends in ``.gz`` is compressed (without a time stamp: equal texts give equal
-        files). A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe,
-        a device) is written directly.
-
-    Yields
-    ------
-    text file
-        UTF-8 with ``\n`` line ends.
-
-    Raises
-    ------
-    FileFormatError
-        When the file cannot be written; it names the path that was given.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from fishernet.base.io import replacing_text
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing_text(Path(folder, "note.txt")) as file:
-    ...         _ = file.write("whole")
-    ...     Path(folder, "note.txt").read_text()
-    'whole'
+    A name that ends in ``.gz`` is compressed, without a time stamp: equal texts give equal files.
     """
     target = Path(path)
     with replacing(target) as raw:
@@ -127,11 +97,6 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
     A symbolic link stays one, and an existing file's permissions stay. What is no file on a disk (a pipe, a device) is
     written directly.
-
-    Raises
-    ------
-    FileFormatError
-        When the file cannot be written.
     """
     target = Path(os.path.realpath(path))
     try:

@@ -48,13 +48,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
-    """Return the position of every name, in their order.
-
-    Raises
-    ------
-    SchemaError
-        When they have no order, one is not a str, or one appears twice.
-    """
+    """Return the position of every name; SchemaError when they have no order, or one is no str or appears twice."""
     if isinstance(names, str | bytes | set | frozenset) or not isinstance(names, Iterable):
         raise SchemaError(f"names must be a sequence of str in the variables' order, not {type(names).__name__}")
     where: dict[str, int] = {}
@@ -81,21 +75,7 @@ def position(where: Mapping[str, int], name: str, what: str = "variable") -> int
 def positions(
     names: Sequence[str] | Mapping[str, int], wanted: str | Iterable[str], what: str = "variable"
 ) -> Positions:
-    """Return the positions of one name or of several, in the order given.
-
-    Parameters
-    ----------
-    names : sequence of str, or mapping from name to position
-        All names.
-    wanted : str or iterable of str
-    what : str
-        What the names are of, for the message.
-
-    Raises
-    ------
-    SchemaError
-        Naming an unknown one, and the known ones.
-    """
+    """Return the positions of one name or of several, in the order given; SchemaError names an unknown `what`."""
     where = names if isinstance(names, Mapping) else {name: at for at, name in enumerate(names)}
     if isinstance(wanted, str):
         return (position(where, wanted, what),)

@@ -19,15 +19,7 @@ INTERVAL = 0.1  # seconds between two calls
 
 
 class Reporter:
-    """Calls a progress function at most every tenth of a second.
-
-    Parameters
-    ----------
-    progress : callable or None
-        ``progress(what, done, total)``; None makes every call free.
-    what : str
-        What is being done, in a few words.
-    """
+    """Calls a progress function at most every tenth of a second; None makes every call free."""
 
     def __init__(self, progress: Progress | None, what: str) -> None:
         self._progress = progress
@@ -50,22 +42,7 @@ class Reporter:
 
 
 class Watch:
-    """Progress and a deadline, looked at by whoever works.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        ``progress(what, done, total)``.
-    what : str
-        What is being done, in a few words.
-    max_seconds : float, optional
-        From now on; None means no deadline.
-
-    Raises
-    ------
-    FishernetError
-        When `max_seconds` is negative.
-    """
+    """Progress and a deadline (`max_seconds` from now on; None: there is none), looked at by whoever works."""
 
     def __init__(self, progress: Progress | None = None, what: str = "", max_seconds: float | None = None) -> None:
         if max_seconds is not None and not max_seconds >= 0:

@@ -1,4 +1,4 @@
-"""Random streams: one key a call, counters inside.
+"""Random streams: one key per call, counters inside.
 
 A public function that draws takes ``seed``: None (fresh entropy), an int, or a `numpy.random.Generator`. It draws one
 64-bit *key* from it; everything random inside the call comes from Philox 4x32-10 [1]_ with that key and a counter
@@ -26,18 +26,7 @@ Seed = SupportsIndex | np.random.Generator | None
 
 
 def generator(seed: Seed) -> np.random.Generator:
-    """Return the generator that a seed stands for.
-
-    Parameters
-    ----------
-    seed : None, int or numpy.random.Generator
-        A generator is returned as it is, and moves on when it is drawn from.
-
-    Raises
-    ------
-    FishernetError
-        When the seed is neither, or a negative number.
-    """
+    """Return the generator that a seed stands for; a generator itself moves on when it is drawn from."""
     if isinstance(seed, np.random.Generator):
         return seed
     if seed is None:
@@ -71,20 +60,7 @@ def stream_key(seed: Seed) -> int:
 
 
 def drawn_share(n: int, fraction: float, seed: Seed) -> npt.NDArray[np.bool_]:
-    """Mark a share of n things at random, (n,) bool.
-
-    Parameters
-    ----------
-    n : int
-    fraction : float
-        The share, from 0 to 1, rounded to whole things.
-    seed : None, int or numpy.random.Generator
-
-    Raises
-    ------
-    SchemaError
-        When the share is out of range.
-    """
+    """Mark a share of n things at random, (n,) bool; the share is rounded to whole things."""
     if not 0 <= fraction <= 1:
         raise SchemaError(f"fraction must be from 0 to 1, got {fraction}")
     chosen = np.zeros(n, dtype=bool)

@@ -33,7 +33,7 @@ from fishernet.cli.terminal import (
     shown,
 )
 from fishernet.compare import Likelihood, Quality, hold_out
-from fishernet.data import Table, as_source
+from fishernet.data import Table, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.fit import check_smoothing, fit_conditionals
@@ -253,10 +253,10 @@ class _Dependency(Learner):
         self.found = library.local_structure(table, progress=progress, **self.options)
 
     def fit(self, table: Table) -> DependencyNetwork:
-        source = as_source(table)
+        source = categorical_source(table)
         families = [(*inputs, child) for child, inputs in enumerate(self.found.inputs)]
-        conditionals = fit_conditionals(source, families, self.smoothing, None)
-        return DependencyNetwork(source.variables, conditionals, n_rows=source.n_rows, allow_zeros=self.smoothing == 0)
+        conditionals = fit_conditionals(source, families, smoothing=self.smoothing)
+        return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=self.smoothing == 0)
 
     def facts(self, network: DependencyNetwork, training: Table, held_out: Table) -> dict[str, Any]:
         found, names = self.found, self.found.names
@@ -296,7 +296,7 @@ class _Dependency(Learner):
 
 def entropies(table: Table, inputs: Sequence[Sequence[int]]) -> list[float]:
     """Return the empirical entropy of every variable given its inputs, in nats; not below 0 by rounding."""
-    logs = local_scores(as_source(table), Families.from_pairs(enumerate(inputs)), named_score("loglik"))
+    logs = local_scores(table, Families.from_pairs(enumerate(inputs)), named_score("loglik"))
     return [max(0.0, -float(log) / table.total) for log in logs]
 
 

@@ -1,7 +1,4 @@
-"""Divergences between distributions (P2, section 3.2).
-
-Distributions as the divergences see them: the states that occur, and how probable each is.
-"""
+"""Divergences between distributions, given by the states that occur and how probable each is."""
 
 from __future__ import annotations
 
@@ -16,8 +13,9 @@ import numpy.typing as npt
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.base.names import listed, positions
 from fishernet.data import Table, Variable
+from fishernet.data.variable import require_categorical
 from fishernet.infer.pseudo_gibbs import Weights
-from fishernet.models import BayesianNetwork, DependencyNetwork
+from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -40,18 +38,7 @@ class Distribution:
     def of(cls, p: Any, variables: Sequence[Variable] | None = None) -> Distribution:
         """Take an array with one axis a variable, the rows of a table, or a Bayesian network.
 
-        Parameters
-        ----------
-        p : array, Table or BayesianNetwork
-        variables : sequence of Variable, optional
-            Tables and networks are brought into this order, with these states; an array has it already.
-
-        Raises
-        ------
-        SchemaError
-            When it is none of these, no distribution, or over other variables.
-        StateSpaceError
-            When the joint distribution of a model would have more than 2**26 cells.
+        Tables and networks are brought into the order of `variables`, with their states; an array has it already.
         """
         if has_rows(p):
             return cls._of_table(p if variables is None else p.conform(variables))
@@ -71,7 +58,7 @@ class Distribution:
 
     @classmethod
     def _of_table(cls, table: Table) -> Distribution:
-        table.require_categorical("a divergence")
+        require_categorical(table.variables, "a divergence")
         table.require_complete("a divergence")
         codes = np.stack([column.astype(np.int64) for column in table.codes], axis=1)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
@@ -84,11 +71,9 @@ class Distribution:
 
     def table(self, variables: Any) -> Table:
         """Return the states that occur as a table of a model's variables."""
-        if self.shape != tuple(variable.cardinality for variable in variables):
-            raise SchemaError(
-                f"the distribution is over {self.shape} states, the model over "
-                f"{tuple(variable.cardinality for variable in variables)}"
-            )
+        shape = tuple(variable.cardinality for variable in variables)
+        if self.shape != shape:
+            raise SchemaError(f"the distribution is over {self.shape} states, the model over {shape}")
         return Table.from_codes(self.codes, variables)
 
     def log_conditional(self, variable: int) -> Array:
@@ -112,7 +97,7 @@ def common_variables(p: Any, q: Any) -> Sequence[Variable] | None:
     """Return the variables to whose order two distributions are brought: the second's, or else the first's."""
     for one in (q, p):
         if has_rows(one):
-            return one.require_categorical("a divergence")
+            return require_categorical(one.variables, "a divergence")
         if hasattr(one, "variables"):
             found: Sequence[Variable] = one.variables
             return found
@@ -135,13 +120,7 @@ def _rearranged(model: BayesianNetwork, variables: Sequence[Variable]) -> Array:
 
 
 def checked_array(p: Any) -> Array:
-    """Return an array of probabilities.
-
-    Raises
-    ------
-    SchemaError
-        When it is none, or does not sum to 1 within 1e-9.
-    """
+    """Return an array of probabilities; SchemaError when it is none, or does not sum to 1 within 1e-9."""
     try:
         array = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):
@@ -154,13 +133,7 @@ def checked_array(p: Any) -> Array:
 
 
 def joint_array(model: BayesianNetwork) -> Array:
-    """Return the joint probabilities of all states of a model, one axis a variable.
-
-    Raises
-    ------
-    StateSpaceError
-        When there are more than 2**26.
-    """
+    """Return the joint probabilities of all states of a model, one axis a variable; at most 2**26."""
     shape = tuple(variable.cardinality for variable in model.variables)
     cells = math.prod(shape)
     if cells > MOST_CELLS:
@@ -169,11 +142,15 @@ def joint_array(model: BayesianNetwork) -> Array:
         )
     joint = np.ones(shape)
     for conditional in model.conditionals:
-        axes = (*conditional.parents, conditional.child)
-        order = sorted(axes)
-        sizes = [r if v in axes else 1 for v, r in enumerate(shape)]
-        joint *= conditional.table().transpose([axes.index(v) for v in order]).reshape(sizes)
+        joint *= on_axes(conditional, shape)
     return joint
+
+
+def on_axes(conditional: Conditional, shape: Sequence[int]) -> Array:
+    """Return the table of a conditional with one axis a variable of the model, of length 1 where it has no say."""
+    axes = (*conditional.parents, conditional.child)
+    sizes = [r if v in axes else 1 for v, r in enumerate(shape)]
+    return conditional.table().transpose([axes.index(v) for v in sorted(axes)]).reshape(sizes)
 
 
 def numbered(codes: Codes, cardinalities: Any) -> tuple[Codes, Codes]:
@@ -221,19 +198,24 @@ def kl(p: Any, q: Any) -> float:
 
 
 def full_conditional_divergence(p: Any, q: Any, weights: Weights = None) -> float:
-    """Return ``FC(p || q) = sum_i c_i <log p(x_i | x_-i) / q(x_i | x_-i)>`` under p (P2, Eq. 13).
+    """Return ``FC(p || q) = sum_i c_i <log p(x_i | x_-i) / q(x_i | x_-i)>`` under p [1]_.
 
     Parameters
     ----------
     p, q : array, Table or BayesianNetwork
         As for `kl`.
     weights : (n_variables,) array or mapping from name to number, optional
-        The c_i, summing to 1; equal ones, when not said.
+        The c_i, summing to 1; equal by default.
 
     Returns
     -------
     float
         In nats; 0 does not mean p = q where probabilities are 0.
+
+    References
+    ----------
+    .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
+       Eq. 13.
 
     Examples
     --------
@@ -254,13 +236,7 @@ def full_conditional_divergence(p: Any, q: Any, weights: Weights = None) -> floa
 
 
 def checked_shares(weights: Any, n: int, variables: Sequence[Variable] | None) -> Array:
-    """Return one weight a variable, summing to 1; a mapping from names where the variables are known.
-
-    Raises
-    ------
-    FishernetError
-        When they are no probabilities.
-    """
+    """Return one weight a variable, summing to 1; a mapping from names where the variables are known."""
     if weights is None:
         return np.full(n, 1 / n) if n else np.zeros(0)
     if isinstance(weights, Mapping):
@@ -281,7 +257,7 @@ def _log_at(q: Any, of: Distribution, variables: Sequence[Variable] | None) -> A
         return q.log_prob(of.table(q.variables))
     with np.errstate(divide="ignore"):
         if has_rows(q):
-            return np.log(_probabilities_at(Distribution.of(q, variables), of))
+            return np.log(_probabilities_at(_same_shape(Distribution.of(q, variables), of), of))
         return np.asarray(np.log(_same_shape(checked_array(q), of)[tuple(of.codes.T)]))
 
 
@@ -292,9 +268,9 @@ def _log_conditionals_at(q: Any, of: Distribution, variables: Sequence[Variable]
         return DependencyNetwork.from_joint(q, allow_zeros=True).log_prob_terms(of.table(q.variables))
     with np.errstate(divide="ignore", invalid="ignore"):
         if has_rows(q):
-            other = Distribution.of(q, variables)
+            other = _same_shape(Distribution.of(q, variables), of)
             at = _probabilities_at(other, of)
-            rest = [_rest_at(other, of, v) for v in range(n)]
+            rest = [_probabilities_at(other, of, without=v) for v in range(n)]
         else:
             array = _same_shape(checked_array(q), of)
             index = tuple(of.codes.T)
@@ -304,19 +280,10 @@ def _log_conditionals_at(q: Any, of: Distribution, variables: Sequence[Variable]
     return np.stack(columns, axis=1) if columns else np.zeros((len(at), 0))
 
 
-def _probabilities_at(other: Distribution, of: Distribution) -> Array:
-    """Return another distribution's probabilities at the states of one."""
-    _same_shape(other, of)
-    kind, _ = numbered(np.concatenate([of.codes, other.codes]), of.shape)
-    sums = np.bincount(kind[len(of.codes) :], weights=other.probabilities, minlength=int(kind.max()) + 1)
-    return np.asarray(sums[kind[: len(of.codes)]])
-
-
-def _rest_at(other: Distribution, of: Distribution, variable: int) -> Array:
-    """Return another distribution's probabilities of all variables but one at the states of one."""
-    shape = [r for v, r in enumerate(of.shape) if v != variable]
-    both = np.delete(np.concatenate([of.codes, other.codes]), variable, axis=1)
-    kind, _ = numbered(both, shape)
+def _probabilities_at(other: Distribution, of: Distribution, without: int | None = None) -> Array:
+    """Return another distribution's probabilities at the states of one, of all variables or all but one."""
+    kept = [v for v in range(len(of.shape)) if v != without]
+    kind, _ = numbered(np.concatenate([of.codes, other.codes])[:, kept], [of.shape[v] for v in kept])
     sums = np.bincount(kind[len(of.codes) :], weights=other.probabilities, minlength=int(kind.max()) + 1)
     return np.asarray(sums[kind[: len(of.codes)]])
 

@@ -1,8 +1,8 @@
-"""Where pseudo-Gibbs sampling can end: full-conditional manifolds (P2, section 3).
+"""Where pseudo-Gibbs sampling can end: full-conditional manifolds (Takabatake and Akaho, section 3).
 
-E(theta_i) is the set of distributions whose full conditional of variable i is theta_i. Firing i projects a distribution
-on it (Theorem 2), and the stationary distribution of a random scan is near every distribution that is near all of them
-(Theorem 3).
+E(theta_i) is the set of distributions whose full conditional of variable i is theta_i. An update of i projects a
+distribution on it (Theorem 2), and the stationary distribution of a random scan is near every distribution that is near
+all of them (Theorem 3).
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
-from fishernet.compare.divergences import Distribution, checked_array, checked_shares, full_conditional_divergence
+from fishernet.compare.divergences import (
+    Distribution,
+    checked_array,
+    checked_shares,
+    full_conditional_divergence,
+    on_axes,
+)
 from fishernet.infer import stationary
 from fishernet.models import DependencyNetwork
 
@@ -25,7 +31,7 @@ Array = npt.NDArray[np.float64]
 def kl_to_manifold(p: Any, dn: DependencyNetwork, variable: str) -> float:
     """Return ``KL(p || E(theta_i)) = <log p(x_i | x_-i) / theta_i(x_i | y_i)>`` under p.
 
-    For the conditionals that fit p best it is ``H(X_i | Y_i) - H(X_i | X_-i)`` (P2, Eq. 19).
+    For the conditionals that fit p best it is ``H(X_i | Y_i) - H(X_i | X_-i)`` [1]_.
 
     Parameters
     ----------
@@ -44,6 +50,11 @@ def kl_to_manifold(p: Any, dn: DependencyNetwork, variable: str) -> float:
     ------
     SchemaError
         When p is no distribution over the network's variables.
+
+    References
+    ----------
+    .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
+       Eq. 19.
     """
     _check_network(dn)
     v = positions(dn.names, [variable])[0]
@@ -53,7 +64,7 @@ def kl_to_manifold(p: Any, dn: DependencyNetwork, variable: str) -> float:
 
 
 def m_project(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
-    """Return the m-projection of a distribution on E(theta_i), which firing variable i makes (P2, Theorem 2).
+    """Return the m-projection of a distribution on E(theta_i), which an update of variable i makes [1]_.
 
     Parameters
     ----------
@@ -66,6 +77,11 @@ def m_project(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
     -------
     array, one axis a variable
         ``p(x_-i) theta_i(x_i | y_i)``.
+
+    References
+    ----------
+    .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
+       Theorem 2.
 
     Examples
     --------
@@ -83,17 +99,12 @@ def m_project(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
     shape = tuple(variable.cardinality for variable in dn.variables)
     if array.shape != shape:
         raise SchemaError(f"p must have one axis a variable, {shape}, got {array.shape}")
-    conditional = dn.conditionals[v]
-    axes = (*conditional.parents, v)
-    order = sorted(axes)
-    sizes = [r if u in axes else 1 for u, r in enumerate(shape)]
-    theta = conditional.table().transpose([axes.index(u) for u in order]).reshape(sizes)
-    return np.asarray(array.sum(axis=v, keepdims=True) * theta)
+    return np.asarray(array.sum(axis=v, keepdims=True) * on_axes(dn.conditionals[v], shape))
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Both sides of P2's Theorem 3."""
+    """Both sides of the bound of Takabatake and Akaho, Theorem 3."""
 
     divergence: float
     """FC(p || pi), the full-conditional divergence from p to the stationary distribution, in nats."""
@@ -104,7 +115,7 @@ class Bound:
 
 
 def bound(p: Any, dn: DependencyNetwork, weights: Any = None) -> Bound:
-    """Return both sides of Theorem 3: how far p is from where a random scan ends, and what bounds that.
+    """Return how far p is from where a random scan ends, and what bounds that (Takabatake and Akaho, Theorem 3).
 
     Parameters
     ----------
@@ -112,7 +123,7 @@ def bound(p: Any, dn: DependencyNetwork, weights: Any = None) -> Bound:
     dn : DependencyNetwork
         Small enough for `fishernet.infer.stationary`.
     weights : (n_variables,) array, optional
-        How probable each variable is to be fired, summing to 1.
+        How probable the update of each variable is, summing to 1.
 
     Returns
     -------

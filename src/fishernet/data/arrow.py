@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import check_names, listed
@@ -187,6 +188,9 @@ def _with_variable(column: SourceColumn, metadata: dict[bytes, bytes]) -> Source
     return Cells(cells.name, label_array(variable.states), blocks, declared=True, cuts=variable.cuts)
 
 
+_NO_VARIABLE = f"its metadata {VARIABLE.decode()!r} describe no variable"
+
+
 def _parsed(name: str, text: bytes) -> Column:
     """Return the variable that JSON metadata describe."""
     try:
@@ -197,9 +201,10 @@ def _parsed(name: str, text: bytes) -> Column:
         if not isinstance(states, list) or not isinstance(cuts, list | None):
             raise TypeError
         return Variable(name, states, cuts)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f" ({error})" if isinstance(error, SchemaError) else ""
-        raise SchemaError(f"column {name!r}: its metadata {VARIABLE.decode()!r} describe no variable{why}") from None
+    except SchemaError as error:
+        raise SchemaError(f"column {name!r}: {_NO_VARIABLE} ({error})") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise SchemaError(f"column {name!r}: {_NO_VARIABLE}") from None
 
 
 # ----------------------------------------------------------------------------------------------- codes to Arrow
@@ -366,8 +371,8 @@ def frame_columns(frame: Any, options: Options) -> Columns:
         When it is none of these, a column is missing, doubled or has no name, or holds what cannot be a label.
     """
     if isinstance(frame, pa.RecordBatch):
-        return columns_of(pa.Table.from_batches([frame]), options)
-    if isinstance(frame, pa.Table):
+        frame = pa.Table.from_batches([frame])
+    if isinstance(frame, ArrowTable):
         return columns_of(frame, options)
     if isinstance(frame, Mapping):
         return _mapping_columns(frame, options)

@@ -8,11 +8,12 @@ they are of continuous ones.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, require_str
@@ -22,7 +23,7 @@ from fishernet.data.encode import as_integers, checked_codes
 from fishernet.data.numbers import LARGEST, as_float, require_finite
 from fishernet.data.options import Options
 from fishernet.data.table import Table
-from fishernet.data.variable import Column, Continuous
+from fishernet.data.variable import Column, Continuous, require_continuous
 
 Data = Any  # a Table, a data frame, a mapping from names to columns, or an array
 Rows = npt.NDArray[np.float64]
@@ -63,7 +64,7 @@ def as_table(
         When cells are missing that must not be.
     """
     needed = [variable for variable in variables if variable.name not in without] if without else variables
-    if isinstance(data, Table):
+    if is_table(data):
         table = data.conform(needed, unknown=unknown)
     elif is_frame(data):
         table = Table.from_frame(data, schema=needed, unknown=unknown)
@@ -94,8 +95,8 @@ def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
     MissingValueError
         When cells are missing.
     """
-    if isinstance(data, Table) or is_frame(data):
-        plain = None if isinstance(data, Table) else _plain_columns(data, names)
+    if is_table(data) or is_frame(data):
+        plain = None if is_table(data) else _plain_columns(data, names)
         if plain is not None and _are_finite(plain):
             return np.ascontiguousarray(plain.T)
         table = as_table(data, [Continuous(name) for name in names], complete_for=purpose)
@@ -128,9 +129,9 @@ def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str) 
         When cells are missing.
     """
     chosen = _checked_names(names)
-    if isinstance(data, Table):
+    if is_table(data):
         table = data if chosen is None else data.select(chosen)
-        table.require_continuous(purpose)
+        require_continuous(table.variables, purpose)
     elif is_frame(data):
         table = _frame_numbers(data, chosen)
     else:
@@ -156,7 +157,7 @@ def as_data(data: Data, purpose: str) -> Table:
     SchemaError
         When it is neither, or as `Table.from_frame`.
     """
-    if isinstance(data, Table):
+    if is_table(data):
         return data
     if is_frame(data):
         return Table.from_frame(data)
@@ -164,6 +165,11 @@ def as_data(data: Data, purpose: str) -> Table:
         f"{purpose} needs a Table or a data frame, not {type(data).__name__}; fn.read_table reads a file, "
         "fn.Table.from_codes takes an array of codes"
     )
+
+
+def is_table(data: Data) -> TypeGuard[Table]:
+    """Whether data are a table of ours already: all else is looked at column by column."""
+    return isinstance(data, Table)
 
 
 def is_frame(data: Data) -> bool:
@@ -288,7 +294,7 @@ def _frame_numbers(data: Data, names: list[str] | None) -> Table:
 
 def _plain_columns(data: Data, names: Sequence[str]) -> Rows | None:
     """Return columns of a frame, (len(names), n_rows), by the shortest way; None where one is no plain numbers."""
-    if isinstance(data, pa.Table) or not names or not hasattr(data, "__contains__"):
+    if isinstance(data, ArrowTable) or not names or not hasattr(data, "__contains__"):
         return None
     found: list[npt.NDArray[Any]] = []
     for name in names:

@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, check_names, listed
-from fishernet.data.matching import as_numbers
-from fishernet.data.source import check_set
-from fishernet.data.variable import Continuous
+from fishernet.data.matching import as_numbers, is_table
+from fishernet.data.source import Source
+from fishernet.data.statistics import Statistic, check_sets
+from fishernet.data.variable import Continuous, require_continuous
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 class Scatter:
     """The number of rows, the mean and the centred sums of products of columns of numbers; immutable.
 
-    It is a source as searches over structures know it, whose answer for a set of columns is their scatter.
+    It is a source: all that a learner of Gaussian models asks of data, in d (d + 1) numbers.
 
     Parameters
     ----------
@@ -66,8 +67,6 @@ class Scatter:
     """The centred sums of products, (d, d)."""
     names: tuple[str, ...]
     """Of the columns."""
-
-    left_out = 0  # rows with missing cells, of which there are none among numbers
 
     def __init__(self, n: int, mean: npt.ArrayLike, S: npt.ArrayLike, names: Iterable[str] | None = None) -> None:
         centre, products = np.array(mean, dtype=np.float64), np.array(S, dtype=np.float64)
@@ -110,16 +109,22 @@ class Scatter:
         MissingValueError
             When cells are missing.
         """
-        table = as_numbers(X, names, purpose="a Gaussian model")
-        if table.has_fractions:
-            raise SchemaError("a Gaussian model takes whole weights; round them, or leave them out")
-        values, n = table.numbers, int(table.total)
-        mean = np.average(values, axis=1, weights=table.weights) if n else np.zeros(len(values))
-        centred = values - mean[:, None]
-        if table.weights is not None:
-            centred *= np.sqrt(table.weights)
+        return cls.of(as_numbers(X, names, purpose="a Gaussian model"))
+
+    @classmethod
+    def of(cls, source: Source, columns: Sequence[int] | None = None, *, purpose: str = "a Gaussian model") -> Self:
+        """Return the scatter of a source's columns (of some, by their positions), continuous and without a hole."""
+        at = range(len(source.variables)) if columns is None else columns
+        variables = [source.variables[c] for c in at]
+        require_continuous(variables, purpose)
+        [statistic] = source.statistics([tuple(sorted(at))])
+        statistic.require_complete(source.variables, purpose)
+        if statistic.total != int(statistic.total):
+            raise SchemaError(f"{purpose} takes whole weights; round them, or leave them out")
         made = cls.__new__(cls)
-        made._set(n, mean, centred @ centred.T, table.names)
+        order = np.argsort(np.argsort(at))
+        mean, S = statistic.mean[order], statistic.scatter[np.ix_(order, order)]
+        made._set(int(statistic.total), mean, S, tuple(variable.name for variable in variables))
         return made
 
     @cached_property
@@ -128,8 +133,8 @@ class Scatter:
         return tuple(Continuous(name) for name in self.names)
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
+    def total(self) -> int:
+        """The number of rows, as learners ask for it."""
         return self.n
 
     @property
@@ -137,11 +142,16 @@ class Scatter:
         """The sums of products of the columns as they are, ``X' X``, (d, d)."""
         return self.S + self.n * np.outer(self.mean, self.mean)
 
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Scatter]:
-        """Return the scatters of sets of columns by ascending positions, in that order."""
-        for chosen in sets:
-            check_set(chosen, len(self.names))
-        return [self.marginal(chosen) for chosen in sets]
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of columns by ascending positions, in that order."""
+        check_sets(sets, len(self.names))
+        every = tuple(range(len(self.names)))
+        whole = Statistic.adopt((), (), np.array(self.n), None, 0, every, self.mean, self.S)
+        return [whole.marginal(chosen) for chosen in sets]
+
+    def family_scores(self, families: Any, score: Any) -> None:  # noqa: ARG002
+        """Return None: scores of numbers need the scatter alone."""
+        return
 
     def marginal(self, chosen: Sequence[int]) -> Scatter:
         """Return the scatter of some of the columns, by their positions."""
@@ -167,13 +177,14 @@ class Scatter:
         return f"Scatter({self.n} rows, {len(self.names)} columns)"
 
 
-def as_scatter(X: Any, names: Iterable[str] | None = None) -> Scatter:
-    """Return the scatter of data of numbers, or the scatter itself."""
-    if not isinstance(X, Scatter):
-        return Scatter.from_data(X, names)
-    if names is not None and tuple(names) != X.names:
-        raise SchemaError(f"the scatter has the columns {X.names}, and names says {tuple(names)}")
-    return X
+def as_scatter(X: Any, names: Iterable[str] | None = None, *, purpose: str = "a Gaussian model") -> Scatter:
+    """Return the scatter of data of numbers, or of a source of continuous columns; `purpose` begins the messages."""
+    if is_table(X) or not isinstance(X, Source):
+        return Scatter.of(as_numbers(X, names, purpose=purpose), purpose=purpose)
+    scatter = Scatter.of(X, purpose=purpose)
+    if names is not None and tuple(names) != scatter.names:
+        raise SchemaError(f"the data have the columns {scatter.names}, and names says {tuple(names)}")
+    return scatter
 
 
 NO_REST = 1e-10  # a column of which others leave no more than this unexplained is made of them; as in the core
@@ -210,9 +221,9 @@ def require_varying(scatter: Scatter, *, center: bool = True) -> None:
         raise SchemaError(f"{are(constant, 'column')} {'constant' if center else '0'}; leave out what does not vary")
 
 
-def rank(scatter: Scatter, *, center: bool) -> int:
+def rank(n_rows: float, *, center: bool) -> int:
     """Return the rank of the products of so many rows, were there columns enough."""
-    return max(0, scatter.n - 1) if center else scatter.n
+    return max(0, int(n_rows) - center)
 
 
 def require_independent(names: tuple[str, ...], scaled: Floats, most: int) -> None:

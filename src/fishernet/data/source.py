@@ -1,50 +1,50 @@
-"""What a learner knows of the data: a source of counts.
+"""What a learner knows of the data: a source of statistics.
 
-A table in memory is one; a stream of batches, a pool of processes or a cluster can be others. Everything that learns a
-structure or fits parameters asks a source and never sees a row.
+A table in memory is one, so are a scatter of numbers, a stream of batches, a pool of processes or a cluster. Everything
+that learns a structure or fits parameters asks a source and never sees a row.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
-from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data.counts import Counts, most_dense_cells
 from fishernet.data.matching import is_frame
+from fishernet.data.statistics import Statistic
 from fishernet.data.table import Table
-from fishernet.data.variable import Variable
+from fishernet.data.variable import Column, require_categorical
 
 
 @runtime_checkable
-class CountSource(Protocol):
-    """Where counts come from.
+class Source(Protocol):
+    """Where statistics come from.
+
+    A class that names it as its base inherits `family_scores`.
 
     Attributes
     ----------
-    variables : tuple of Variable
+    variables : tuple of Variable and Continuous
         The columns; sets of variables are given by positions among them.
-    n_rows : int or float
-        The number of rows, each as often as its weight says: the sum of the weights.
+    total : int or float
+        The sum of the rows' weights, N in every score; a whole number where the weights are.
     """
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
+    def variables(self) -> tuple[Column, ...]:
         """The columns."""
         ...
 
     @property
-    def n_rows(self) -> int | float:
+    def total(self) -> int | float:
         """The sum of the rows' weights."""
         ...
 
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
-        """Return the joint counts of sets of variables, in that order.
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of variables, in that order.
 
         Parameters
         ----------
@@ -53,84 +53,37 @@ class CountSource(Protocol):
 
         Returns
         -------
-        list of Counts
-            Dense while a table has at most 8 n_rows cells, otherwise the cells that occur. Rows with a missing cell
-            in a set are left out of it, and their number said. The answers of two sources add.
+        list of Statistic
+            Counts are dense while there are at most ``8 total`` cells, otherwise the cells that occur. Rows with a
+            missing cell in a set are left out of it, and their weight told. The answers of two sources add.
         """
         ...
 
-
-class TableCounts:
-    """The counts of a table in memory, by the core.
-
-    Parameters
-    ----------
-    table : Table
-    """
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.variables = table.require_categorical("what is learned from counts")
-        self.n_rows = table.total
-        _, self._unit = table.weights_in_units
-        self.most_dense = most_dense_cells(table.n_rows if table.has_fractions else int(table.total))
-
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
-        """Return the joint counts of sets of ascending positions, in that order."""
-        for chosen in sets:
-            check_set(chosen, len(self.variables))
-        offsets, members = flat_sets(sets)
-        answers = _core.count(self.table.native, offsets, members, self.most_dense)
-        cardinalities = self.table.cardinalities
-        found = []
-        for chosen, (values, states, left_out) in zip(sets, answers, strict=True):
-            shape = tuple([cardinalities[v] for v in chosen])
-            cells = values.reshape(shape) if states is None else values
-            found.append(Counts.adopt(chosen, shape, cells, states, left_out))
-        return [self._weighted(counts) for counts in found] if self.table.has_fractions else found
-
-    def _weighted(self, counts: Counts) -> Counts:
-        """Return counts of units as sums of weights: exact, and so are their sums."""
-        return replace(
-            counts,
-            values=np.asarray(counts.values * self._unit, dtype=np.float64),
-            left_out=counts.left_out * self._unit,
-        )
+    def family_scores(self, families: Any, score: Any) -> npt.NDArray[np.float64] | None:  # noqa: ARG002
+        """Return the scores of `fishernet.scores.Families` in the source's own way; None to be asked for statistics."""
+        return None
 
 
-def check_set(chosen: tuple[int, ...], n_variables: int) -> None:
-    """Raise SchemaError unless the positions are ascending and in range."""
-    if any(a >= b for a, b in itertools.pairwise(chosen)) or (
-        chosen and not (chosen[0] >= 0 and chosen[-1] < n_variables)
-    ):
-        raise SchemaError(f"a set must hold ascending positions from 0 to {n_variables - 1}, got {chosen}")
-
-
-def flat_sets(sets: Iterable[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return sets as the core takes them: offsets (n + 1,) int64 and members int32, one set after the other."""
-    lengths = [0]
-    members: list[int] = []
-    for chosen in sets:
-        members.extend(chosen)
-        lengths.append(len(members))
-    return np.array(lengths, dtype=np.int64), np.array(members, dtype=np.int32)
-
-
-def as_source(data: Any) -> CountSource:
-    """Return a source of counts: that of a table or a data frame, or the source itself.
+def as_source(data: Any) -> Source:
+    """Return a source of statistics: a table or another source as it is, a data frame as a table.
 
     Raises
     ------
     SchemaError
         When it is neither.
     """
-    if isinstance(data, Table):
-        return TableCounts(data)
-    if isinstance(data, CountSource):
+    if isinstance(data, Source):
         return data
     if is_frame(data):
-        return TableCounts(Table.from_frame(data))
+        return Table.from_frame(data)
     raise SchemaError(
-        f"a Table or a source of counts is needed, not {type(data).__name__}; "
+        f"a Table, a data frame or a source of statistics is needed, not {type(data).__name__}; "
         "fn.read_table reads a file, fn.Table.from_frame takes a data frame"
     )
+
+
+def categorical_source(data: Any, purpose: str = "what is learned from counts", remedy: str = "") -> Source:
+    """Return a source whose variables are all categorical; raise SchemaError, naming the others, when some are not."""
+    source = as_source(data)
+    require_categorical(source.variables, purpose, remedy)
+    return source

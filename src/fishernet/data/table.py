@@ -32,12 +32,15 @@ from fishernet.data.encode import (
     total_weight,
 )
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.variable import Column, Continuous, Variable
+from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, with_moments
+from fishernet.data.variable import Column, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
 
 HEAD = 10  # rows that str(table) shows
+MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
+MOST_REPEATED_CELLS = 2**28
 
 
 class Table:
@@ -399,46 +402,6 @@ class Table:
                 parameter="missing",
             )
 
-    def require_categorical(self, purpose: str, remedy: str = "") -> tuple[Variable, ...]:
-        """Return the variables; raise SchemaError, naming them, when some are continuous.
-
-        Parameters
-        ----------
-        purpose : str
-            What needs states, as the message begins.
-        remedy : str
-            What else would do than cutting numbers into bins.
-        """
-        numbers = [variable.name for variable in self._variables if variable.is_continuous]
-        if numbers:
-            verb, them = ("is", "it") if len(numbers) == 1 else ("are", "them")
-            raise SchemaError(
-                f"{purpose} is for categorical columns, and {listed(numbers)} {verb} continuous: cut {them} "
-                "into bins to get states" + (f", or {remedy}" if remedy else ""),
-                parameter="bins",
-            )
-        return cast(tuple[Variable, ...], self._variables)
-
-    def require_continuous(self, purpose: str, remedy: str = "") -> tuple[Continuous, ...]:
-        """Return the variables; raise SchemaError, naming them, when some are categorical.
-
-        Parameters
-        ----------
-        purpose : str
-            What needs numbers, as the message begins.
-        remedy : str
-            What else would do than leaving columns out, or reading them as numbers.
-        """
-        states = [variable.name for variable in self._variables if not variable.is_continuous]
-        if states:
-            verb, them = ("is", "it") if len(states) == 1 else ("are", "them")
-            raise SchemaError(
-                f"{purpose} is for continuous columns, and {listed(states)} {verb} categorical: leave {them} out, or "
-                "read numbers as continuous" + (f", or {remedy}" if remedy else ""),
-                parameter="continuous",
-            )
-        return cast(tuple[Continuous, ...], self._variables)
-
     @property
     def native(self) -> _core.Columns:
         """The columns as the core counts them; made once, and kept with what the core derives from them.
@@ -451,6 +414,48 @@ class Table:
             columns = [v.as_codes(c) for v, c in zip(self._variables, self._columns, strict=True)]
             self._native = _core.Columns(columns, cardinalities, self._n_rows, self.weights_in_units[0])
         return self._native
+
+    # ----------------------------------------------------------------------------------------- what learners ask it
+
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of variables, given by ascending positions, in that order.
+
+        Rows with a missing cell in a set are left out of it, and their weight told.
+        """
+        check_sets(sets, len(self._variables))
+        fractions = self.has_fractions
+        most_dense = most_dense_cells(self._n_rows if fractions else int(self.total))
+        unit = self.weights_in_units[1] if fractions else 0.0
+        counted = count_cells(self.native, self._variables, sets, most_dense, unit)
+        held = (self._columns, self._variables, self._weights)
+        return [with_moments(one, chosen, *held) for one, chosen in zip(counted, sets, strict=True)]
+
+    def family_scores(self, families: Any, score: Any) -> npt.NDArray[np.float64] | None:
+        """Return the scores of `fishernet.scores.Families`, counted and scored in the core; None where it cannot."""
+        rule, rows = score.rule(self.total), self.in_core()
+        if rule is None or rows is None:
+            return None
+        return _core.SetTerms(rows, *rule).family_scores(families.children, families.offsets, families.parents)
+
+    def in_core(self) -> _core.Columns | None:
+        """Return the rows as the core counts and scores them in one pass; None where weights are not whole.
+
+        Rows that count once are counted many at a time. So where that is no longer than the core gains by it, each row
+        is there as often as its weight says.
+
+        Raises
+        ------
+        MissingValueError
+            When a cell is missing.
+        """
+        self.require_complete("a score")
+        if self._weights is None or self.has_fractions:
+            return None if self.has_fractions else self.native
+        n_rows = int(self.total)
+        if n_rows > MOST_REPEATED * self._n_rows or n_rows * len(self._variables) > MOST_REPEATED_CELLS:
+            return self.native
+        rows = np.repeat(np.arange(self._n_rows), self._weights.astype(np.int64))
+        return self.adopt(self._variables, [codes[rows] for codes in self._columns], n_rows=n_rows).native
 
     # -------------------------------------------------------------------------------------------------- parts of it
 

@@ -259,6 +259,41 @@ class Continuous:
 Column = Variable | Continuous
 
 
+def require_categorical(variables: Iterable[Column], purpose: str, remedy: str = "") -> tuple[Variable, ...]:
+    """Return the variables; raise SchemaError, naming them, when some are continuous.
+
+    Parameters
+    ----------
+    variables : iterable of Variable and Continuous
+    purpose : str
+        What needs states, as the message begins.
+    remedy : str
+        What else would do than cutting numbers into bins.
+    """
+    every = tuple(variables)
+    numbers = [variable.name for variable in every if variable.is_continuous]
+    if numbers:
+        verb, them = ("is", "it") if len(numbers) == 1 else ("are", "them")
+        raise SchemaError(
+            f"{purpose} is for categorical columns, and {listed(numbers)} {verb} continuous: cut {them} into bins to "
+            "get states" + (f", or {remedy}" if remedy else ""),
+            parameter="bins",
+        )
+    return cast(tuple[Variable, ...], every)
+
+
+def require_continuous(variables: Iterable[Column], purpose: str) -> None:
+    """Raise SchemaError, naming them, when some variables are categorical; the message begins with the purpose."""
+    states = [variable.name for variable in variables if not variable.is_continuous]
+    if states:
+        verb, them = ("is", "it") if len(states) == 1 else ("are", "them")
+        raise SchemaError(
+            f"{purpose} is for continuous columns, and {listed(states)} {verb} categorical: leave {them} out, or read "
+            "numbers as continuous",
+            parameter="continuous",
+        )
+
+
 def _check_name(name: object) -> None:
     if not isinstance(name, str):
         raise SchemaError(f"a variable's name must be a str, not {type(name).__name__} ({name!r})")

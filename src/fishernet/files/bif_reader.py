@@ -1,17 +1,4 @@
-r"""Reading a Bayesian network in the Interchange Format.
-
-How names and states stand in an Interchange Format file.
-
-The format knows words only. A label of letters, digits and ``_ . + < > = / -`` is written as it is; any other one is
-put in double quotes with the escapes of JSON (``\"``, ``\\``, ``\n``, ``\u0007``), which other programs may not undo.
-
-States are words there too, so a variable that has a state of another type than str says the states once more, with
-their types, in a property that other programs skip::
-
-    type discrete [ 3 ] { 1, 2.5, none };
-    property fishernet_states = int 1, float 2.5, str "none";
-
-The text of an Interchange Format file: comments taken out, and divided in blocks and statements.
+"""Reading a Bayesian network in the Interchange Format (BIF 0.15).
 
 ::
 
@@ -20,13 +7,7 @@ The text of an Interchange Format file: comments taken out, and divided in block
     statement  anything up to ";" (quotes and the braces of a list of states hold together)
 
 The format allows arbitrary text between blocks; here it must stand in comments, so that a damaged block is not taken
-for such text. A property ends at the first ``;`` even when its quotes do not close.
-
-The variable blocks of an Interchange Format file.
-
-The probability blocks of an Interchange Format file.
-
-::
+for such text. A property ends at the first ``;`` even when its quotes do not close. Probabilities are::
 
     probability ( child | parent 1, ..., parent m ) {
       (state of parent 1, ..., state of parent m) p1, ..., pr;      one configuration, in any order
@@ -35,127 +16,29 @@ The probability blocks of an Interchange Format file.
     }
 
 A ``table`` runs through the states of the child, parent 1, ..., parent m with the last one fastest: all configurations
-for the child's first state, then all for its second, and so on (BIF 0.15). Without a bar, the first name is the child.
+for the child's first state, then all for its second, and so on. Without a bar, the first name is the child.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, StateSpaceError
-from fishernet.base.fields import is_text
+from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.data import State, Variable
+from fishernet.files.bif_words import CUTS, QUOTED, ROWS, STATES, label_lists, read_label, read_states
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import Probabilities, check_cells
 
-QUOTED = r'"(?:[^"\\\n]|\\.)*"'
-_PLAIN = re.compile(r"[A-Za-z0-9_.+<>=/-]+")
-_BETWEEN_COMMAS = re.compile(rf'{QUOTED}|[^",]+')
-_WORD = re.compile(rf'{QUOTED}|[^",\s]+')
-_STATE = re.compile(rf'(?:(int|float|bool)\s+([^\s,"]+)|str\s+({QUOTED}))\s*(?:,\s*|$)')
-
-
-def written_label(label: str) -> str:
-    """Return a label as it stands in the file."""
-    return str.__str__(label) if is_plain(label) else json.dumps(label, ensure_ascii=False)
-
-
-def is_plain(label: str) -> bool:
-    """Return whether a label needs no quotes."""
-    return _PLAIN.fullmatch(label) is not None and "//" not in label
-
-
-def read_label(token: str) -> str:
-    """Return the label that a token stands for; ValueError when its quotes or escapes are wrong."""
-    word = token.strip()
-    if not word.startswith('"'):
-        return word
-    try:
-        label = json.loads(word, strict=False)
-    except ValueError:
-        raise ValueError(f"{word} has an escape that JSON does not know") from None
-    if not is_text(label):
-        raise ValueError(f"{word} holds half of a surrogate pair")
-    return str(label)
-
-
-def label_lists(text: str) -> tuple[list[str], list[str]]:
-    """Return the labels of a list in both ways it may be meant: separated by commas, or by blanks as well.
-
-    The format ignores commas between words, yet some programs write labels with blanks inside. Quotes always hold a
-    label together. Raises ValueError as `read_label` does.
-    """
-    by_commas = [read_label(token) for token in _BETWEEN_COMMAS.findall(text) if not token.isspace()]
-    return by_commas, [read_label(token) for token in _WORD.findall(text)]
-
-
-def state_labels(states: Sequence[State]) -> list[str]:
-    """Return the words for the states of a variable; different ones, whatever their types.
-
-    A state that is no str gets an underscore behind where a str looks the same.
-    """
-    taken = {state for state in states if isinstance(state, str)}
-    labels = []
-    for state in states:
-        if isinstance(state, str):
-            labels.append(str.__str__(state))
-            continue
-        label = _typed(state)[1]
-        while label in taken:
-            label += "_"
-        taken.add(label)
-        labels.append(label)
-    return labels
-
-
-def written_states(states: Sequence[State]) -> str:
-    """Return the states with their types, as the property says them."""
-    typed = [
-        f"str {json.dumps(state, ensure_ascii=False)}" if isinstance(state, str) else " ".join(_typed(state))
-        for state in states
-    ]
-    return ", ".join(typed)
-
-
-def read_states(text: str) -> list[State]:
-    """Return the states that the property says; ValueError when it cannot be read."""
-    states: list[State] = []
-    position, end = 0, len(text)
-    while position < end:
-        match = _STATE.match(text, position)
-        if match is None:
-            raise ValueError(f"{text[position : position + 40]!r} is no state with its type")
-        kind, word, quoted = match.groups()
-        states.append(read_label(quoted) if kind is None else _value(kind, word))
-        position = match.end()
-    return states
-
-
-def _typed(state: float) -> tuple[str, str]:
-    """Return the type of a number or truth value, and the number; subclasses as what they are."""
-    if isinstance(state, bool):
-        return "bool", repr(state)
-    if isinstance(state, int):
-        return "int", int.__repr__(state)
-    return "float", float.__repr__(state)
-
-
-def _value(kind: str, word: str) -> State:
-    if kind == "bool" and word in ("True", "False"):
-        return word == "True"
-    if kind == "bool" or "_" in word or not word.isascii():
-        raise ValueError(f"{word!r} is no {kind}")
-    return int(word) if kind == "int" else float(word)
-
+TOLERANCE = 1e-3  # files hold rounded numbers
 
 _COMMENT = re.compile(rf"({QUOTED})|(?<!:)//[^\n]*|/\*[\s\S]*?\*/")  # http:// begins no comment
 _BLANK = re.compile(r"\s*+")
@@ -179,6 +62,14 @@ class Source:
         """Return the beginning of what stands at a position, for a message."""
         line = self.text[at : at + 41].split("\n", 1)[0]
         return repr(line if len(line) <= 40 else f"{line[:40]}...")
+
+    @contextmanager
+    def checking(self, at: int, where: str = "") -> Iterator[None]:
+        """Turn what is said of the labels and numbers inside into an error of the file, with the line."""
+        try:
+            yield
+        except ValueError as error:
+            raise self.wrong(f"{where}{error}", at) from error
 
 
 class Statement(NamedTuple):
@@ -206,13 +97,7 @@ def source_of(path: str | os.PathLike[str]) -> Source:
 
 
 def blocks(source: Source) -> Iterator[Block]:
-    """Yield the blocks of a file, in order.
-
-    Raises
-    ------
-    FileFormatError
-        Where the text does not follow the grammar.
-    """
+    """Yield the blocks of a file, in order."""
     at = _skip(source, 0)
     while at < len(source.text):
         match = _HEAD.match(source.text, at)
@@ -263,8 +148,6 @@ def _blanked(match: re.Match[str]) -> str:
     return match[1] or " " + "\n" * match[0].count("\n")
 
 
-STATES, CUTS, ROWS = "fishernet_states", "fishernet_cuts", "fishernet_n_rows"  # the properties that we write
-
 _TYPE = re.compile(r"type\s+discrete\s*\[\s*([0-9]{1,9})\s*\]\s*\{([\s\S]*)\}")
 _OF_VARIABLE = re.compile(r"property\s+(\w+)\s*=\s*([\s\S]*)")
 
@@ -280,21 +163,19 @@ class Declared(NamedTuple):
 
 def declared(source: Source, block: Block, position: int) -> Declared:
     """Return the variable that a block declares."""
-    name = _name(source, block)
-    labels: list[str] | None = None
-    for statement in block.statements:
-        if statement.text.startswith("property"):
-            continue
-        if labels is not None:
-            raise source.wrong(f"variable {name!r}: expected one type, got {source.shown(statement.at)}", statement.at)
-        labels = _labels(source, statement, name)
-    if labels is None:
+    with source.checking(block.at):
+        name = read_label(block.head)
+    if not block.head:
+        raise source.wrong("a variable block has no name", block.at)
+    types = [statement for statement in block.statements if not statement.text.startswith("property")]
+    if not types:
         raise source.wrong(f"variable {name!r} has no type; it needs `type discrete [ n ] {{ states }};`", block.at)
+    labels = _labels(source, types[0], name)
+    if len(types) > 1:
+        raise source.wrong(f"variable {name!r}: expected one type, got {source.shown(types[1].at)}", types[1].at)
     states, cuts = _states(source, block, name, labels), _cuts(source, block, name)
-    try:
+    with source.checking(block.at):
         variable = Variable(name, states, cuts)
-    except SchemaError as error:
-        raise source.wrong(str(error), block.at) from error
     return Declared(variable, position, {label: code for code, label in enumerate(labels)})
 
 
@@ -308,16 +189,6 @@ def properties(block: Block) -> dict[str, Statement]:
     return found
 
 
-def _name(source: Source, block: Block) -> str:
-    try:
-        name = read_label(block.head)
-    except ValueError as error:
-        raise source.wrong(str(error), block.at) from error
-    if not block.head:
-        raise source.wrong("a variable block has no name", block.at)
-    return name
-
-
 def _labels(source: Source, statement: Statement, name: str) -> list[str]:
     """Return the words of the states."""
     match = _TYPE.fullmatch(statement.text)
@@ -327,10 +198,8 @@ def _labels(source: Source, statement: Statement, name: str) -> list[str]:
             statement.at,
         )
     number = int(match[1])
-    try:
+    with source.checking(statement.at, f"variable {name!r}: "):
         readings = label_lists(match[2])
-    except ValueError as error:
-        raise source.wrong(f"variable {name!r}: {error}", statement.at) from error
     labels = next((reading for reading in readings if len(reading) == number), None)
     if labels is None:
         raise source.wrong(f"variable {name!r}: [ {number} ] states, but {listed(readings[0])}", statement.at)
@@ -345,10 +214,8 @@ def _states(source: Source, block: Block, name: str, labels: list[str]) -> list[
     typed = properties(block).get(STATES)
     if typed is None:
         return list(labels)
-    try:
+    with source.checking(typed.at, f"variable {name!r}, {STATES}: "):
         states = read_states(typed.text)
-    except ValueError as error:
-        raise source.wrong(f"variable {name!r}, {STATES}: {error}", typed.at) from error
     if len(states) != len(labels):
         raise source.wrong(f"variable {name!r}: {STATES} has {len(states)} of {len(labels)} states", typed.at)
     return states
@@ -358,13 +225,9 @@ def _cuts(source: Source, block: Block, name: str) -> list[float] | None:
     cuts = properties(block).get(CUTS)
     if cuts is None:
         return None
-    try:
+    with source.checking(cuts.at, f"variable {name!r}, {CUTS}: "):
         return [float(cut) for cut in cuts.text.split(",") if cut]
-    except ValueError as error:
-        raise source.wrong(f"variable {name!r}, {CUTS}: {error}", cuts.at) from error
 
-
-TOLERANCE = 1e-3  # files hold rounded numbers
 
 _CHILD = re.compile(rf'((?:[^"|]++|{QUOTED})*+)(\|)?')
 _WHOLE = re.compile(r"(table|default)\b([\s\S]*)")
@@ -410,10 +273,8 @@ def probabilities(source: Source, block: Block, family: Sequence[Declared]) -> P
     """Return the rows of a block, one a configuration of the parents, the last parent fastest."""
     variables = [declared.variable for declared in family]
     states = variables[-1].cardinality
-    try:
+    with source.checking(block.at):
         cells = check_cells(variables, f"the table of {variables[-1].name!r}")
-    except StateSpaceError as error:
-        raise source.wrong(str(error), block.at) from error
     entries = _entries(source, block, family)
     if "table" in entries.whole:
         return _from_table(source, block, entries, cells, states)
@@ -421,10 +282,8 @@ def probabilities(source: Source, block: Block, family: Sequence[Declared]) -> P
 
 
 def _names(source: Source, block: Block, text: str, known: dict[str, Declared]) -> list[str]:
-    try:
+    with source.checking(block.at):
         readings = label_lists(text)
-    except ValueError as error:
-        raise source.wrong(str(error), block.at) from error
     return next((reading for reading in readings if all(name in known for name in reading)), readings[0])
 
 
@@ -469,10 +328,8 @@ def _configuration(source: Source, labels: Statement, family: Sequence[Declared]
 
 
 def _words(source: Source, labels: Statement, family: Sequence[Declared]) -> list[str]:
-    try:
+    with source.checking(labels.at):
         readings = label_lists(labels.text)
-    except ValueError as error:
-        raise source.wrong(str(error), labels.at) from error
     words = next((reading for reading in readings if len(reading) == len(family) - 1), None)
     if words is None:
         what = f"({labels.text}) must be one state of each of the {len(family) - 1} parents"
@@ -547,7 +404,7 @@ def _shown(configuration: int, family: Sequence[Declared]) -> str:
 def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
     """Read a Bayesian network from a file in the Interchange Format (BIF 0.15).
 
-    Reads what bnlearn, pgmpy, JavaBayes and `write_bif` write; `fishernet.files.bif` describes it.
+    Reads what bnlearn, pgmpy, JavaBayes and `write_bif` write.
 
     Parameters
     ----------
@@ -592,7 +449,11 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
         if block.kind == "probability":
             tables.append(block)
         elif block.kind == "variable":
-            _declare(source, block, known)
+            found = declared(source, block, len(known))
+            name = found.variable.name
+            if name in known:
+                raise source.wrong(f"the variable {name!r} is declared twice", block.at)
+            known[name] = found
         elif head is None:
             head = block
         else:
@@ -600,14 +461,6 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
     if head is None:
         raise FileFormatError(path, "there is no network block, so this is no BIF file")
     return _network(source, known, tables, _n_rows(source, head))
-
-
-def _declare(source: Source, block: Block, known: dict[str, Declared]) -> None:
-    found = declared(source, block, len(known))
-    name = found.variable.name
-    if name in known:
-        raise source.wrong(f"the variable {name!r} is declared twice", block.at)
-    known[name] = found
 
 
 def _network(source: Source, known: dict[str, Declared], tables: list[Block], n_rows: float | None) -> BayesianNetwork:

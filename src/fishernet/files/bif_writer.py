@@ -11,7 +11,7 @@ from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.base.names import listed
 from fishernet.data import Variable
-from fishernet.files.bif_reader import CUTS, ROWS, STATES, is_plain, state_labels, written_label, written_states
+from fishernet.files.bif_words import CUTS, ROWS, STATES, is_plain, state_labels, written_label, written_states
 from fishernet.files.networks import check_storable
 from fishernet.models import BayesianNetwork, Conditional
 

@@ -1,4 +1,4 @@
-"""A Gaussian Markov network as fields of the model file, and back.
+"""Gaussian networks, normal distributions and mixtures of these as fields of the model file, and back.
 
 ::
 
@@ -11,23 +11,16 @@
       {"name": "b", "parents": [0], "intercept": 1.0, "coefficients": [2.0], "sd": 0.5}
     ]
 
-A normal distribution or a mixture of some as fields of the model file, and back.
-
-::
-
     "mean": 0.0, "sd": 1.0                                             of a Gaussian
     "weights": [0.5, 0.5], "means": [-1.0, 1.0], "sd": 1.0             of a mixture
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from fishernet.base.errors import SchemaError
-from fishernet.base.fields import Fields, is_text, shown
+from fishernet.base.fields import Fields
+from fishernet.files.networks import check_names_storable, read_edges, read_names
 from fishernet.graphs import Dag
 from fishernet.models import BayesianNetwork, Gaussian, GaussianMarkovNetwork, GaussianMixture
 
@@ -55,14 +48,8 @@ def read_mixture(fields: Fields) -> GaussianMixture:
 
 
 def undirected_fields(net: GaussianMarkovNetwork) -> dict[str, object]:
-    """Return a Gaussian Markov network as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a name cannot be stored.
-    """
-    _check_names(net.names)
+    """Return a Gaussian Markov network as what `json` writes."""
+    check_names_storable(net.names)
     K = net.precision
     rows, columns = np.nonzero(np.triu(K, 1))
     edges = [[i, j, K[i, j].item()] for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
@@ -76,15 +63,19 @@ def undirected_fields(net: GaussianMarkovNetwork) -> dict[str, object]:
 
 def read_undirected(fields: Fields) -> GaussianMarkovNetwork:
     """Return the Gaussian Markov network that the fields describe."""
-    names = fields.items("names")
-    _require_names(fields, names)
+    names = read_names(fields)
     mean = fields.numbers(fields.items("mean"), "mean")
     own = fields.numbers(fields.items("precision"), "precision")
     if len(own) != len(names):
         raise fields.wrong(f"{len(own)} numbers for {len(names)} variables", "precision")
     precision = np.diag(own)
-    for number, edge in enumerate(fields.items("edges")):
-        _set_edge(fields, precision, edge, f"edges[{number}]")
+    for place, (i, j, entry) in read_edges(fields, len(names), "number"):
+        if precision[i, j] != 0:
+            raise fields.wrong(f"the edge between the variables {i} and {j} appears twice", place)
+        value = fields.numbers([entry], place)[0]
+        if value == 0:
+            raise fields.wrong("an edge has an entry that is not 0", place)
+        precision[i, j] = precision[j, i] = value
     with fields.checking():
         return GaussianMarkovNetwork(names, mean, precision)
 
@@ -105,32 +96,3 @@ def read_directed(fields: Fields) -> BayesianNetwork:
         item.end()
     with fields.checking():
         return BayesianNetwork.from_regressions(Dag(names, parents), intercepts, coefficients, sds)
-
-
-def _set_edge(fields: Fields, precision: npt.NDArray[np.float64], edge: Any, place: str) -> None:
-    """Set the entries of an edge, [i, j, entry]."""
-    if not isinstance(edge, list) or len(edge) != 3 or not all(type(v) is int for v in edge[:2]):
-        raise fields.wrong(f"expected [position, position, number], got {shown(edge)}", place)
-    i, j = edge[:2]
-    if not 0 <= i < j < len(precision):
-        raise fields.wrong(f"the positions must be ascending and below {len(precision)}, got {i} and {j}", place)
-    if precision[i, j] != 0:
-        raise fields.wrong(f"the edge between the variables {i} and {j} appears twice", place)
-    value = fields.numbers(edge[2:], place)[0]
-    if value == 0:
-        raise fields.wrong("an edge has an entry that is not 0", place)
-    precision[i, j] = precision[j, i] = value
-
-
-def _require_names(fields: Fields, names: list[Any]) -> None:
-    for number, name in enumerate(names):
-        if not isinstance(name, str):
-            raise fields.wrong(f"expected a text, got {shown(name)}", f"names[{number}]")
-        if not is_text(name):
-            raise fields.wrong(f"{name!r} holds half of a surrogate pair", f"names[{number}]")
-
-
-def _check_names(names: tuple[str, ...]) -> None:
-    for name in names:
-        if not is_text(name):
-            raise SchemaError(f"the name {name!r} holds half of a surrogate pair, which cannot be written")

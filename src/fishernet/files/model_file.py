@@ -4,7 +4,7 @@ A file is one JSON object in UTF-8::
 
     "format": "fishernet"
     "version": 1                  of the format; a newer one is refused with a word about it
-    "kind": "BayesianNetwork"     and then the fields of that kind (`network_fields`, `markov_fields`)
+    "kind": "BayesianNetwork"     and then the fields of that kind
 
 Numbers are written with as many digits as bring the same bits back, states keep their type (``1``, ``1.0``, ``"1"`` and
 ``true`` are four different things in JSON too), and labels may hold any characters. Nothing in the file is ever run.
@@ -23,33 +23,8 @@ from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.fields import Fields, shown
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import listed
-from fishernet.files.gaussians import (
-    gaussian_fields,
-    mixture_fields,
-    read_directed,
-    read_gaussian,
-    read_mixture,
-    read_undirected,
-    undirected_fields,
-)
-from fishernet.files.networks import (
-    dependency_fields,
-    graph_fields,
-    markov_fields,
-    network_fields,
-    read_dependency,
-    read_graph,
-    read_markov,
-    read_network,
-)
-from fishernet.files.sequence_models import (
-    hidden_markov_fields,
-    hidden_tree_fields,
-    markov_chain_fields,
-    read_hidden_markov,
-    read_hidden_tree,
-    read_markov_chain,
-)
+from fishernet.files import gaussians, networks
+from fishernet.files import sequence_models as sequences
 from fishernet.graphs import UndirectedGraph
 from fishernet.models import (
     BayesianNetwork,
@@ -79,20 +54,20 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "BayesianNetwork": Kind(BayesianNetwork, network_fields, read_network),
-    "DependencyNetwork": Kind(DependencyNetwork, dependency_fields, read_dependency),
-    "HiddenTree": Kind(HiddenTree, hidden_tree_fields, read_hidden_tree),
-    "Gaussian": Kind(Gaussian, gaussian_fields, read_gaussian),
-    "GaussianMarkovNetwork": Kind(GaussianMarkovNetwork, undirected_fields, read_undirected),
-    "GaussianMixture": Kind(GaussianMixture, mixture_fields, read_mixture),
-    "HiddenMarkovModel": Kind(HiddenMarkovModel, hidden_markov_fields, read_hidden_markov),
-    "MarkovChain": Kind(MarkovChain, markov_chain_fields, read_markov_chain),
-    "MarkovNetwork": Kind(MarkovNetwork, markov_fields, read_markov),
-    "UndirectedGraph": Kind(UndirectedGraph, graph_fields, read_graph),
+    "BayesianNetwork": Kind(BayesianNetwork, networks.network_fields, networks.read_network),
+    "DependencyNetwork": Kind(DependencyNetwork, networks.dependency_fields, networks.read_dependency),
+    "HiddenTree": Kind(HiddenTree, sequences.hidden_tree_fields, sequences.read_hidden_tree),
+    "Gaussian": Kind(Gaussian, gaussians.gaussian_fields, gaussians.read_gaussian),
+    "GaussianMarkovNetwork": Kind(GaussianMarkovNetwork, gaussians.undirected_fields, gaussians.read_undirected),
+    "GaussianMixture": Kind(GaussianMixture, gaussians.mixture_fields, gaussians.read_mixture),
+    "HiddenMarkovModel": Kind(HiddenMarkovModel, sequences.hidden_markov_fields, sequences.read_hidden_markov),
+    "MarkovChain": Kind(MarkovChain, sequences.markov_chain_fields, sequences.read_markov_chain),
+    "MarkovNetwork": Kind(MarkovNetwork, networks.markov_fields, networks.read_markov),
+    "UndirectedGraph": Kind(UndirectedGraph, networks.graph_fields, networks.read_graph),
 }
 
 
-READ_ONLY: dict[str, Callable[[Fields], Any]] = {"GaussianBayesianNetwork": read_directed}
+READ_ONLY: dict[str, Callable[[Fields], Any]] = {"GaussianBayesianNetwork": gaussians.read_directed}
 """Kinds that older versions wrote."""
 
 

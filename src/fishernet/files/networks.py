@@ -1,6 +1,6 @@
-"""A Bayesian network or a dependency network as fields of the model file, and back.
+"""Networks and graphs as fields of the model file, and back.
 
-::
+A Bayesian network or a dependency network (which also has "allow_zeros")::
 
     "n_rows": 1000                      the rows it was fitted on, or null
     "variables": [                      one a variable
@@ -12,43 +12,26 @@
 
 Probabilities are rows, one a configuration of the parents, the last parent's state fastest. In a ``"MergedTable"`` they
 are one a group, and ``"group_of"`` lists the group of every configuration in that order. In a ``"TreeConditional"``
-they are one a leaf of its ``"nodes"`` (`tree_fields`).
-
-A factor as fields of the model file, and back: ``{"variables": ["a", "b"], "values": [2.0, 1.0, 1.0, 2.0]}``.
-
-The values are one a configuration of the variables, the last one's state fastest.
-
-An undirected graph as fields of the model file, and back.
-
-::
-
-    "names": ["a", "b", "c"],
-    "edges": [[0, 1], [1, 2]]                positions, each edge once, i < j
-
-A variable as fields of the model file, and back: ``{"name": "age", "states": ["young", "old"], "cuts": [40.0]}``.
-
-A Markov network as fields of the model file, and back.
-
-::
-
-    "variables": [ ... ]                as in `network_fields`
-    "potentials": [                     the factors, in their order (`factor_fields`)
-      {"variables": ["a", "b"], "values": [2.0, 1.0, 1.0, 2.0]}
-    ]
-
-A decision tree as fields of the model file, and back.
-
-::
+they are one a leaf of its nodes::
 
     "nodes": [
       {"variable": "age", "to": [1, 2, 1]}    the node to which each state leads, always a later one
       {"leaf": 0}                             the row of probabilities
     ]
+
+A Markov network has "variables", and factors in their order, whose values run with the last variable's state fastest::
+
+    "potentials": [{"variables": ["a", "b"], "values": [2.0, 1.0, 1.0, 2.0]}]
+
+An undirected graph::
+
+    "names": ["a", "b", "c"],
+    "edges": [[0, 1], [1, 2]]                 positions, each edge once, i < j
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fishernet.base.errors import SchemaError
@@ -69,10 +52,16 @@ def check_storable(variables: Iterable[Column]) -> None:
     Python turns into text (`sys.get_int_max_str_digits`).
     """
     for variable in variables:
-        if not is_text(variable.name):
-            raise SchemaError(f"the name {variable.name!r} holds half of a surrogate pair, which no file can")
+        check_names_storable([variable.name])
         for position, state in enumerate(() if variable.is_continuous else variable.states):
             _check_state(variable.name, position, state)
+
+
+def check_names_storable(names: Iterable[str]) -> None:
+    """Raise SchemaError when a name holds half of a surrogate pair."""
+    for name in names:
+        if not is_text(name):
+            raise SchemaError(f"the name {name!r} holds half of a surrogate pair, which cannot be written")
 
 
 def _check_state(name: str, position: int, state: State) -> None:
@@ -85,35 +74,42 @@ def _check_state(name: str, position: int, state: State) -> None:
             raise SchemaError(f"variable {name!r}, state {position}: the integer is too long to be written") from error
 
 
-def graph_fields(graph: UndirectedGraph) -> dict[str, object]:
-    """Return an undirected graph as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a name cannot be stored.
-    """
-    for name in graph.names:
+def read_names(fields: Fields) -> list[str]:
+    """Return the field of names."""
+    names = fields.items("names")
+    for number, name in enumerate(names):
+        if not isinstance(name, str):
+            raise fields.wrong(f"expected a text, got {shown(name)}", f"names[{number}]")
         if not is_text(name):
-            raise SchemaError(f"the name {name!r} holds half of a surrogate pair, which cannot be written")
+            raise fields.wrong(f"{name!r} holds half of a surrogate pair", f"names[{number}]")
+    return names
+
+
+def read_edges(fields: Fields, n: int, *entries: str) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the place of each edge, and the edge: two ascending positions below n, then the entries of these names."""
+    wanted = ["position", "position", *entries]
+    for number, edge in enumerate(fields.items("edges")):
+        place = f"edges[{number}]"
+        if not isinstance(edge, list) or len(edge) != len(wanted) or not all(type(v) is int for v in edge[:2]):
+            raise fields.wrong(f"expected [{', '.join(wanted)}], got {shown(edge)}", place)
+        if not 0 <= edge[0] < edge[1] < n:
+            what = f"the positions must be ascending and below {n}, got {edge[0]} and {edge[1]}"
+            raise fields.wrong(what, place)
+        yield place, edge
+
+
+def graph_fields(graph: UndirectedGraph) -> dict[str, object]:
+    """Return an undirected graph as what `json` writes."""
+    check_names_storable(graph.names)
     edges = [[one, other] for one, others in enumerate(graph.adjacency) for other in others if one < other]
     return {"names": list(graph.names), "edges": edges}
 
 
 def read_graph(fields: Fields) -> UndirectedGraph:
     """Return the undirected graph that the fields describe."""
-    names = fields.items("names")
-    for number, name in enumerate(names):
-        if not isinstance(name, str) or not is_text(name):
-            raise fields.wrong(f"expected a text, got {shown(name)}", f"names[{number}]")
+    names = read_names(fields)
     adjacency: list[list[int]] = [[] for _ in names]
-    for number, edge in enumerate(fields.items("edges")):
-        if not isinstance(edge, list) or len(edge) != 2 or not all(type(v) is int for v in edge):
-            raise fields.wrong(f"expected [position, position], got {shown(edge)}", f"edges[{number}]")
-        one, other = edge
-        if not 0 <= one < other < len(names):
-            what = f"the positions must be ascending and below {len(names)}, got {one} and {other}"
-            raise fields.wrong(what, f"edges[{number}]")
+    for _, (one, other) in read_edges(fields, len(names)):
         adjacency[one].append(other)
         adjacency[other].append(one)
     with fields.checking():
@@ -147,13 +143,7 @@ def read_variable(fields: Fields) -> Any:
 
 
 def markov_fields(net: MarkovNetwork) -> dict[str, object]:
-    """Return a Markov network as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a label cannot be stored.
-    """
+    """Return a Markov network as what `json` writes."""
     check_storable(net.variables)
     return {
         "variables": [variable_fields(variable) for variable in net.variables],
@@ -171,20 +161,14 @@ def read_markov(fields: Fields) -> MarkovNetwork:
     factors = []
     for item in fields.objects("potentials"):
         axes, values = read_factor(item, positions, dict(enumerate(variables)))
-        with item.checking():  # each by itself, so that the place is known
+        with item.checking():  # each on its own, so that the place is known
             MarkovNetwork(variables, [([names[v] for v in axes], values)])
         factors.append(([names[v] for v in axes], values))
     return MarkovNetwork(variables, factors)
 
 
 def network_fields(net: BayesianNetwork) -> dict[str, object]:
-    """Return a Bayesian network as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a label, the number of rows or a conditional cannot be stored.
-    """
+    """Return a Bayesian network as what `json` writes."""
     return {"n_rows": net.n_rows, **_parts(net)}
 
 
@@ -197,13 +181,7 @@ def read_network(fields: Fields) -> BayesianNetwork:
 
 
 def dependency_fields(net: DependencyNetwork) -> dict[str, object]:
-    """Return a dependency network as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a label, the number of rows or a conditional cannot be stored.
-    """
+    """Return a dependency network as what `json` writes."""
     return {"n_rows": net.n_rows, "allow_zeros": net.allow_zeros, **_parts(net)}
 
 

@@ -54,13 +54,7 @@ from fishernet.models.trees.shape import TreeShape
 
 
 def alphabet_fields(alphabet: Alphabet) -> list[dict[str, object]]:
-    """Return an alphabet as what `json` writes: a list of one.
-
-    Raises
-    ------
-    SchemaError
-        When a symbol is neither a text nor a number nor a truth value, or cannot be written.
-    """
+    """Return an alphabet as what `json` writes: a list of one."""
     for symbol in alphabet.symbols:
         if not storable(symbol):
             raise SchemaError(f"the symbol {symbol!r} cannot be stored: it is no text, finite number or truth value")
@@ -77,9 +71,8 @@ def read_alphabet(model: Fields) -> Alphabet:
     symbols = fields.items("symbols")
     for position, symbol in enumerate(symbols):
         if not storable(symbol):
-            raise fields.wrong(
-                f"{shown(symbol)} is no symbol: a text, a number or a truth value", f"symbols[{position}]"
-            )
+            what = f"{shown(symbol)} is no symbol: a text, a number or a truth value"
+            raise fields.wrong(what, f"symbols[{position}]")
     unknown = None if fields.is_null("unknown") else fields.whole("unknown")
     fields.end()
     if unknown is not None and unknown >= len(symbols):
@@ -98,13 +91,7 @@ def storable(symbol: object) -> bool:
 
 
 def hidden_markov_fields(model: HiddenMarkovModel) -> dict[str, object]:
-    """Return a hidden Markov model as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a symbol cannot be stored.
-    """
+    """Return a hidden Markov model as what `json` writes."""
     return {
         "alphabet": alphabet_fields(model.alphabet),
         "initial": model.initial.tolist(),
@@ -120,8 +107,8 @@ def read_hidden_markov(fields: Fields) -> HiddenMarkovModel:
     alphabet = read_alphabet(fields)
     initial = fields.numbers(fields.items("initial"), "initial")
     n = len(initial)
-    transition = _matrix(fields, "transition", n, n)
-    emission = _matrix(fields, "emission", n, len(alphabet))
+    transition = _matrix(fields, "transition", n, n, "state")
+    emission = _matrix(fields, "emission", n, len(alphabet), "state")
     empty, final = _vector(fields, "empty", n), _vector(fields, "final", n)
     if empty is not None:
         emission = np.column_stack([emission, empty])
@@ -137,27 +124,22 @@ def _vector(fields: Fields, name: str, n: int) -> Numbers | None:
     return values
 
 
-def _matrix(fields: Fields, name: str, rows: int, columns: int) -> Numbers:
-    listed = fields.items(name)
-    if len(listed) != rows:
-        raise fields.wrong(f"expected {rows} rows, one a state, got {len(listed)}", name)
-    for position, row in enumerate(listed):
+def _matrix(fields: Fields, name: str, rows: int, columns: int, of: str) -> Numbers:
+    """Return a field of as many rows and columns; `of` says what has a row."""
+    found = fields.items(name)
+    if len(found) != rows:
+        raise fields.wrong(f"expected {rows} rows, one a {of}, got {len(found)}", name)
+    for position, row in enumerate(found):
         if not isinstance(row, list) or len(row) != columns:
             raise fields.wrong(f"expected a list of {columns} numbers, got {shown(row)}", f"{name}[{position}]")
-    return np.array([fields.numbers(row, f"{name}[{i}]") for i, row in enumerate(listed)]).reshape(rows, columns)
+    return np.array([fields.numbers(row, f"{name}[{i}]") for i, row in enumerate(found)]).reshape(rows, columns)
 
 
 MOST_AXES = 3  # table, from, to
 
 
 def hidden_tree_fields(tree: HiddenTree) -> dict[str, object]:
-    """Return a hidden tree model as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a symbol cannot be stored.
-    """
+    """Return a hidden tree model as what `json` writes."""
     if tree.missing is not None and not storable(tree.missing):
         raise SchemaError(f"the symbol {tree.missing!r} cannot be stored: it is no text, finite number or truth value")
     shape = tree.shape
@@ -182,21 +164,13 @@ def read_hidden_tree(fields: Fields) -> HiddenTree:
     missing: Any = None if fields.is_null("missing") else fields.take("missing")
     if missing is not None and not storable(missing):
         raise fields.wrong(f"{shown(missing)} is no symbol: a text, a number or a truth value", "missing")
-    arity = None if fields.is_null("arity") else _whole_numbers(fields, fields.items("arity"), "arity")
-    tables = None
-    if not fields.is_null("branch_tables"):
-        tables = _whole_numbers(fields, fields.items("branch_tables"), "branch_tables")
-    root, transition, emission = (_array(fields, name) for name in ("root", "transition", "emission"))
-    return HiddenTree(
-        shape,
-        root,
-        transition,
-        emission,
-        arity=arity,
-        alphabet=alphabet,
-        missing=missing,
-        branch_tables=tables,
+    arity, tables = (
+        None if fields.is_null(name) else _whole_numbers(fields, fields.items(name), name)
+        for name in ("arity", "branch_tables")
     )
+    root, transition, emission = (_array(fields, name) for name in ("root", "transition", "emission"))
+    own = {"arity": arity, "alphabet": alphabet, "missing": missing, "branch_tables": tables}
+    return HiddenTree(shape, root, transition, emission, **own)
 
 
 def _read_shape(fields: Fields) -> TreeShape:
@@ -231,13 +205,7 @@ def _array(fields: Fields, name: str) -> npt.NDArray[np.float64]:
 
 
 def markov_chain_fields(model: MarkovChain) -> dict[str, object]:
-    """Return a Markov chain as what `json` writes.
-
-    Raises
-    ------
-    SchemaError
-        When a symbol cannot be stored.
-    """
+    """Return a Markov chain as what `json` writes."""
     return {
         "alphabet": alphabet_fields(model.alphabet),
         "order": model.order,
@@ -253,13 +221,9 @@ def read_markov_chain(fields: Fields) -> MarkovChain:
     order, end = fields.whole("order"), fields.truth("end")
     with fields.checking():
         shape = table_shape(len(alphabet), order, end)
+    n_contexts = len(alphabet) ** order
     start = fields.numbers(fields.items("start"), "start")
-    rows = fields.items("transition")
-    for name, found in (("start", len(start)), ("transition", len(rows))):
-        if found != len(alphabet) ** order:
-            raise fields.wrong(f"expected {len(alphabet) ** order} entries, one a context, got {found}", name)
-    for position, row in enumerate(rows):
-        if not isinstance(row, list) or len(row) != shape[-1]:
-            raise fields.wrong(f"expected a list of {shape[-1]} numbers, got {shown(row)}", f"transition[{position}]")
-    table = np.array([fields.numbers(row, f"transition[{position}]") for position, row in enumerate(rows)])
+    if len(start) != n_contexts:
+        raise fields.wrong(f"expected {n_contexts} entries, one a context, got {len(start)}", "start")
+    table = _matrix(fields, "transition", n_contexts, shape[-1], "context")
     return MarkovChain(alphabet, order, table.reshape(shape), end=end, start=start.reshape(shape[:-1]))

@@ -1,15 +1,14 @@
-"""Graphs as other libraries hold them.
-
-The moral graph of a DAG.
-"""
+"""Graphs turned into others: the moral graph of a DAG, and graphs as networkx holds them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 from fishernet.graphs.cpdag import Cpdag
 from fishernet.graphs.dag import Dag
-from fishernet.graphs.edges import require_kind
+from fishernet.graphs.edges import require_kind, wrong_kind
 from fishernet.graphs.undirected import UndirectedGraph
 
 
@@ -43,20 +42,38 @@ def to_networkx(graph: Dag | Cpdag | UndirectedGraph) -> Any:
     >>> fn.graphs.to_networkx(fn.graphs.cpdag(dag)).edges(data="directed")
     OutEdgeDataView([('a', 'c', False), ('c', 'a', False)])
     """
-    require_kind("to_networkx", graph, Dag, Cpdag, UndirectedGraph)
+    kind, edges = _kind_and_edges(graph)
     try:
         import networkx
     except ImportError as error:
         raise ImportError("to_networkx needs networkx; install it with: pip install networkx") from error
-    result = networkx.Graph() if isinstance(graph, UndirectedGraph) else networkx.DiGraph()
+    result = getattr(networkx, kind)()
     result.add_nodes_from(graph.names)
-    if isinstance(graph, Cpdag):
-        result.add_edges_from(graph.directed, directed=True)
-        for a, b in graph.undirected:
-            result.add_edges_from([(a, b), (b, a)], directed=False)
-    else:
-        result.add_edges_from(graph.edges)
+    result.add_edges_from(edges)
     return result
+
+
+@singledispatch
+def _kind_and_edges(graph: object) -> tuple[str, Sequence[tuple[Any, ...]]]:
+    """Return the name of the class in networkx, and the edges with their attributes."""
+    raise wrong_kind("to_networkx", graph, Dag, Cpdag, UndirectedGraph)
+
+
+@_kind_and_edges.register
+def _(graph: Dag) -> tuple[str, Sequence[tuple[Any, ...]]]:
+    return "DiGraph", graph.edges
+
+
+@_kind_and_edges.register
+def _(graph: UndirectedGraph) -> tuple[str, Sequence[tuple[Any, ...]]]:
+    return "Graph", graph.edges
+
+
+@_kind_and_edges.register
+def _(graph: Cpdag) -> tuple[str, Sequence[tuple[Any, ...]]]:
+    both_ways = [pair for a, b in graph.undirected for pair in ((a, b), (b, a))]
+    directed = [(*pair, {"directed": True}) for pair in graph.directed]
+    return "DiGraph", [*directed, *((*pair, {"directed": False}) for pair in both_ways)]
 
 
 def moral(dag: Dag) -> UndirectedGraph:

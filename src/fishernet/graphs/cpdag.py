@@ -11,7 +11,7 @@ from fishernet.base.errors import CycleError, SchemaError
 from fishernet.base.names import Pair, numbered
 from fishernet.graphs.dag import Dag
 from fishernet.graphs.edges import joined, require_kind, summary
-from fishernet.graphs.equivalence import UNDIRECTED, Marks, class_marks
+from fishernet.graphs.equivalence import UNDIRECTED, Marks
 from fishernet.graphs.undirected import cardinality_order
 
 NO_CLASS = "no class of DAGs has these edges as its CPDAG"
@@ -108,7 +108,7 @@ def _checked_marks(names: Sequence[str], arcs: Iterable[tuple[int, int]], lines:
 def _member(names: Sequence[str], marks: Marks) -> Dag:
     """Return a DAG whose CPDAG has these edges; SchemaError when there is none."""
     dag = _directed(names, marks)
-    for pair, found in class_marks(dag.parents, dag.order).items():
+    for pair, found in dag.marks.items():
         if found != marks[pair]:
             a, b = (names[i] for i in pair)
             what = "undirected" if found == UNDIRECTED else f"{'->' if found == pair[1] else '<-'} in all its DAGs"
@@ -168,7 +168,6 @@ def cpdag(dag: Dag) -> Cpdag:
     (('a', 'b'), ('b', 'c'), ('c', 'd'))
     """
     require_kind("cpdag", dag, Dag)
-    marks = class_marks(dag.parents, dag.order)
-    names = dag.names
+    marks, names = dag.marks, dag.names
     arcs = [(names[a + b - head], names[head]) for (a, b), head in marks.items() if head != UNDIRECTED]
     return Cpdag(names, arcs, [(names[a], names[b]) for (a, b), head in marks.items() if head == UNDIRECTED])

@@ -1,7 +1,4 @@
-"""Directed acyclic graphs over named variables.
-
-Topological order, and the cycle that forbids one.
-"""
+"""Directed acyclic graphs over named variables, their topological order, and the cycle that forbids one."""
 
 from __future__ import annotations
 
@@ -15,20 +12,15 @@ from typing import Any, Self, SupportsIndex
 from fishernet.base.errors import CycleError
 from fishernet.base.names import Pair, Positions, numbered, position, positions
 from fishernet.graphs.edges import adjacent, arrangement, joined, require_kind, summary
-from fishernet.graphs.equivalence import class_marks, relabelled
+from fishernet.graphs.equivalence import Marks, class_marks, relabelled
 from fishernet.graphs.separation import d_connected, disjoint_positions, marked, reached
 from fishernet.graphs.undirected import UndirectedGraph
 
 
 def topological_order(names: Sequence[str], parents: Sequence[Positions], children: Sequence[Positions]) -> Positions:
-    """Return the positions with every parent before its children; ties go to the lowest position.
+    """Return the positions with every parent before its children; ties go to the lowest position. Time O(n log n + m).
 
-    Time O(n log n + m) for n variables and m edges.
-
-    Raises
-    ------
-    CycleError
-        When the edges close a cycle, naming one.
+    CycleError names a cycle that the edges close.
     """
     waiting = [len(found) for found in parents]
     ready = [variable for variable, number in enumerate(waiting) if number == 0]  # ascending, hence a heap
@@ -73,7 +65,7 @@ class Dag:
     ----------
     names : sequence of str
         The variables, each once; the order is kept.
-    parents : one iterable of positions a variable
+    parents : one iterable of positions per variable
         The parents of each variable.
 
     Raises
@@ -155,6 +147,16 @@ class Dag:
         )
 
     @property
+    def families(self) -> tuple[Positions, ...]:
+        """Positions of the variables that each one's conditional is given: its parents."""
+        return self.parents
+
+    @property
+    def marks(self) -> Marks:
+        """The edges of its equivalence class by position, as those of a `Cpdag`."""
+        return class_marks(self.parents, self.order)
+
+    @property
     def n_edges(self) -> int:
         """The number of edges."""
         return sum(map(len, self.parents))
@@ -195,7 +197,7 @@ class Dag:
         place = arrangement(self._where, other.names)
         if self.n_edges != other.n_edges:
             return False
-        return class_marks(self.parents, self.order) == relabelled(class_marks(other.parents, other.order), place)
+        return self.marks == relabelled(other.marks, place)
 
     def ancestors(self, names: str | Iterable[str]) -> tuple[str, ...]:
         """Return the names of all ancestors of one or several variables, in variable order.

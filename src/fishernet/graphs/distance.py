@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fishernet.graphs.cpdag import Cpdag, cpdag
+from fishernet.graphs.cpdag import Cpdag
 from fishernet.graphs.dag import Dag
 from fishernet.graphs.edges import arrangement, require_kind
 from fishernet.graphs.equivalence import relabelled
@@ -44,15 +44,11 @@ def shd(a: Dag | Cpdag, b: Dag | Cpdag) -> int:
     >>> fn.shd(chain, fn.Dag.from_edges(["a", "b", "c"], [("a", "b"), ("c", "b")]))
     2
     """
-    first, second = _completed(a), _completed(b)
-    mine = first.marks
-    theirs = relabelled(second.marks, arrangement({name: i for i, name in enumerate(first.names)}, second.names))
+    for graph in (a, b):
+        require_kind("shd", graph, Dag, Cpdag, hint="hamming compares undirected graphs")
+    mine = a.marks
+    theirs = relabelled(b.marks, arrangement({name: i for i, name in enumerate(a.names)}, b.names))
     return sum(mine.get(pair) != theirs.get(pair) for pair in mine.keys() | theirs.keys())
-
-
-def _completed(graph: Dag | Cpdag) -> Cpdag:
-    require_kind("shd", graph, Dag, Cpdag, hint="hamming compares undirected graphs")
-    return cpdag(graph) if isinstance(graph, Dag) else graph
 
 
 def hamming(a: UndirectedGraph, b: UndirectedGraph) -> int:

@@ -18,13 +18,7 @@ from fishernet.base.names import Pair, Positions, listed, position
 
 
 def arrangement(where: Mapping[str, int], others: Sequence[str]) -> Positions:
-    """Return the position of every name of another graph over the same variables.
-
-    Raises
-    ------
-    SchemaError
-        When the other graph has other variables, naming those that only one of them has.
-    """
+    """Return the position of every name of another graph; SchemaError names variables that only one of them has."""
     known = set(others)
     here = [name for name in where if name not in known]
     there = [name for name in others if name not in where]
@@ -36,13 +30,7 @@ def arrangement(where: Mapping[str, int], others: Sequence[str]) -> Positions:
 
 
 def joined(where: Mapping[str, int], edges: Iterable[Pair]) -> list[tuple[int, int]]:
-    """Return the positions of pairs of names, in the order given.
-
-    Raises
-    ------
-    SchemaError
-        When an edge is not a pair, or one of its names is unknown.
-    """
+    """Return the positions of pairs of names, in the order given; SchemaError when one is no pair or unknown."""
     if not isinstance(edges, Iterable):
         raise SchemaError(f"edges must be an iterable of pairs of names, not {type(edges).__name__} ({edges!r})")
     pairs = []
@@ -54,22 +42,12 @@ def joined(where: Mapping[str, int], edges: Iterable[Pair]) -> list[tuple[int, i
 
 
 def adjacent(names: Sequence[str], lists: Iterable[Iterable[SupportsIndex]], what: str) -> tuple[Positions, ...]:
-    """Return one ascending tuple of positions a variable.
+    """Return one ascending tuple of positions per variable; `what` they are (``"parents"``) is for the messages.
 
-    Parameters
-    ----------
-    names : sequence of str
-    lists : one iterable of positions a variable
-    what : str
-        What they are (``"parents"``), for the messages.
-
-    Raises
-    ------
-    SchemaError
-        When the number does not fit, or a position is no integer, out of range, or given twice.
+    SchemaError when the number does not fit, or a position is no integer, out of range or given twice.
     """
     if isinstance(lists, str | Mapping) or not isinstance(lists, Iterable):
-        raise SchemaError(f"{what} must be one tuple of positions a variable, not {type(lists).__name__}")
+        raise SchemaError(f"{what} must be one tuple of positions per variable, not {type(lists).__name__}")
     given = list(lists)
     if len(given) != len(names):
         raise SchemaError(f"{len(names)} variables need {len(names)} tuples of {what}, got {len(given)}")
@@ -105,19 +83,17 @@ MOST = 6  # edges that are written out
 def require_kind(function: str, graph: object, *kinds: type, hint: str = "") -> None:
     """Raise SchemaError when the graph is of none of the kinds that a function takes."""
     if not isinstance(graph, kinds):
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise SchemaError(f"{function} needs a {wanted}, not {type(graph).__name__}{hint and '; '}{hint}")
+        raise wrong_kind(function, graph, *kinds, hint=hint)
+
+
+def wrong_kind(function: str, graph: object, *kinds: type, hint: str = "") -> SchemaError:
+    """Return the error for a graph of none of the kinds that a function takes."""
+    wanted = " or ".join(kind.__name__ for kind in kinds)
+    return SchemaError(f"{function} needs a {wanted}, not {type(graph).__name__}{hint and '; '}{hint}")
 
 
 def summary(kind: str, n_variables: int, *groups: tuple[str, Iterable[Pair]]) -> str:
-    """Return the kind, how large the graph is, and its first edges.
-
-    Parameters
-    ----------
-    kind : str
-    n_variables : int
-    groups : pairs of an arrow and the edges that are drawn with it
-    """
+    """Return the kind, how large the graph is, and its first edges; a group is an arrow and the edges that it draws."""
     edges = [f"{a!r} {arrow} {b!r}" for arrow, pairs in groups for a, b in pairs]
     shown = ", ".join(edges[:MOST]) + (", ..." if len(edges) > MOST else "")
     return f"{kind}({_counted(n_variables, 'variable')}, {_counted(len(edges), 'edge')}{shown and ': '}{shown})"

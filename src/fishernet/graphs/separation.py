@@ -24,13 +24,7 @@ FROM_CHILD, FROM_PARENT = 0, 1
 def disjoint_positions(
     where: Mapping[str, int], a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str]
 ) -> tuple[Positions, Positions, Positions]:
-    """Return the positions of three sets of variables.
-
-    Raises
-    ------
-    SchemaError
-        When a name is unknown, or in two of the sets.
-    """
+    """Return the positions of three sets of names; SchemaError when one is unknown, or in two of the sets."""
     sets = {"a": positions(where, a), "b": positions(where, b), "given": positions(where, given)}
     names, owner = list(where), dict[int, str]()
     for label, members in sets.items():
@@ -44,7 +38,7 @@ def disjoint_positions(
 
 
 def marked(size: int, members: Iterable[int]) -> bytearray:
-    """Return a flag a node: 1 for the members."""
+    """Return a flag per node: 1 for the members."""
     flags = bytearray(size)
     for member in members:
         flags[member] = 1
@@ -52,7 +46,7 @@ def marked(size: int, members: Iterable[int]) -> bytearray:
 
 
 def reached(neighbors: Sequence[Positions], start: Iterable[int], barred: Iterable[int] = ()) -> bytearray:
-    """Return a flag a node: 1 for the start and all that can be reached from it without entering a barred node.
+    """Return a flag per node: 1 for the start and all that can be reached from it without entering a barred node.
 
     With the parents as neighbors these are the start and its ancestors. Time O(n + m).
     """

@@ -1,15 +1,8 @@
-"""Undirected graphs over named variables.
+"""Undirected graphs over named variables, and which of them are chordal: every cycle of four or more edges has a chord.
 
-Chordal graphs: those in which every cycle of four or more edges has a chord.
-
-They are the graphs whose separations a DAG can express too (also called *decomposable* or *triangulated*). Maximum
-cardinality search finds it out [1]_: number the vertices one after the other, always one with the most numbered
+Chordal graphs are those whose separations a DAG can express too (also called *decomposable* or *triangulated*).
+Maximum cardinality search finds it out: number the vertices one after the other, always one with the most numbered
 neighbors; the graph is chordal if and only if then the earlier neighbors of every vertex are joined with one another.
-
-References
-----------
-.. [1] R. E. Tarjan and M. Yannakakis, "Simple linear-time algorithms to test chordality of graphs, test acyclicity of
-   hypergraphs, and selectively reduce acyclic hypergraphs", SIAM J. Comput. 13, 1984.
 """
 
 from __future__ import annotations
@@ -36,7 +29,7 @@ class UndirectedGraph:
     ----------
     names : sequence of str
         The variables, each once; the order is kept.
-    adjacency : one iterable of positions a variable
+    adjacency : one iterable of positions per variable
         The variables each is joined with; what is joined must be so from both sides.
 
     Raises
@@ -127,6 +120,11 @@ class UndirectedGraph:
         )
 
     @property
+    def families(self) -> tuple[Positions, ...]:
+        """Positions of the variables that each one depends on given these: its neighbours."""
+        return self.adjacency
+
+    @property
     def n_edges(self) -> int:
         """The number of edges."""
         return sum(map(len, self.adjacency)) // 2
@@ -136,21 +134,9 @@ class UndirectedGraph:
         return tuple(self.names[other] for other in self.adjacency[position(self._where, name)])
 
     def is_separated(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:
-        """Return whether every path from a to b runs through a given variable.
+        """Return whether every path from a to b runs through a given variable, in time O(n + m).
 
-        Parameters
-        ----------
-        a, b, given : a name or an iterable of names
-            They must not overlap. What is empty is separated from everything.
-
-        Raises
-        ------
-        SchemaError
-            When a name is unknown, or in two of the sets.
-
-        Notes
-        -----
-        Time O(n + m) for n variables and m edges.
+        The sets must not overlap; what is empty is separated from everything.
         """
         start, target, barred = disjoint_positions(self._where, a, b, given)
         found = reached(self.adjacency, start, barred)

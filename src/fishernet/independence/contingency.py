@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
-from fishernet.base.errors import MissingValueError
-from fishernet.data import Counts, CountSource, Table, as_source
-from fishernet.data.counts import occurring
+from fishernet.data import Statistic, categorical_source
+from fishernet.data.statistics import occurring
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +87,14 @@ class IndependenceTest(Protocol):
         """Return the statistic and the p-value; `given` is ascending and without i and j."""
 
 
-@runtime_checkable
-class MeasuresAssociation(Protocol):
-    """A test that knows a cheaper measure by which candidates are compared, than its statistic with its p-value."""
-
-    def association(self, i: int, j: int, given: tuple[int, ...], /) -> float:
-        """Return how strongly i depends on j given others; larger is more."""
-
-
 Numbers = npt.NDArray[np.float64]
 
 
 class ContingencyTest(ABC):
     """A test on counts: ``test(i, j, given)``."""
 
-    def __init__(self, data: Table | CountSource) -> None:
-        self._source = as_source(data)
+    def __init__(self, data: Any) -> None:
+        self._source = categorical_source(data)
         self.names = tuple(variable.name for variable in self._source.variables)
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> ContingencyResult:
@@ -116,14 +107,8 @@ class ContingencyTest(ABC):
         return -self._answer(i, j, given)[2]
 
     def _answer(self, i: int, j: int, given: tuple[int, ...]) -> tuple[float, int, float]:
-        counts = self._source.counts([tuple(sorted((i, j, *given)))])[0]
-        if counts.left_out:
-            raise MissingValueError(
-                f"{counts.left_out} rows have a missing cell among {[self.names[v] for v in counts.variables]}; "
-                "read the table with missing 'drop' or 'state'",
-                counts={},
-                parameter="missing",
-            )
+        [counts] = self._source.statistics([tuple(sorted((i, j, *given)))])
+        counts.require_complete(self._source.variables, "a test of independence")
         n, expected, degrees = cells_of(counts, i, j)
         if not degrees:
             return 0.0, 0, 0.0
@@ -141,7 +126,7 @@ class GSquared(ContingencyTest):
 
     Parameters
     ----------
-    data : Table or CountSource
+    data : Table, data frame or Source
         Without missing cells.
 
     Notes
@@ -167,7 +152,7 @@ class ChiSquared(ContingencyTest):
 
     Parameters
     ----------
-    data : Table or CountSource
+    data : Table, data frame or Source
         Without missing cells.
 
     Notes
@@ -187,13 +172,13 @@ class ChiSquared(ContingencyTest):
         return float(np.sum((n - expected) * (n / expected)))
 
 
-def cells_of(counts: Counts, i: int, j: int) -> tuple[Numbers, Numbers, int]:
+def cells_of(counts: Statistic, i: int, j: int) -> tuple[Numbers, Numbers, int]:
     """Return the cells that occur in the tables of i against j, one table per configuration of the other variables.
 
     They are (cells,) counts and what independence expects, row times column over the table's total; then the degrees of
     freedom.
     """
-    values, states = occurring(counts)
+    states, values = occurring(counts)
     n = values.astype(np.float64)
     at = [counts.variables.index(i), counts.variables.index(j)]
     others = np.delete(states, at, axis=1)

@@ -8,7 +8,7 @@ sets a variable from outside. All of that is exact, for Bayesian networks and in
 `estimate` and `diagnose` run its chains.
 
 What is known comes as ``given``, a mapping from names to states, and as ``likelihood``, a mapping from names to one
-number a state (soft evidence: how well each state explains what was seen).
+number per state (soft evidence: how well each state explains what was seen).
 """
 
 from fishernet.infer.factors import group_probabilities

@@ -25,23 +25,15 @@ class Evidence:
     observed: list[int]
     """Positions of the variables whose states are known."""
     states: npt.NDArray[np.int32]
-    """Their codes, among one number a variable; the others' are 0."""
+    """Their codes, among one number per variable; the others' are 0."""
     soft: list[int]
     """Positions of the variables with a likelihood."""
     likelihoods: list[npt.NDArray[np.float64]]
-    """The likelihoods, one number a state."""
+    """The likelihoods, one number per state."""
 
     @classmethod
     def of(cls, variables: Sequence[Variable], given: Given, likelihood: Likelihood) -> Evidence:
-        """Check what a user knows against a model's variables.
-
-        Raises
-        ------
-        SchemaError
-            When a name is not a variable's, or a likelihood is not one non-negative number a state.
-        UnknownStateError
-            When a state is not one of the variable's.
-        """
+        """Check what a user knows against a model's variables; continuous ones cannot be evidence."""
         states = np.zeros(len(variables), dtype=np.int32)
         if given is None and likelihood is None:
             return cls([], states, [], [])
@@ -77,6 +69,16 @@ def impossible(given: Given) -> ZeroProbabilityError:
     )
 
 
+def impossible_row(row: int, target: str) -> ZeroProbabilityError:
+    """Return the error for a row to predict from that has probability zero."""
+    return ZeroProbabilityError(
+        f"row {row} has probability 0 whatever the state of {target!r}; fit the network with smoothing above 0",
+        variable=target,
+        configuration={},
+        parameter="smoothing",
+    )
+
+
 def _as_mapping(value: Any, what: str) -> Mapping[str, Any]:
     if value is None:
         return {}
@@ -89,7 +91,7 @@ def _checked_likelihood(variable: Variable, values: npt.ArrayLike) -> npt.NDArra
     numbers = np.array(values, dtype=np.float64)
     if numbers.shape != (variable.cardinality,):
         raise SchemaError(
-            f"the likelihood of {variable.name!r} has shape {numbers.shape}; one number a state is needed, "
+            f"the likelihood of {variable.name!r} has shape {numbers.shape}; one number per state is needed, "
             f"({variable.cardinality},)"
         )
     if not np.isfinite(numbers).all() or (numbers < 0).any() or not (numbers > 0).any():

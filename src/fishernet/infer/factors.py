@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base import check
+from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, generator
 from fishernet.data import Table, Variable
 
@@ -32,31 +33,25 @@ class Model(Protocol):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables."""
-        ...
 
     @property
     def names(self) -> tuple[str, ...]:
         """Their names."""
-        ...
 
     @property
     def factors(self) -> _core.Factors:
         """The factors, as the core multiplies them."""
-        ...
 
     @property
     def scopes(self) -> tuple[tuple[int, ...], ...]:
         """The positions of each factor's axes."""
-        ...
 
     @property
     def is_normalized(self) -> bool:
         """Whether the product sums to 1."""
-        ...
 
     def factor_tables(self) -> Sequence[tuple[tuple[int, ...], Array]]:
         """Return the positions of each factor's axes, and its values."""
-        ...
 
 
 class GroupedConditional(Protocol):
@@ -65,24 +60,19 @@ class GroupedConditional(Protocol):
     @property
     def parents(self) -> tuple[int, ...]:
         """Positions of the parents."""
-        ...
 
     @property
     def probabilities(self) -> Array:
         """(groups, states)."""
-        ...
 
     def sum_by_group(self, of_configurations: Array) -> Array:
-        """Return the sum over each group of one number a configuration, the last parent fastest."""
-        ...
+        """Return the sum over each group of one number per configuration, the last parent fastest."""
 
     def table(self) -> Array:
-        """Return the probabilities, one axis a parent and the child's last."""
-        ...
+        """Return the probabilities, one axis per parent and the child's last."""
 
     def add_to_sampler(self, sampler: _core.GibbsSampler) -> None:
         """Add it to what updates variables in the core."""
-        ...
 
 
 class Network(Model, Protocol):
@@ -90,69 +80,42 @@ class Network(Model, Protocol):
 
     @property
     def conditionals(self) -> Sequence[GroupedConditional]:
-        """One a variable."""
-        ...
+        """One per variable."""
 
     @property
     def flat(self) -> _core.Conditionals:
         """The conditionals, as the core looks them up."""
-        ...
 
     def sample(self, n: int, *, seed: Seed = None) -> Table:
         """Draw rows."""
-        ...
 
     def probabilities_given_rest(self, rows: Table, target: int) -> Array:
         """Return the probabilities of one variable's states given all the others, (n_rows, r)."""
-        ...
 
     def intervened(self, codes: dict[int, int]) -> Any:
         """Return the network in which variables (by position) are set from outside."""
-        ...
 
 
 def model_of(model: Any) -> Model:
-    """Return a model that is a product of factors.
-
-    Raises
-    ------
-    SchemaError
-        When it is none.
-    """
+    """Return a model that is a product of factors; SchemaError when it is none."""
     if not hasattr(type(model), "factors"):
         raise SchemaError(
             f"exact inference needs a BayesianNetwork or a MarkovNetwork, not {type(model).__name__}; "
             "a DependencyNetwork has fn.infer.stationary, or samples"
         )
-    found: Model = model
-    return found
+    return cast(Model, model)
 
 
 def network_of(model: Any) -> Network:
-    """Return a model as a Bayesian network.
-
-    Raises
-    ------
-    SchemaError
-        When it is none.
-    """
+    """Return a model as a Bayesian network; SchemaError when it is none."""
     if not hasattr(type(model), "intervened"):
         raise SchemaError(f"a BayesianNetwork is needed, not {type(model).__name__}")
-    found: Network = model
-    return found
+    return cast(Network, model)
 
 
 def checked_limit(max_table: object) -> int:
-    """Return a limit of cells.
-
-    Raises
-    ------
-    FishernetError
-        When it is not a positive integer.
-    """
-    if isinstance(max_table, bool) or not isinstance(max_table, int | np.integer) or max_table < 1:
-        raise FishernetError(f"max_table must be a positive integer (a number of cells), got {max_table!r}")
-    return min(int(max_table), MOST_CELLS)
+    """Return a limit of cells, which must be a positive integer."""
+    return min(check.integer(max_table, "max_table", least=1, note="a number of cells"), MOST_CELLS)
 
 
 def check_held(cells: float, max_table: int, what: str) -> None:
@@ -165,18 +128,24 @@ def check_held(cells: float, max_table: int, what: str) -> None:
             what,
             cells=int(min(cells, 1e300)),
             limit=max_table,
-            remedy="raise the limit (8 bytes a cell), give more evidence, or sample",
+            remedy="raise the limit (8 bytes per cell), give more evidence, or sample",
             parameter="max_table",
         )
+
+
+def planned(
+    model: Model, observed: list[int], soft: list[int], targets: list[list[int]], limit: int, *, tree: bool = False
+) -> _core.Inference:
+    """Return a plan that fits within the limit: a junction tree, or an elimination for each target."""
+    plan = _core.Inference(model.factors, observed, soft, targets, tree, limit)
+    check_held(plan.cells_held, limit, "the junction tree's tables" if tree else "a table of the elimination")
+    return plan
 
 
 def parent_marginals(net: Model, *, method: str = "auto", max_table: int = MAX_TABLE) -> list[Array]:
     """Return P(parents) of every variable, flat, the last parent fastest; by the cheapest exact plan.
 
-    Raises
-    ------
-    StateSpaceError
-        When more than `max_table` cells would be held at once.
+    StateSpaceError when more than `max_table` cells would be held at once.
     """
     plan = _core.FamilyPlan(net.factors, [], [], method, max_table)
     check_held(plan.cells_held, max_table, "the tables for the probabilities of the parents")
@@ -208,7 +177,7 @@ def group_probabilities(
 
     Returns
     -------
-    list of (groups,) arrays, one a variable
+    list of (groups,) arrays, one per variable
         Exact ones sum to 1. Sampled ones are ``(count + 1) / (n_samples + configurations)``, so that none is 0 [1]_.
 
     Raises
@@ -220,7 +189,8 @@ def group_probabilities(
 
     References
     ----------
-    .. [1] P1, section 7.1.
+    .. [1] J. Leppä-aho, T. Silander and T. Roos, "Bayesian network Fisher kernel for categorical feature spaces",
+       Behaviormetrika 47, 2020, section 7.1.
 
     Examples
     --------
@@ -232,7 +202,7 @@ def group_probabilities(
     net = network_of(net)
     limit = checked_limit(max_table)
     if method not in METHODS:
-        raise SchemaError(f"unknown method {method!r}; known are {', '.join(map(repr, METHODS))}")
+        raise SchemaError(f"unknown method {method!r}; there are {', '.join(map(repr, METHODS))}")
     if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
         raise SchemaError(f"n_samples must be a positive integer, got {n_samples!r}")
     if method != "sample":

@@ -45,9 +45,9 @@ class Diagnosis:
     effective_sample_size: Array
     """(n,) the smallest of a variable's states: so many independent rows would tell as much."""
     standard_errors: tuple[Array, ...]
-    """The standard error of each state's probability, one (r,) array a variable."""
+    """The standard error of each state's probability, one (r,) array per variable."""
     probabilities: tuple[Array, ...]
-    """The states' shares of all rows, one (r,) array a variable."""
+    """The states' shares of all rows, one (r,) array per variable."""
     n_rows: int
     """The number of rows of all chains."""
     seed: int
@@ -61,7 +61,7 @@ class Diagnosis:
         return bool((self.r_hat <= MIXED).all())
 
     def to_frame(self) -> pa.Table:
-        """Return one row a variable as a pyarrow Table."""
+        """Return one row per variable as a pyarrow Table."""
         return pa.table(
             {
                 "variable": list(self.names),
@@ -121,16 +121,8 @@ def diagnose(
             f"{n} rows of {n_chains} chains are too few to compare them; at least 8 a chain are needed"
         )
     number = fixed_seed(seed)
-    rows = dn.sample(
-        per_chain * n_chains,
-        scan=scan,
-        given=given,
-        weights=weights,
-        chains=n_chains,
-        burn_in=burn_in,
-        thin=thin,
-        seed=number,
-    )
+    options = {"scan": scan, "weights": weights, "chains": n_chains, "burn_in": burn_in, "thin": thin, "seed": number}
+    rows = dn.sample(per_chain * n_chains, given=given, **options)
     free = [v for v, name in enumerate(dn.names) if name not in (given or {})]
     judged = [_judge(rows.codes[v].reshape(n_chains, per_chain), dn.variables[v].cardinality) for v in free]
     found = Diagnosis(
@@ -212,7 +204,7 @@ class Estimate:
     """Probabilities by Monte Carlo."""
 
     probabilities: Array
-    """One axis a name; sums to 1."""
+    """One axis per name; sums to 1."""
     standard_errors: Array
     """Of the same shape: the Monte Carlo error of each, the larger of what the batches within the chains and what the
     differences between the chains say."""
@@ -240,8 +232,8 @@ def estimate(
 ) -> Estimate:
     """Estimate the joint probabilities of some variables of a dependency network, given what is known.
 
-    What is given is clamped (P2, Algorithm 2). The result is the stationary distribution of the clamped chain, for
-    which the free network's conditional distribution may differ (P2, 2.4.1).
+    What is given is clamped. The result is the stationary distribution of the clamped chain, from which the free
+    network's conditional distribution may differ [1]_.
 
     Parameters
     ----------
@@ -262,8 +254,13 @@ def estimate(
     -----
     FishernetWarning
         When hardly any of as many free rows agree with what is given: for rare evidence the conditionals were learned
-        from few rows, and the answer may be far off (P2, section 5). And when the chains differ from one another by
+        from few rows, and the answer may be far off ([1]_, section 5). And when the chains differ from one another by
         more than the batches within them explain: they move slowly, and more rows or a larger `thin` are needed.
+
+    References
+    ----------
+    .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
+       2021, Algorithm 2 and section 2.4.1.
 
     Examples
     --------
@@ -286,10 +283,10 @@ def estimate(
     Scan.of(dn.variables, scan, given, weights)  # what is wrong is said before anything is drawn
     number = fixed_seed(seed)
     per_chain -= per_chain % BATCHES
-    options = {"scan": scan, "weights": weights, "chains": n_chains, "burn_in": burn_in, "thin": thin}
-    rows = dn.sample(per_chain * n_chains, given=given, seed=number, **options)  # type: ignore[arg-type]
+    options = {"scan": scan, "weights": weights, "chains": n_chains, "burn_in": burn_in, "thin": thin, "seed": number}
+    rows = dn.sample(per_chain * n_chains, given=given, **options)
     if given:
-        _warn_of_rare(dn, given, dn.sample(per_chain * n_chains, seed=number, **options))  # type: ignore[arg-type]
+        _warn_of_rare(dn, given, dn.sample(per_chain * n_chains, **options))
     groups = _grouped_shares(rows, where, shape, n_chains)
     errors, freedom = _standard_errors(groups)
     return Estimate(

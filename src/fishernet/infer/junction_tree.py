@@ -2,8 +2,8 @@
 
 The graph is moralized (parents of a child are joined), triangulated, and its maximal cliques are joined into a tree
 with the running intersection property [1]_. Two passes of messages make every clique's table the joint distribution of
-its variables and what is known. The tree without evidence is calibrated once. Evidence shrink the graph, so each
-set of them gets a tree of its own; the last one is kept.
+its variables and what is known. The tree without evidence is calibrated once. Evidence shrinks the graph, so each
+set of findings gets a tree of its own; the last one is kept.
 
 References
 ----------
@@ -20,7 +20,7 @@ import numpy as np
 from fishernet import _core
 from fishernet.base.names import check_names, positions
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
-from fishernet.infer.factors import MAX_TABLE, Array, Model, check_held, checked_limit, model_of
+from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned
 from fishernet.infer.queries import check_answer, joint_of_query, log_partition, with_observed_axes
 
 
@@ -83,28 +83,9 @@ class JunctionTree:
         return f"JunctionTree({len(self.cliques)} cliques, width {self.width}, {self.n_cells:,} cells)"
 
     def marginal(self, names: Iterable[str], *, given: Given = None, likelihood: Likelihood = None) -> Array:
-        """Return the joint probabilities of some variables, given what is known.
+        """Return the joint probabilities of some variables, given what is known, one axis per name; see `marginal`.
 
-        Parameters
-        ----------
-        names : iterable of str
-            Need not lie in one clique.
-        given : mapping from name to state, optional
-        likelihood : mapping from name to (r,) array, optional
-
-        Returns
-        -------
-        array, one axis a name
-            Sums to 1.
-
-        Raises
-        ------
-        SchemaError, UnknownStateError
-            When a name or a state is not the network's.
-        ZeroProbabilityError
-            When what is given has probability 0.
-        StateSpaceError
-            When a table would be too large.
+        The names need not lie in one clique.
         """
         asked = list(names)
         check_names(asked)
@@ -124,9 +105,9 @@ class JunctionTree:
 
         Returns
         -------
-        list of arrays, one a variable
-            One axis a parent, in the order of its conditional, and the variable's own axis last. Of a Markov network:
-            one a factor, with its axes.
+        list of arrays, one per variable
+            One axis per parent, in the order of its conditional, and the variable's own axis last. Of a Markov network:
+            one per factor, with its axes.
         """
         evidence = Evidence.of(self._net.variables, given, likelihood)
         tables = self._families(evidence, given)
@@ -147,9 +128,7 @@ class JunctionTree:
 
     def _plan(self, evidence: Evidence) -> _core.Inference:
         free = [[v for v in scope if v not in evidence.observed] for scope in self._scopes]
-        plan = _core.Inference(self._net.factors, evidence.observed, evidence.soft, free, False, self._limit)
-        check_held(plan.cells_held, self._limit, "the junction tree's tables")
-        return plan
+        return planned(self._net, evidence.observed, evidence.soft, free, self._limit)
 
     def _calibrate(self, evidence: Evidence) -> tuple[list[Array], float]:
         key = (

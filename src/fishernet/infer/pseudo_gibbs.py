@@ -1,8 +1,8 @@
-"""Pseudo-Gibbs sampling (P2, section 2.2): what is updated, in which order, from where."""
+"""Pseudo-Gibbs sampling (Heckerman et al., 2000): what is updated, in which order, from where."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
@@ -15,7 +15,8 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
 from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Table, Variable
-from fishernet.data.variable import State, code_of
+from fishernet.data.variable import State
+from fishernet.infer.evidence import Evidence
 from fishernet.infer.factors import GroupedConditional
 
 SCANS = ("random", "ordered")
@@ -39,16 +40,10 @@ class Scan:
 
     @classmethod
     def of(cls, variables: Sequence[Variable], scan: str, given: Mapping[str, State] | None, weights: Weights) -> Scan:
-        """Check what a user asks for.
-
-        Raises
-        ------
-        FishernetError
-            When the scan is unknown, weights are no probabilities, or every variable is clamped.
-        SchemaError, UnknownStateError
-            When a name or a state is not the network's.
-        """
+        """Check what a user asks for."""
         check.word(scan, "scan", SCANS)
+        if not variables:
+            raise SchemaError("the network has no variables, so there is nothing to sample")
         clamped = clamped_codes(variables, given)
         free = np.array([v for v in range(len(variables)) if v not in clamped], dtype=np.int32)
         if not len(free):
@@ -70,12 +65,8 @@ class Scan:
 
 def clamped_codes(variables: Sequence[Variable], given: Mapping[str, State] | None) -> dict[int, int]:
     """Return the positions and codes of what is given."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise SchemaError(f"given must be a mapping from names to states, not {type(given).__name__}")
-    where = positions([variable.name for variable in variables], given)
-    return {v: code_of(variables[v], state) for v, state in zip(where, given.values(), strict=True)}
+    evidence = Evidence.of(variables, given, None)
+    return {v: int(evidence.states[v]) for v in evidence.observed}
 
 
 class Sampled(Protocol):
@@ -84,38 +75,22 @@ class Sampled(Protocol):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables."""
-        ...
 
     @property
     def names(self) -> tuple[str, ...]:
         """Their names."""
-        ...
 
     @property
     def conditionals(self) -> Sequence[GroupedConditional]:
-        """One a variable."""
-        ...
+        """One per variable."""
 
     @property
     def inputs(self) -> tuple[tuple[int, ...], ...]:
         """The positions on which each conditional depends."""
-        ...
 
-    def sample(
-        self,
-        n: int,
-        *,
-        scan: str = "random",
-        given: Mapping[str, State] | None = None,
-        weights: Weights = None,
-        chains: int = 1,
-        burn_in: int | None = None,
-        thin: int | None = None,
-        start: Start = None,
-        seed: Seed = None,
-    ) -> Table:
-        """Draw rows by pseudo-Gibbs sampling."""
-        ...
+    @property
+    def sample(self) -> Callable[..., Table]:
+        """Draws rows by pseudo-Gibbs sampling; see `fishernet.DependencyNetwork.sample`."""
 
 
 def is_sampled(model: object) -> TypeGuard[Sampled]:
@@ -124,13 +99,7 @@ def is_sampled(model: object) -> TypeGuard[Sampled]:
 
 
 def sampled_of(model: object, what: str, *, instead: str = "") -> Sampled:
-    """Return a model that is known by its conditionals alone.
-
-    Raises
-    ------
-    SchemaError
-        When it is none; `what` begins the message.
-    """
+    """Return a model that is known by its conditionals alone; otherwise SchemaError, which begins with `what`."""
     if not is_sampled(model):
         raise SchemaError(f"{what} of a DependencyNetwork, not of {type(model).__name__}{instead}")
     return model
@@ -146,33 +115,26 @@ def native_sampler(variables: Sequence[Variable], conditionals: Sequence[Grouped
 
 def draw_rows(
     variables: Sequence[Variable],
-    conditionals: Sequence[GroupedConditional],
+    sampler: _core.GibbsSampler,
     n: int,
+    plan: Scan,
     *,
-    scan: str = "random",
-    given: Mapping[str, State] | None = None,
-    weights: Weights = None,
     chains: int = 1,
     burn_in: int | None = None,
     thin: int | None = None,
     start: Start = None,
     seed: Seed = None,
-    sampler: _core.GibbsSampler | None = None,
 ) -> Table:
     """Draw rows by pseudo-Gibbs sampling; see `fishernet.DependencyNetwork.sample`."""
     n_chains = draw_count(chains, "chains", least=1, most=2**31 - 1)
     usual = len(variables)
-    if not usual:
-        raise SchemaError("the network has no variables, so there is nothing to sample")
     burn = draw_count((usual if n_chains == 1 else 100 * usual) if burn_in is None else burn_in, "burn_in")
     step = draw_count(usual if thin is None else thin, "thin", least=1)
-    plan = Scan.of(variables, scan, given, weights)
     random = generator(seed)
     key = stream_key(random)
     states = starting_states(variables, plan, start, n_chains, random)
     chosen = np.zeros(0) if plan.weights is None else plan.weights
-    native = native_sampler(variables, conditionals) if sampler is None else sampler
-    columns = native.sample(plan.free, plan.ordered, chosen, states, n, burn, step, key)
+    columns = sampler.sample(plan.free, plan.ordered, chosen, states, n, burn, step, key)
     return Table.adopt(variables, columns, n_rows=n)
 
 
@@ -205,7 +167,7 @@ def _checked_weights(variables: Sequence[Variable], weights: Weights) -> npt.NDA
     else:
         array = np.array(weights, dtype=np.float64)
     if array.shape != (len(variables),):
-        raise FishernetError(f"weights must be one number a variable, ({len(variables)},), got shape {array.shape}")
+        raise FishernetError(f"weights must be one number per variable, ({len(variables)},), got shape {array.shape}")
     if not np.isfinite(array).all() or (array < 0).any():
         raise FishernetError("weights must be finite and not negative")
     if abs(array.sum() - 1) > 1e-9:

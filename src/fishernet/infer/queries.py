@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import State
-from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
+from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible, impossible_row
 from fishernet.infer.factors import (
     MAX_TABLE,
     Array,
@@ -26,6 +26,7 @@ from fishernet.infer.factors import (
     model_of,
     network_of,
     parent_marginals,
+    planned,
 )
 from fishernet.infer.gibbs import estimate
 from fishernet.infer.pseudo_gibbs import Sampled, is_sampled
@@ -72,8 +73,7 @@ def most_probable(
     net = model_of(net)
     limit = checked_limit(max_table)
     evidence = Evidence.of(net.variables, given, likelihood)
-    plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [], True, limit)
-    check_held(plan.cells_held, limit, "the junction tree's tables")
+    plan = planned(net, evidence.observed, evidence.soft, [], limit, tree=True)
     codes = plan.maximize(evidence.states, evidence.likelihoods)
     if len(codes) < len(net.variables):
         raise impossible(given)
@@ -142,7 +142,7 @@ def marginal(
 
     Returns
     -------
-    array, one axis a name, in their order
+    array, one axis per name, in their order
         Sums to 1.
 
     Raises
@@ -166,7 +166,7 @@ def marginal(
     asked = [names] if isinstance(names, str) else list(names)
     if is_sampled(model):
         if likelihood is not None:
-            raise SchemaError("a dependency network takes no soft evidence")
+            raise SchemaError("a dependency network takes no likelihoods; they are for exact inference")
         return estimate(model, asked, given=given, **chains).probabilities
     if chains:
         raise SchemaError(f"{', '.join(map(repr, chains))} are options of sampling; this marginal is exact")
@@ -197,8 +197,8 @@ def family_marginals(
 
     Returns
     -------
-    list of arrays, one a variable
-        One axis a parent, in the order of its conditional, and the variable's own axis last; each sums to 1.
+    list of arrays, one per variable
+        One axis per parent, in the order of its conditional, and the variable's own axis last; each sums to 1.
 
     Raises
     ------
@@ -300,8 +300,7 @@ def log_evidence(
 
 def _log_sum(net: Model, evidence: Evidence, limit: int) -> float:
     """Return the logarithm of the sum of a model's products over all states that agree with the evidence."""
-    plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [], False, limit)
-    check_held(plan.cells_held, limit, "a table of the elimination")
+    plan = planned(net, evidence.observed, evidence.soft, [], limit)
     return plan.run(evidence.states, evidence.likelihoods)[1]
 
 
@@ -315,8 +314,7 @@ def check_answer(net: Model, where: Sequence[int], limit: int) -> None:
 def joint_of_query(net: Model, where: Sequence[int], evidence: Evidence, given: Given, limit: int) -> Array:
     """Return the joint of some variables, given what is known, by one elimination."""
     free = [v for v in where if v not in evidence.observed]
-    plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [free], False, limit)
-    check_held(plan.cells_held, limit, "a table of the elimination")
+    plan = planned(net, evidence.observed, evidence.soft, [free], limit)
     tables, log_probability = plan.run(evidence.states, evidence.likelihoods)
     if np.isneginf(log_probability):
         raise impossible(given)
@@ -376,8 +374,7 @@ def sample(
     limit = checked_limit(max_table)
     rows = draw_count(n)
     evidence = Evidence.of(net.variables, given, likelihood)
-    plan = _core.Inference(net.factors, evidence.observed, evidence.soft, [], True, limit)
-    check_held(plan.cells_held, limit, "the junction tree's tables")
+    plan = planned(net, evidence.observed, evidence.soft, [], limit, tree=True)
     columns = plan.sample(evidence.states, evidence.likelihoods, rows, stream_key(seed))
     if len(columns) < len(net.variables):
         raise impossible(given)
@@ -456,20 +453,12 @@ def _by_pattern(
     """Predict rows in which the same cells are missing."""
     known = np.where(missing, np.int32(0), codes)
     distinct, which = np.unique(known, axis=0, return_inverse=True)
-    plan = _core.Inference(net.factors, np.flatnonzero(~missing).tolist(), [], [[target]], False, limit)
-    check_held(plan.cells_held, limit, "a table of the elimination")
+    plan = planned(net, np.flatnonzero(~missing).tolist(), [], [[target]], limit)
     found = plan.run_rows(np.ascontiguousarray(distinct, dtype=np.int32))
     result = found[which.ravel()]
-    impossible = np.isnan(result).any(axis=1)
-    if impossible.any():
-        name = net.variables[target].name
-        raise ZeroProbabilityError(
-            f"row {members[int(np.argmax(impossible))]} has probability 0 whatever the state of {name!r}; "
-            "fit the network with smoothing above 0",
-            variable=name,
-            configuration={},
-            parameter="smoothing",
-        )
+    nowhere = np.isnan(result).any(axis=1)
+    if nowhere.any():
+        raise impossible_row(int(members[int(np.argmax(nowhere))]), net.variables[target].name)
     return result
 
 

@@ -1,9 +1,9 @@
-"""The stationary distribution of pseudo-Gibbs sampling, exactly (P2, sections 2.2 and 3).
+"""The stationary distribution of pseudo-Gibbs sampling, exactly.
 
-A random scan leaves pi as it is when ``pi = sum_i c_i pi(X_-i) theta_i(X_i | Y_i)`` (Eq. 12). An ordered scan runs
-through a cycle of distributions, whose average is what its output shows (Eq. 7). The operator is applied without a
-matrix; from a start by ordered sweeps, a restarted Krylov method takes the combination of a few iterates that the
-operator changes least.
+A random scan leaves pi as it is when ``pi = sum_i c_i pi(X_-i) theta_i(X_i | Y_i)`` (Takabatake and Akaho, 2021,
+Eq. 12). An ordered scan runs through a cycle of distributions, whose average is what its output shows (Eq. 7). The
+operator is applied without a matrix; from a start by ordered sweeps, a restarted Krylov method takes the combination
+of a few iterates that the operator changes least.
 """
 
 from __future__ import annotations

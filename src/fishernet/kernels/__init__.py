@@ -1,19 +1,21 @@
 """Kernels: similarities between rows that know how the columns depend on one another.
 
-`FisherKernel` is the kernel of a model with a likelihood: a Bayesian network (P1), a hidden Markov model and others
-(P3). `CountKernel` compares strings by what a model's hidden states are expected to have done. A kernel is called on
+`FisherKernel` is the kernel of a model with a likelihood: a Bayesian network, a hidden Markov model and others.
+`CountKernel` compares strings by what a model's hidden states are expected to have done. A kernel is called on
 two tables (or lists of strings) and gives a matrix; one with *features* is their inner product, and so also gives the
 mean of a whole table, from which `set_kernel` and `fishernet.compare.mmd` compare tables in time linear in their rows.
 `Normalized` and `Rbf` wrap any kernel; sums, products and positive multiples of kernels are kernels.
 """
 
-from fishernet.kernels.fisher import CountKernel, FisherKernel
+from fishernet.kernels.counts import CountKernel
+from fishernet.kernels.fisher import FisherKernel
 from fishernet.kernels.hidden_tree import HiddenTreeKernel, PrunedTreeKernel
 from fishernet.kernels.hmm import HmmKernel, PairHmmKernel
-from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, Normalized, Rbf, has_features
+from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
 from fishernet.kernels.marginalization import HiddenBinomialKernel, MarginalizationKernel
 from fishernet.kernels.sets import set_kernel
 from fishernet.kernels.spectrum import SpectrumKernel
+from fishernet.kernels.wrappers import Normalized, Rbf
 
 __all__ = [
     "CountKernel",

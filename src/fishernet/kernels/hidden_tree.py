@@ -1,9 +1,4 @@
-"""The marginalization kernel of a hidden tree model (P3, algorithm 12.17).
-
-Weighted sums of the kernels of several trees.
-
-The kernel of a hidden tree summed over the subtrees that pruning leaves (P3, remark 12.21).
-"""
+"""The marginalization kernel of a hidden tree model, and its sum over the subtrees that pruning leaves."""
 
 from __future__ import annotations
 
@@ -14,39 +9,67 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.kernels.kernel import Algebra, Matrix
+from fishernet.kernels.features import Matrix
+from fishernet.kernels.kernel import Algebra, log_mixture
 from fishernet.models import HiddenTree
 
 
-class TreeMixture(Algebra):
-    """A weighted sum of kernels of hidden trees, or its logarithms.
+class HiddenTreeKernel(Algebra):
+    """The probability that one history of the inner nodes gives both of two strings.
+
+    ``k(s, t) = sum over labellings h of the inner nodes of P(h) P(s | h) P(t | h)``. Over all pairs of strings it sums
+    to 1 (with arities, to the probability that they are met), so it is a P-kernel [1]_. A pair takes as many steps as
+    branches times n_states squared, and fewer where strings agree below a node. In strings long or improbable
+    no digits are lost; only the value itself may be below the smallest double, and then is 0: take `log`.
 
     Parameters
     ----------
-    trees : HiddenTree, or sequence of HiddenTree
-    weights : sequence of float, or None
-        One a tree; None makes them equal, with sum 1.
-    keep, cut : float
-        Weights of going on into the subtree below an inner branch, and of cutting it off.
+    tree : HiddenTree, or sequence of HiddenTree
+        Several are several topologies, summed with `weights` [1]_.
+    weights : sequence of float, optional
+        One a tree, from 0 on: the probabilities of the topologies. Equal, with sum 1, when omitted.
     log : bool
-        Whether calls return log k instead of k.
+        Return log k. Logarithms are no kernel: they cannot be added to or multiplied with others.
+
+    Raises
+    ------
+    SchemaError
+        When there is no tree, or the weights do not fit; when called on strings of another length.
+    UnknownStateError
+        When called on strings with symbols outside the alphabet.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004, Algorithm 12.17. A leaf
+       below state a contributes P(s_l | a) P(t_l | a), and not [s_l = t_l = a] P(a | b) as printed there, and the sum
+       over a child's states has P(b | a).
+    .. [2] J.-P. Vert, "A tree kernel to analyse phylogenetic profiles", Bioinformatics 18, 2002.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> move = [[0.7, 0.3], [0.1, 0.9]]
+    >>> tree = fn.HiddenTree([[0, 1], [2, 3]], [0.4, 0.6], move, move, alphabet="01")
+    >>> fn.kernels.HiddenTreeKernel(tree)(["0000", "0110"]).round(6)
+    array([[0.011652, 0.002165],
+           [0.002165, 0.000526]])
     """
+
+    _keep, _cut = 1.0, 0.0  # the weights of going on into the subtree below an inner branch, and of cutting it off
 
     def __init__(
         self,
-        trees: HiddenTree | Sequence[HiddenTree],
-        weights: Sequence[float] | npt.NDArray[np.float64] | None,
+        tree: HiddenTree | Sequence[HiddenTree],
+        weights: Sequence[float] | npt.NDArray[np.float64] | None = None,
         *,
-        keep: float,
-        cut: float,
-        log: bool,
+        log: bool = False,
     ) -> None:
-        self.trees = (trees,) if isinstance(trees, HiddenTree) else tuple(trees)
-        if not self.trees or not all(isinstance(tree, HiddenTree) for tree in self.trees):
+        trees: Any = [tree] if _is_tree(tree) else tree
+        self.trees: tuple[HiddenTree, ...] = tuple(trees)
+        if not self.trees or not all(map(_is_tree, self.trees)):
             raise SchemaError("a HiddenTree is needed, or a list of them")
         self.weights = _checked_weights(weights, len(self.trees))
         self.log = bool(log)
-        self._keep, self._cut = keep, cut
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
@@ -81,83 +104,14 @@ class TreeMixture(Algebra):
             return parts[0]
         if not log:
             return sum((w * part for w, part in zip(self.weights, parts, strict=True)), start=np.zeros_like(parts[0]))
-        total = np.full_like(parts[0], -np.inf)
-        for weight, part in zip(self.weights, parts, strict=True):
-            if weight > 0:
-                total = np.logaddexp(total, part + np.log(weight))
-        return total
+        return log_mixture(self.weights, parts)
 
     def __repr__(self) -> str:
         inside = repr(self.trees[0]) if len(self.trees) == 1 else f"{len(self.trees)} trees"
         return f"{type(self).__name__}({inside})"
 
 
-def _listed(strings: Any) -> Any:
-    """Return strings that can be gone through more than once."""
-    return strings if isinstance(strings, str | bytes | Sequence | np.ndarray) else list(strings)
-
-
-def _checked_weights(weights: Sequence[float] | npt.NDArray[np.float64] | None, n: int) -> npt.NDArray[np.float64]:
-    numbers = np.full(n, 1 / n) if weights is None else np.array(weights, dtype=np.float64)
-    if numbers.shape != (n,):
-        raise SchemaError(f"{n} trees need {n} weights, got shape {numbers.shape}")
-    if not np.isfinite(numbers).all() or (numbers < 0).any() or not (numbers > 0).any():
-        raise SchemaError(f"weights must be finite, from 0 on and not all 0; got {numbers.tolist()}")
-    numbers.flags.writeable = False
-    return numbers
-
-
-class HiddenTreeKernel(TreeMixture):
-    """The probability that one history of the inner nodes gives both of two strings.
-
-    ``k(s, t) = sum over labellings h of the inner nodes of P(h) P(s | h) P(t | h)``. Over all pairs of strings it sums
-    to 1 (with arities, to the probability that they are met), so it is a P-kernel. Time for a pair is the number of
-    branches times n_states squared, and less where strings agree below a node. In strings that are long or improbable
-    no digits are lost; only the value itself may be below the smallest double, and then is 0: take `log`.
-
-    Parameters
-    ----------
-    tree : HiddenTree, or sequence of HiddenTree
-        Several are several topologies, summed with `weights` (remark 12.21).
-    weights : sequence of float, optional
-        One a tree, from 0 on: the probabilities of the topologies. Equal, with sum 1, when omitted.
-    log : bool
-        Return log k. Logarithms are no kernel: they cannot be added to or multiplied with others.
-
-    Raises
-    ------
-    SchemaError
-        When there is no tree, or the weights do not fit; when called on strings of another length.
-    UnknownStateError
-        When called on strings with symbols outside the alphabet.
-
-    References
-    ----------
-    .. [1] P3, 12.1.6. A leaf below state a contributes P(s_l | a) P(t_l | a), and not [s_l = t_l = a] P(a | b) as
-       printed, and the sum over a child's states has P(b | a) (ERRATA P3.12, P3.13).
-    .. [2] J.-P. Vert, "A tree kernel to analyse phylogenetic profiles", Bioinformatics 18, 2002.
-
-    Examples
-    --------
-    >>> import fishernet as fn
-    >>> move = [[0.7, 0.3], [0.1, 0.9]]
-    >>> tree = fn.HiddenTree([[0, 1], [2, 3]], [0.4, 0.6], move, move, alphabet="01")
-    >>> fn.kernels.HiddenTreeKernel(tree)(["0000", "0110"]).round(6)
-    array([[0.011652, 0.002165],
-           [0.002165, 0.000526]])
-    """
-
-    def __init__(
-        self,
-        tree: HiddenTree | Sequence[HiddenTree],
-        weights: Sequence[float] | npt.NDArray[np.float64] | None = None,
-        *,
-        log: bool = False,
-    ) -> None:
-        super().__init__(tree, weights, keep=1.0, cut=0.0, log=log)
-
-
-class PrunedTreeKernel(TreeMixture):
+class PrunedTreeKernel(HiddenTreeKernel):
     """A sum of hidden tree kernels over all subtrees that have the root and arise by pruning complete subtrees.
 
     For a subtree S, ``k_S(s, t) = sum over labellings h of the inner nodes of S of P(h) P(s | h) P(t | h)``: below a
@@ -173,9 +127,10 @@ class PrunedTreeKernel(TreeMixture):
     weights : sequence of float, optional
         One a tree, from 0 on. Equal, with sum 1, when omitted.
     keep : float, optional
-        Each branch to an inner node is kept with this probability, by itself: ``w(S)`` is the probability of S, and
-        the kernel a P-kernel. 1 is `HiddenTreeKernel`. When omitted every subtree has weight 1; their number grows
-        exponentially with the size of the tree, and values may exceed the range of doubles: take `log`.
+        Each branch to an inner node is kept with this probability, independently of the others: ``w(S)`` is the
+        probability of S, and the kernel a P-kernel. 1 is `HiddenTreeKernel`. When omitted every subtree has weight 1;
+        their number grows exponentially with the size of the tree, and values may exceed the range of doubles: take
+        `log`.
     log : bool
         Return log k.
 
@@ -186,8 +141,8 @@ class PrunedTreeKernel(TreeMixture):
 
     References
     ----------
-    .. [1] P3, remark 12.21; it leaves the weights open, and whether the branches of a node are cut one by one (here) or
-       all together.
+    .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004, Remark 12.21, which leaves
+       open the weights, and whether the branches of a node are cut one by one (as here) or all together.
     .. [2] J.-P. Vert, "A tree kernel to analyse phylogenetic profiles", Bioinformatics 18, 2002.
 
     Examples
@@ -210,6 +165,28 @@ class PrunedTreeKernel(TreeMixture):
     ) -> None:
         if keep is not None and not 0 < keep <= 1:
             raise FishernetError(f"keep must be a probability above 0, got {keep!r}")
+        super().__init__(tree, weights, log=log)
         self.keep = keep
-        kept, cut = (1.0, 1.0) if keep is None else (float(keep), 1.0 - float(keep))
-        super().__init__(tree, weights, keep=kept, cut=cut, log=log)
+        if keep is None:
+            self._cut = 1.0
+        else:
+            self._keep, self._cut = float(keep), 1.0 - float(keep)
+
+
+def _is_tree(value: object) -> bool:
+    return hasattr(value, "branch_tables")
+
+
+def _listed(strings: Any) -> Any:
+    """Return strings that can be gone through more than once."""
+    return strings if isinstance(strings, str | bytes | Sequence | np.ndarray) else list(strings)
+
+
+def _checked_weights(weights: Sequence[float] | npt.NDArray[np.float64] | None, n: int) -> npt.NDArray[np.float64]:
+    numbers = np.full(n, 1 / n) if weights is None else np.array(weights, dtype=np.float64)
+    if numbers.shape != (n,):
+        raise SchemaError(f"{n} trees need {n} weights, got shape {numbers.shape}")
+    if not np.isfinite(numbers).all() or (numbers < 0).any() or not (numbers > 0).any():
+        raise SchemaError(f"weights must be finite, from 0 on and not all 0; got {numbers.tolist()}")
+    numbers.flags.writeable = False
+    return numbers

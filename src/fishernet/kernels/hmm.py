@@ -1,20 +1,15 @@
-"""The kernel of a hidden Markov model on strings of one length (P3, 12.1.4).
+"""The kernels of a hidden Markov model: on strings of one length, and on pairs of strings of any lengths.
 
-Strings of one length as a matrix of codes.
-
-A hidden Markov model as the kernels of two strings see it: only the visits that give a symbol are left.
-
-A visit of a state that gives neither string a symbol leaves the pair of prefixes as it is. With S the diagonal matrix
-of ``P(empty | a)^2`` and T the transition, any number of such visits is ``N = (I - S T)^-1``: arrivals r become r N,
-moves T become T N, and a trajectory that stops with weight f (1 for every state, without a final state) stops with
-weight ``f + T N S f`` after a visit that gave a symbol (ERRATA P3.7: trajectories that end without symbols belong to
-the sum).
-
-The pair hidden Markov model kernel, on strings of any lengths (P3, 12.1.5).
+`string_model` makes the model as these kernels see it: only the visits that give one of two strings a symbol are left.
+A visit of a state that gives neither a symbol leaves the pair of prefixes as it is. With S the diagonal matrix of
+``P(empty | a)^2`` and T the transition, any number of such visits is ``N = (I - S T)^-1``: arrivals r become r N, moves
+T become T N, and a trajectory that stops with weight f (1 for every state, without a final state) stops with weight
+``f + T N S f`` after a visit that gave a symbol: trajectories that end without symbols belong to the sum.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,29 +17,19 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.kernels.kernel import LogMadeKernel, Matrix
+from fishernet.kernels.features import Matrix
+from fishernet.kernels.kernel import LogMadeKernel
 from fishernet.models.sequences.alphabet import Strings
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
 Block = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.intp]
+
+MOST_NAMED = 10  # states in a message
 
 
 def one_length(what: str, strings: Strings, length: int | None = None) -> Block:
-    """Return the codes of strings of one length, (n, length).
-
-    Parameters
-    ----------
-    what : str
-        Who asks, for the message.
-    strings : Strings
-    length : int, optional
-        What they must have; that of the first, without it.
-
-    Raises
-    ------
-    SchemaError
-        When a string has another length.
-    """
+    """Return the codes of strings of one length, (n, length), for the kernel named `what`; the first's by default."""
     lengths = strings.lengths
     if length is None:
         length = int(lengths[0]) if len(lengths) else 0
@@ -57,20 +42,8 @@ def one_length(what: str, strings: Strings, length: int | None = None) -> Block:
     return strings.codes.reshape(len(strings), length)
 
 
-Numbers = npt.NDArray[np.float64]
-Positions = npt.NDArray[np.intp]
-
-MOST_NAMED = 10  # states in a message
-
-
 def string_model(hmm: HiddenMarkovModel) -> _core.StringModel:
-    """Return the model without visits that give neither of two strings a symbol.
-
-    Raises
-    ------
-    SchemaError
-        When trajectories can visit states without symbols for ever: the sum over all of them is infinite, or singular.
-    """
+    """Return the model without visits that give neither of two strings a symbol."""
     states = _reached(hmm.initial > 0, hmm.transition > 0)
     moves = hmm.transition[np.ix_(states, states)]
     emission = hmm.emission[states]
@@ -88,7 +61,7 @@ def string_model(hmm: HiddenMarkovModel) -> _core.StringModel:
 
 
 def _packed(
-    moves: Numbers, visits: Numbers, emission: Numbers, empty: Numbers, first: Numbers, end: Numbers, nothing: float
+    moves: Matrix, visits: Matrix, emission: Matrix, empty: Matrix, first: Matrix, end: Matrix, nothing: float
 ) -> _core.StringModel:
     """Return the core's model: states that give symbols, ordered so that those that move alike follow one another."""
     giving = np.flatnonzero(emission.any(axis=1))
@@ -124,7 +97,7 @@ def _reached(starts: npt.NDArray[np.bool_], steps: npt.NDArray[np.bool_]) -> Pos
     return np.flatnonzero(seen)
 
 
-def _check_end(silent: Numbers, left: Numbers, states: Positions) -> None:
+def _check_end(silent: Matrix, left: Matrix, states: Positions) -> None:
     """Refuse a model in which visits without symbols need not come to an end."""
     ends = _reached(left > 0, silent.T > 0)
     if len(ends) < len(left):
@@ -137,7 +110,7 @@ def _check_end(silent: Numbers, left: Numbers, states: Positions) -> None:
         )
 
 
-def _inverse(silent: Numbers, left: Numbers) -> Numbers:
+def _inverse(silent: Matrix, left: Matrix) -> Matrix:
     """Return the inverse of I - silent for rows with ``silent.sum() + left == 1``.
 
     States are taken out one by one (Grassmann, Taksar and Heyman): no number is subtracted, so every entry is right to
@@ -158,7 +131,22 @@ def _inverse(silent: Numbers, left: Numbers) -> Numbers:
     return inverse
 
 
-class HmmKernel(LogMadeKernel):
+class _OfHiddenMarkov(LogMadeKernel):
+    """A kernel of a hidden Markov model."""
+
+    def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:
+        super().__init__(log=log)
+        self.hmm = hmm
+        self._model = string_model(hmm)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), log=self.log), (self.hmm,)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.hmm!r})"
+
+
+class HmmKernel(_OfHiddenMarkov):
     """The probability that one hidden path gives both of two strings of one length.
 
     ``k(s, t) = sum over paths h of P(h) prod_i P(s_i | h_i) P(t_i | h_i)``, and with a final state times the
@@ -181,7 +169,8 @@ class HmmKernel(LogMadeKernel):
 
     References
     ----------
-    .. [1] P3, algorithm 12.8 and Eq. 12.2 (its code reads the first symbols twice; ERRATA P3.3).
+    .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004, Algorithm 12.8 and Eq. 12.2
+       (the code printed there reads the first symbols twice).
 
     Examples
     --------
@@ -193,11 +182,9 @@ class HmmKernel(LogMadeKernel):
     """
 
     def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:
-        super().__init__(log=log)
         if hmm.empty is not None and hmm.empty.any():
             raise SchemaError("states that may give no symbol make strings of many lengths; use PairHmmKernel(hmm)")
-        self.hmm = hmm
-        self._model = string_model(hmm)
+        super().__init__(hmm, log=log)
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
@@ -213,11 +200,8 @@ class HmmKernel(LogMadeKernel):
         """Return log k of each string with itself, (n,) float64."""
         return self._model.diagonal(one_length("HmmKernel", self.hmm.alphabet.encode(X)))
 
-    def __repr__(self) -> str:
-        return f"HmmKernel({self.hmm!r})"
 
-
-class PairHmmKernel(LogMadeKernel):
+class PairHmmKernel(_OfHiddenMarkov):
     """The probability that one trajectory of hidden states gives both of two strings.
 
     In every state of the trajectory each string gets a symbol or, with P(empty | state), none, independently of the
@@ -246,7 +230,7 @@ class PairHmmKernel(LogMadeKernel):
 
     References
     ----------
-    .. [1] P3, algorithm 12.14 (ERRATA P3.5 to 11).
+    .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004, Algorithm 12.14.
 
     Examples
     --------
@@ -259,9 +243,7 @@ class PairHmmKernel(LogMadeKernel):
     """
 
     def __init__(self, hmm: HiddenMarkovModel, *, log: bool = False) -> None:
-        super().__init__(log=log)
-        self.hmm = hmm
-        self._model = string_model(hmm)
+        super().__init__(hmm, log=log)
         self._aligned = hmm.empty is None or not hmm.empty.any()
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
@@ -289,10 +271,7 @@ class PairHmmKernel(LogMadeKernel):
             logs[rows] = self._model.diagonal(_of_length(x, rows, length))
         return logs
 
-    def __repr__(self) -> str:
-        return f"PairHmmKernel({self.hmm!r})"
-
-    def _pairs(self, x: Strings, y: Strings, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Matrix:
+    def _pairs(self, x: Strings, y: Strings, rows: Positions, columns: Positions) -> Matrix:
         return self._model.pairs(
             x_codes=x.codes,
             x_offsets=x.offsets,
@@ -313,6 +292,6 @@ class PairHmmKernel(LogMadeKernel):
         return logs
 
 
-def _of_length(strings: Strings, which: npt.NDArray[np.intp], length: int) -> npt.NDArray[np.int32]:
-    codes: npt.NDArray[np.int32] = strings.codes[strings.offsets[which][:, None] + np.arange(length)]
+def _of_length(strings: Strings, which: Positions, length: int) -> Block:
+    codes: Block = strings.codes[strings.offsets[which][:, None] + np.arange(length)]
     return codes

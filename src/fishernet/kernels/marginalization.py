@@ -1,7 +1,4 @@
-"""The marginalization kernel of a list of models (P3, definition 12.4).
-
-The kernel of strings with an independent hidden state at each position (P3, 12.1.3).
-"""
+"""Marginalization kernels: of a list of models, and of strings with an independent hidden state at each position."""
 
 from __future__ import annotations
 
@@ -12,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.kernels.features import Matrix
 from fishernet.kernels.hmm import Block, one_length
-from fishernet.kernels.kernel import LogMadeKernel, Matrix
+from fishernet.kernels.kernel import LogMadeKernel, log_mixture
 from fishernet.models.sequences.alphabet import Alphabet, Strings, checked_rows
 
 
@@ -44,7 +42,7 @@ class HiddenBinomialKernel(LogMadeKernel):
 
     References
     ----------
-    .. [1] P3, Eq. 12.1 and remark 12.6 (ERRATA P3.4).
+    .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004, Eq. 12.1 and Remark 12.6.
 
     Examples
     --------
@@ -152,7 +150,7 @@ class MarginalizationKernel(LogMadeKernel):
 
     References
     ----------
-    .. [1] P3, definition 12.4.
+    .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004, Definition 12.4.
 
     Examples
     --------
@@ -183,11 +181,11 @@ class MarginalizationKernel(LogMadeKernel):
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
         of_x = self._log_probs(X)
         of_y = of_x if Y is None else self._log_probs(Y)
-        return self._summed([x[:, None] + y for x, y in zip(of_x, of_y, strict=True)])
+        return log_mixture(self.prior, (x[:, None] + y for x, y in zip(of_x, of_y, strict=True)))
 
     def log_diag(self, X: Any) -> Matrix:
         """Return log k of each item with itself, (n,) float64."""
-        return self._summed([x + x for x in self._log_probs(X)])
+        return log_mixture(self.prior, (x + x for x in self._log_probs(X)))
 
     def __repr__(self) -> str:
         return f"MarginalizationKernel({len(self.models)} models)"
@@ -199,10 +197,3 @@ class MarginalizationKernel(LogMadeKernel):
         if len(shapes) > 1 or len(next(iter(shapes))) != 1:
             raise SchemaError(f"log_prob of the models must give one number an item, got the shapes {sorted(shapes)}")
         return values
-
-    def _summed(self, terms: list[Matrix]) -> Matrix:
-        total = np.full(terms[0].shape, -np.inf)
-        for weight, term in zip(self.prior, terms, strict=True):
-            if weight > 0:
-                total = np.logaddexp(total, np.log(weight) + term)
-        return total

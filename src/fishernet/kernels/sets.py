@@ -1,7 +1,4 @@
-"""Kernels and distances between whole tables (P1, section 6).
-
-The maximum mean discrepancy of two tables.
-"""
+"""Kernels and distances between whole tables (Leppä-aho et al., 2020, section 6)."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fishernet.base.errors import SchemaError
-from fishernet.kernels.kernel import Kernel, Matrix, has_features
+from fishernet.kernels.features import Matrix, shares_of
+from fishernet.kernels.kernel import Kernel, has_features
 
 BLOCK = 1024  # rows of a kernel matrix held at once
 
@@ -28,7 +25,8 @@ def set_kernel(kernel: Kernel, X: Any, Y: Any) -> float:
     -------
     float
         Of a kernel with features it is the inner product of the tables' mean features, in time linear in their rows
-        (P1, 6.2; the Fisher kernel takes the counts of the families). Other kernels are summed block by block.
+        (Leppä-aho et al., 2020, section 6.2); the Fisher kernel takes the counts of the families. Other kernels are
+        summed block by block.
 
     Raises
     ------
@@ -46,11 +44,11 @@ def set_kernel(kernel: Kernel, X: Any, Y: Any) -> float:
     """
     if has_features(kernel):
         return float(kernel.mean_features(X) @ kernel.mean_features(Y))
-    return float(_shares(X) @ mean_to(kernel, X, Y))
+    return float(shares_of(X, len(X)) @ mean_to(kernel, X, Y))
 
 
 def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
-    """Return the squared maximum mean discrepancy of two tables under a kernel (P1, Eq. 10).
+    """Return the squared maximum mean discrepancy of two tables under a kernel (Leppä-aho et al., 2020, Eq. 10).
 
     It is biased, so that equal tables have 0.
 
@@ -83,22 +81,13 @@ def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
     if has_features(kernel):
         difference = kernel.mean_features(X) - kernel.mean_features(Y)
         return float(difference @ difference)
-    of_x, of_y = _shares(X), _shares(Y)
+    of_x, of_y = shares_of(X, len(X)), shares_of(Y, len(Y))
     within = of_x @ mean_to(kernel, X, X) + of_y @ mean_to(kernel, Y, Y)
     return max(float(within - 2 * of_x @ mean_to(kernel, X, Y)), 0.0)
 
 
 def mean_to(kernel: Kernel, X: Any, Y: Any) -> Matrix:
     """Return the mean of the kernel of each row of X with the rows of Y, (n,), block by block."""
-    shares = _shares(Y)
+    shares = shares_of(Y, len(Y))
     blocks: list[Matrix] = [kernel(X[first : first + BLOCK], Y) @ shares for first in range(0, len(X), BLOCK)]
     return np.concatenate(blocks) if blocks else np.zeros(0)
-
-
-def _shares(X: Any) -> Matrix:
-    weights = getattr(X, "weights", None)
-    shares = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if not shares.sum() > 0:
-        raise SchemaError("comparing tables needs a row of positive weight in each; one has none")
-    normalized: Matrix = shares / shares.sum()
-    return normalized

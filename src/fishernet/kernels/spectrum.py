@@ -1,7 +1,7 @@
 """The p-spectrum kernel: the inner product of the counts of all substrings of one length.
 
-It is what the Fisher kernel of a Markov chain of order k - 1 with equal probabilities consists of (P3, example 12.32),
-and the usual kernel to compare others of strings with.
+It is what the Fisher kernel of a Markov chain of order k - 1 with equal probabilities consists of (Shawe-Taylor and
+Cristianini, 2004, Example 12.32), and the usual kernel to compare others of strings with.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import StateSpaceError
-from fishernet.kernels.kernel import Algebra, Features, Matrix, check_cells, inner, weighted_mean
+from fishernet.kernels.features import Features, Matrix, check_cells, inner, squared_lengths, weighted_mean
+from fishernet.kernels.kernel import Algebra
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.profile import windows
 
@@ -84,7 +85,7 @@ class SpectrumKernel(Algebra):
 
     def diag(self, X: Strings) -> Matrix:
         """Return the kernel of each string with itself, (n,) float64."""
-        return np.asarray(self._occurring(X).power(2).sum(axis=1), dtype=np.float64).ravel()
+        return squared_lengths(self._occurring(X))
 
     def __repr__(self) -> str:
         return f"{SpectrumKernel.__name__}({self.k}{'' if self.alphabet is None else f', {self.alphabet!r}'})"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
-from fishernet.data import CountSource, Table, as_source
+from fishernet.data import Source, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
 from fishernet.scores import Families, LogLikelihood, local_scores
@@ -28,7 +29,7 @@ Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 
-def chow_liu(table: Table | CountSource, *, root: str | None = None, max_cells: float | None = MAX_CELLS) -> Dag:
+def chow_liu(table: Any, *, root: str | None = None, max_cells: float | None = MAX_CELLS) -> Dag:
     """Return the tree over all variables that has the largest likelihood [1]_.
 
     It is a maximum-weight spanning tree for the mutual information of pairs. Variables that depend on nothing are
@@ -36,7 +37,7 @@ def chow_liu(table: Table | CountSource, *, root: str | None = None, max_cells: 
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table, data frame or Source
         The data, without missing cells.
     root : str, optional
         The variable without a parent, by default the first. The trees of all roots are equivalent.
@@ -70,7 +71,7 @@ def chow_liu(table: Table | CountSource, *, root: str | None = None, max_cells: 
     >>> fn.learn.chow_liu(fn.datasets.load("asia").sample(5000, seed=1), root="lung").n_edges
     7
     """
-    source = as_source(table)
+    source = categorical_source(table)
     names = _names(source)
     if not names:
         raise SchemaError("the table has no columns to learn from")
@@ -81,12 +82,12 @@ def chow_liu(table: Table | CountSource, *, root: str | None = None, max_cells: 
     return Dag(names, [(int(above[v]),) if v != start and fits[v, above[v]] else () for v in every])
 
 
-def naive_bayes(table: Table | CountSource, target: str, *, max_cells: float | None = MAX_CELLS) -> Dag:
+def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS) -> Dag:
     """Return the graph in which the class is the only parent of every other variable.
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table, data frame or Source
         Its columns are looked at, its rows are not.
     target : str
         The class.
@@ -112,15 +113,13 @@ def naive_bayes(table: Table | CountSource, target: str, *, max_cells: float | N
     >>> dag.n_edges, dag.edges[0]
     (8, ('class', 'parents'))
     """
-    source = as_source(table)
+    source = categorical_source(table)
     c, features = _class_and_features(source, target)
     _refuse_large_features(source, c, checked_cells(max_cells))
     return _augmented(source, c, {int(v): [] for v in features})
 
 
-def tan(
-    table: Table | CountSource, target: str, *, root: str | None = None, max_cells: float | None = MAX_CELLS
-) -> Dag:
+def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | None = MAX_CELLS) -> Dag:
     """Return a tree-augmented naive Bayes classifier [1]_: the likeliest in which features form a tree below the class.
 
     The class is a parent of every feature, and the features form a maximum-weight spanning tree for their mutual
@@ -128,7 +127,7 @@ def tan(
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table, data frame or Source
         The data, without missing cells.
     target : str
         The class.
@@ -161,7 +160,7 @@ def tan(
     >>> dag.n_edges, max(map(len, dag.parents))
     (15, 2)
     """
-    source = as_source(table)
+    source = categorical_source(table)
     c, features = _class_and_features(source, target)
     names = _names(source)
     start = 0 if root is None else positions([names[v] for v in features], [root], "feature")[0]
@@ -174,7 +173,7 @@ def tan(
     return _augmented(source, c, chosen)
 
 
-def kdb(table: Table | CountSource, target: str, k: int = 3, *, max_cells: float | None = MAX_CELLS) -> Dag:
+def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CELLS) -> Dag:
     """Return a k-dependence Bayesian classifier [1]_.
 
     Features come in the order of their mutual information with the class, largest first. Each has as parents the class
@@ -182,7 +181,7 @@ def kdb(table: Table | CountSource, target: str, k: int = 3, *, max_cells: float
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table, data frame or Source
         The data, without missing cells.
     target : str
         The class.
@@ -219,7 +218,7 @@ def kdb(table: Table | CountSource, target: str, k: int = 3, *, max_cells: float
     3
     """
     check.integer(k, "k", least=0)
-    source = as_source(table)
+    source = categorical_source(table)
     c, features = _class_and_features(source, target)
     limit = checked_cells(max_cells)
     _refuse_large_features(source, c, limit)
@@ -237,11 +236,11 @@ def kdb(table: Table | CountSource, target: str, k: int = 3, *, max_cells: float
 # ---------------------------------------------------------------------------------------------------------- graphs
 
 
-def _names(source: CountSource) -> list[str]:
+def _names(source: Source) -> list[str]:
     return [variable.name for variable in source.variables]
 
 
-def _class_and_features(source: CountSource, target: str) -> tuple[int, Positions]:
+def _class_and_features(source: Source, target: str) -> tuple[int, Positions]:
     """Return the position of the class, and those of all other variables."""
     c = positions(_names(source), [target], "column")[0]
     if source.variables[c].cardinality < 2:
@@ -253,20 +252,20 @@ def _class_and_features(source: CountSource, target: str) -> tuple[int, Position
     return c, np.delete(np.arange(len(source.variables)), c)
 
 
-def _refuse_large_features(source: CountSource, c: int, limit: float) -> None:
+def _refuse_large_features(source: Source, c: int, limit: float) -> None:
     states = np.array([variable.cardinality for variable in source.variables], dtype=np.float64)
     arcs = np.zeros((len(states), len(states)), dtype=bool)
     arcs[c, np.arange(len(states)) != c] = True
     refuse_large_families(_names(source), arcs, states, limit)
 
 
-def _fitting_pairs(source: CountSource, features: Positions, given: int | None, limit: float) -> npt.NDArray[np.bool_]:
+def _fitting_pairs(source: Source, features: Positions, given: int | None, limit: float) -> npt.NDArray[np.bool_]:
     """Return which pairs of features have no more cells than may be, together with what is given; (n, n)."""
     states = np.array([source.variables[v].cardinality for v in features], dtype=np.float64)
     return np.outer(states, states) * (1 if given is None else source.variables[given].cardinality) <= limit
 
 
-def _within(source: CountSource, family: list[int], others: list[int], most: int, limit: float) -> list[int]:
+def _within(source: Source, family: list[int], others: list[int], most: int, limit: float) -> list[int]:
     """Return the first of the others, at most so many, with which a family has no more cells than may be."""
     cells = math.prod(source.variables[v].cardinality for v in family)
     chosen: list[int] = []
@@ -277,7 +276,7 @@ def _within(source: CountSource, family: list[int], others: list[int], most: int
     return chosen
 
 
-def _augmented(source: CountSource, c: int, chosen: dict[int, list[int]]) -> Dag:
+def _augmented(source: Source, c: int, chosen: dict[int, list[int]]) -> Dag:
     """Return the graph in which each feature has the class and the chosen features as parents."""
     return Dag(_names(source), [(c, *chosen[v]) if v != c else () for v in range(len(source.variables))])
 
@@ -349,7 +348,7 @@ def descending(values: Array, tie: float) -> Positions:
     return order[np.lexsort((order, level))]
 
 
-def mutual_information(source: CountSource, features: Positions, given: int | None) -> Pairs:
+def mutual_information(source: Source, features: Positions, given: int | None) -> Pairs:
     """Return what each pair of features tells about one another, given a variable or nothing."""
     n = len(features)
     first, second = np.triu_indices(n, 1)

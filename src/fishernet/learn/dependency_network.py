@@ -28,15 +28,16 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
-from fishernet.data import CountSource, Table, as_source
+from fishernet.data import Table, categorical_source
 from fishernet.data.matching import as_data
+from fishernet.data.variable import require_categorical
 from fishernet.learn.fit import check_smoothing, fit_conditionals
 from fishernet.learn.rules import MAX_CELLS, Rules
 from fishernet.learn.search import Scorer, score_in_parts
 from fishernet.models import DependencyNetwork, TreeConditional
 from fishernet.models.conditionals.full_table import cell_weights, normalized
 from fishernet.models.conditionals.tree import Split
-from fishernet.scores import Families, LocalScores, PenalizedLikelihood, Score, named_score
+from fishernet.scores import Families, LocalScores, Score, named_score
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int32]
@@ -381,7 +382,7 @@ SEARCHES = {"greedy": InputSearch(), "tabu": InputSearch(patience=10, tenure=5)}
 
 
 def local_structure(
-    table: Table | CountSource,
+    table: Any,
     *,
     score: str | Score = "mdl",
     search: str = "greedy",
@@ -396,7 +397,7 @@ def local_structure(
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table, data frame or Source
         The data, without missing cells.
     score : str or Score
         What is maximized for each variable: "mdl" (alias "bic"), "aic", "loglik".
@@ -437,7 +438,7 @@ def local_structure(
     ('smoke', ['lung', 'bronc'])
     """
     generator(seed)  # a bad seed is refused, whether the search draws or not
-    source = as_source(table)
+    source = categorical_source(table)
     if not source.variables:
         raise SchemaError("the table has no columns to learn from")
     if search not in SEARCHES:
@@ -455,7 +456,7 @@ def local_structure(
 
 
 def dependency_network(
-    table: Table | CountSource,
+    table: Any,
     *,
     score: str | Score = "mdl",
     inputs: str = "direct",
@@ -473,7 +474,7 @@ def dependency_network(
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table, data frame or Source
         The data, without missing cells.
     score, search, max_inputs, max_cells, last_step, seed, progress, **options
         As for `local_structure`.
@@ -511,8 +512,8 @@ def dependency_network(
         generator(seed)
         table = as_data(table, "growing trees")
         trees = _grow_trees(table, named_score(score, **options), checked_most(max_inputs), splits, smoothing, progress)
-        return DependencyNetwork(as_source(table).variables, trees, n_rows=as_source(table).n_rows, allow_zeros=plain)
-    source = as_source(table)
+        return DependencyNetwork(table.variables, trees, n_rows=table.total, allow_zeros=plain)
+    source = categorical_source(table)
     found = local_structure(
         source,
         score=score,
@@ -525,8 +526,8 @@ def dependency_network(
         **options,
     )
     families = [(*of, v) for v, of in enumerate(found.inputs)]
-    conditionals = fit_conditionals(source, families, smoothing, None)
-    return DependencyNetwork(source.variables, conditionals, n_rows=source.n_rows, allow_zeros=plain)
+    conditionals = fit_conditionals(source, families, smoothing=smoothing)
+    return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=plain)
 
 
 def checked_most(max_inputs: object) -> int | None:
@@ -553,20 +554,21 @@ def _grow_trees(
     smoothing: float | str,
     progress: Progress | None,
 ) -> list[TreeConditional]:
-    if not isinstance(score, PenalizedLikelihood):
+    rule = score.rule(table.total)
+    if rule is None or rule.measure != "likelihood":
         raise FishernetError("trees are grown by a penalized likelihood: 'mdl' ('bic'), 'aic' or 'loglik'")
     table.require_complete("growing trees")
-    source = as_source(table)
-    if not source.variables:
+    of = require_categorical(table.variables, "growing trees")
+    if not of:
         raise SchemaError("the table has no columns to learn from")
-    grower = TreeGrower(table, score.price(source.n_rows), splits=splits, max_inputs=max_inputs)
+    grower = TreeGrower(table, rule.parameter, splits=splits, max_inputs=max_inputs)
     reporter = Reporter(progress, "growing trees")
     conditionals = []
-    for child in range(len(source.variables)):
+    for child in range(len(of)):
         grown = grower.grow(child)
-        variables = [source.variables[v] for v in (*grown.inputs, child)]
+        variables = [of[v] for v in (*grown.inputs, child)]
         rows = normalized(cell_weights(grown.counts, smoothing, None), [variables[-1]])
         conditionals.append(TreeConditional(child, grown.inputs, variables, grown.tree, rows))
-        reporter.step(child + 1, len(source.variables))
-    reporter.finish(len(source.variables))
+        reporter.step(child + 1, len(of))
+    reporter.finish(len(of))
     return conditionals

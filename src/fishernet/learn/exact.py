@@ -22,14 +22,12 @@ from typing import NoReturn, Protocol
 from fishernet import _core
 from fishernet.base.errors import FishernetError, StateSpaceError
 from fishernet.base.progress import Watch
-from fishernet.data import CountSource, TableCounts
 from fishernet.graphs import Dag
 from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun
 from fishernet.learn.hill_climb import HillClimb
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, SearchResult
-from fishernet.scores import BuiltIn, Score
 from fishernet.scores.local import n_sets, subset_terms, total_score
 
 MAX_MEMORY = 2.0**33  # bytes
@@ -78,13 +76,13 @@ class Exact:
             On Ctrl-C; its message says how far the search was.
         """
         source, score = scorer.source, scorer.score
-        fits = bytes_needed(source, score) <= self.max_memory
+        fits = bytes_needed(scorer) <= self.max_memory
         if not fits and len(source.variables) > MOST_VARIABLES:
-            refuse_tables(source, score, self.max_memory)
+            refuse_tables(scorer, self.max_memory)
         known = _search_before(scorer, rules, watch, tables=fits)
         watch = watch.about("exact search")
         run: Run = (
-            TableRun(source, score, rules, watch)
+            TableRun(scorer, rules, watch)
             if fits
             else SparseRun(scorer, rules, watch, start=known.dag, max_memory=self.max_memory)
         )
@@ -134,8 +132,7 @@ class TableRun:
 
     Parameters
     ----------
-    source : CountSource
-    score : Score
+    scorer : Scorer
     rules : Rules
     watch : Watch
 
@@ -147,9 +144,8 @@ class TableRun:
         How many families there were to choose from.
     """
 
-    def __init__(self, source: CountSource, score: Score, rules: Rules, watch: Watch) -> None:
-        self._source = source
-        self._score = score
+    def __init__(self, scorer: Scorer, rules: Rules, watch: Watch) -> None:
+        self._scorer = scorer
         self._rules = rules
         self._watch = watch
         self.done = 0.0
@@ -177,10 +173,10 @@ class TableRun:
 
     def _search(self) -> _core.ExactSearch | None:
         """Return the core's search; where the core cannot count by itself, after counting. None: too late."""
-        source, score = self._source, self._score
-        if isinstance(source, TableCounts) and isinstance(score, BuiltIn) and not source.table.has_fractions:
-            measure, parameter = score.rule(source.n_rows)
-            return _core.ExactSearch(source.table.native, measure, parameter, *self._rules.limits)
+        source, score = self._scorer.source, self._scorer.score
+        if self._scorer.in_core is not None:
+            rows, rule = self._scorer.in_core
+            return _core.ExactSearch(rows, rule.measure, rule.parameter, *self._rules.limits)
         n, most = len(source.variables), self._rules.max_parents + 1
         after = UNITS_PER_SET * n_sets(n, most) + n * 2.0 ** (n - 1)
 
@@ -197,25 +193,26 @@ class TableRun:
         return self._watch.look(done, total)
 
 
-def bytes_needed(source: CountSource, score: Score) -> int:
+def bytes_needed(scorer: Scorer) -> int:
     """Return how much memory the tables take at the most, beside the table of data and the work of a few threads."""
+    source = scorer.source
     states = Counter(variable.cardinality for variable in source.variables)
     n = len(source.variables)
     marginals, kinds = len(states), 0
-    if isinstance(source, TableCounts) and isinstance(score, BuiltIn):
-        measure = score.rule(source.n_rows).measure
+    if scorer.in_core is not None:
+        measure = scorer.in_core[1].measure
         marginals = min(MARGINALS_AT_ONCE, len(states)) if measure in ("fnml", "k2") else 0
         kinds = math.prod(many + 1 for many in states.values())
         kinds *= {"bdeu": KIND, "qnml": NUMBER, "bdq": NUMBER}.get(measure, 0)
     return NUMBER * ((n + 2 + 2 * marginals) << (n - 1)) + kinds
 
 
-def refuse_tables(source: CountSource, score: Score, max_memory: float) -> NoReturn:
+def refuse_tables(scorer: Scorer, max_memory: float) -> NoReturn:
     """Raise StateSpaceError for tables that would take too much memory."""
-    need = bytes_needed(source, score)
+    need = bytes_needed(scorer)
     size = f"{need / 1e9:.3g} GB" if need < 1e30 else "more than any computer has"
     raise StateSpaceError(
-        f"the tables of an exact search over {len(source.variables)} variables",
+        f"the tables of an exact search over {len(scorer.source.variables)} variables",
         cells=need // NUMBER,
         limit=int(min(max_memory, 2.0**62)) // NUMBER,
         remedy=f"that is {size}, and max_memory allows {max_memory / 1e9:.3g} GB: learn from fewer variables, or take "

@@ -32,10 +32,12 @@ from fishernet.base.progress import Watch
 from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, score_in_parts
-from fishernet.scores import BuiltIn, Families, LocalScores, LogLikelihood
+from fishernet.scores import Families, LocalScores, LogLikelihood
+from fishernet.scores.score import Rule
 
 Float64 = npt.NDArray[np.float64]
 BYTES_PER_SET = 60  # what is remembered of a set that was looked at
+UNKNOWN = Rule("unknown", 0.0)  # of a score that the core does not know
 MOST_VARIABLES = 63  # a set is a bit mask
 
 
@@ -63,10 +65,7 @@ class Bounds:
 
 def has_bounds(scores: Scorer) -> bool:
     """Whether there is a penalty that rules sets out; without one nearly all of them are looked at."""
-    score = scores.score
-    if not isinstance(score, BuiltIn):
-        return False
-    measure, parameter = score.rule(scores.source.n_rows)
+    measure, parameter = scores.score.rule(scores.source.total) or UNKNOWN
     return measure in ("fnml", "qnml") or (measure == "likelihood" and parameter > 0)
 
 
@@ -86,8 +85,8 @@ def bounds_of(scores: Scorer, watch: Watch) -> Bounds | None:
     source, score = scores.source, scores.score
     n = len(source.variables)
     nothing = np.zeros(0)
-    measure, parameter = score.rule(source.n_rows) if isinstance(score, BuiltIn) else ("unknown", 0.0)
-    if measure in ("unknown", "bdq"):
+    measure, parameter = score.rule(source.total) or UNKNOWN
+    if measure in (UNKNOWN.measure, "bdq"):
         return Bounds(np.full(n, np.inf), -1.0, nothing, None)
     fits = LocalScores(source, LogLikelihood())
     best_fit = fits(Families.from_pairs((child, [v for v in range(n) if v != child]) for child in range(n)))

@@ -9,13 +9,15 @@ import numpy as np
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions
-from fishernet.data import Continuous, CountSource, Scatter, Table, as_scatter, as_source
+from fishernet.data import Scatter, Source, as_scatter, as_source
 from fishernet.data.matching import is_frame
 from fishernet.data.moments import require_varying
+from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.structure import structure
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
+from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import check_cells
 from fishernet.models.zero_pattern import completed_precision
 
@@ -83,23 +85,14 @@ def gaussian_network(X: Any, graph: UndirectedGraph) -> GaussianMarkovNetwork:
 
 def _matched(X: Any, graph: UndirectedGraph) -> Scatter:
     """Return the scatter of exactly the graph's variables, in its order."""
-    if isinstance(X, Scatter):
-        _require_same(X.names, graph.names)
-        return X.marginal([X.names.index(name) for name in graph.names])
-    if not isinstance(X, Table) and not is_frame(X):
-        return as_scatter(X, graph.names)
-    scatter = as_scatter(X)
-    _require_same(scatter.names, graph.names)
-    return scatter.marginal([scatter.names.index(name) for name in graph.names])
-
-
-def _require_same(columns: tuple[str, ...], names: tuple[str, ...]) -> None:
-    absent = [name for name in names if name not in set(columns)]
-    more = [name for name in columns if name not in set(names)]
+    scatter = as_scatter(X, None if hasattr(X, "variables") or is_frame(X) else graph.names)
+    absent = [name for name in graph.names if name not in set(scatter.names)]
+    more = [name for name in scatter.names if name not in set(graph.names)]
     if absent or more:
         sides = (("the data lack", absent), ("the graph lacks", more))
         text = "; ".join(f"{side} {listed(found)}" for side, found in sides if found)
         raise SchemaError(f"the data and the graph must have the same variables, in any order: {text}")
+    return scatter.marginal([scatter.names.index(name) for name in graph.names])
 
 
 def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> BayesianNetwork:
@@ -109,7 +102,7 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     ----------
     dag : Dag
         The structure; its variables are matched to the table's by name.
-    table : Table, data frame, CountSource or Scatter
+    table : Table, data frame or Source
         The data, without missing cells; columns that the graph does not have are passed over. Where all columns are
         continuous, or it is an (n, d) array of numbers with the columns of ``dag.names`` or a Scatter, the network is
         linear-Gaussian, by maximum likelihood; smoothing and ess do not go with these.
@@ -151,48 +144,35 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     array([2.5])
     """
     check_smoothing(smoothing, ess)
-    found = _learned_from(table, dag.names)
-    if isinstance(found, Scatter):
+    source = _learned_from(table, dag.names)
+    where = positions([variable.name for variable in source.variables], dag.names, "column")
+    variables = [source.variables[v] for v in where]
+    how: dict[str, Any] = {"smoothing": smoothing, "ess": ess}
+    if variables and all(variable.is_continuous for variable in variables):
         if ess is not None or smoothing != 1.0:
             raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
-        return _regressions(dag, found)
-    source = as_source(found)
-    where = positions([variable.name for variable in source.variables], dag.names, "column")
+        source, where, how = Scatter.of(source, where), tuple(range(len(where))), {}
+        require_spread(source)
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
     places = [(*parents, child) for child, parents in enumerate(dag.parents)]
-    conditionals = fit_conditionals(source, families, smoothing, ess, places)
-    return BayesianNetwork([source.variables[v] for v in where], conditionals, n_rows=source.n_rows)
-
-
-def _regressions(dag: Dag, scatter: Scatter) -> BayesianNetwork:
-    """Return the most likely linear-Gaussian network with a structure."""
-    data = scatter.marginal(positions(scatter.names, dag.names, "column"))
-    require_spread(data)
-    conditionals = [LinearGaussian.fit(data, (*parents, child)) for child, parents in enumerate(dag.parents)]
-    variables: list[Any] = [Continuous(name) for name in dag.names]
-    return BayesianNetwork(variables, conditionals, n_rows=data.n)
+    return BayesianNetwork(variables, fit_conditionals(source, families, places, **how), n_rows=source.total)
 
 
 def fit_conditionals(
-    source: CountSource,
-    families: Sequence[tuple[int, ...]],
-    smoothing: float | str,
-    ess: float | None,
-    places: Sequence[tuple[int, ...]] | None = None,
-) -> list[FullTable]:
+    source: Source, families: Sequence[tuple[int, ...]], places: Sequence[tuple[int, ...]] | None = None, **how: Any
+) -> list[Conditional]:
     """Fit the conditional of the last of each family's positions, given the others in their order.
 
-    `places` are the families' positions in the network, where they are others.
+    `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts.
     """
-    for family in families:
-        variables = [source.variables[v] for v in family]
+    of = [[source.variables[v] for v in family] for family in families]
+    for variables in of:
         check_cells(variables, f"the conditional of {variables[-1].name!r}")
-    counted = source.counts([tuple(sorted(family)) for family in families])
+    statistics = source.statistics([tuple(sorted(family)) for family in families])
+    kinds: Any = {True: LinearGaussian, False: FullTable}
     return [
-        FullTable.fit(
-            counts, family, [source.variables[v] for v in family], smoothing=smoothing, ess=ess, positions=place
-        )
-        for family, place, counts in zip(families, families if places is None else places, counted, strict=True)
+        kinds[variables[-1].is_continuous].fit(found, family, variables, positions=at, **how)
+        for found, family, variables, at in zip(statistics, families, of, places or families, strict=True)
     ]
 
 
@@ -203,8 +183,8 @@ def bayesian_network(
 
     Parameters
     ----------
-    table : Table, data frame, CountSource or Scatter
-        The data, without missing cells. Where all columns are continuous, ``score="fractional"`` finds the structure.
+    table : Table, data frame or Source
+        The data, without missing cells. Where all columns are continuous, the default score is "fractional".
     smoothing, ess
         As for `parameters`.
     **options
@@ -222,21 +202,22 @@ def bayesian_network(
     12960
     """
     check_smoothing(smoothing, ess)
-    source = _learned_from(table, None)
+    source = _learned_from(table)
+    if source.variables and source.variables[0].is_continuous:
+        source = Scatter.of(source)
+        options = {"score": "fractional"} | options
     return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
 
 
-def _learned_from(data: Any, names: Sequence[str] | None) -> Any:
-    """Return what a network is learned from: a scatter where all columns (or the named ones) are continuous."""
+def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:
+    """Return what a network is learned from; raise SchemaError where its columns are of both kinds."""
     if isinstance(data, np.ndarray):
         return as_scatter(data, names)
-    if is_frame(data):
-        data = Table.from_frame(data)
-    if not isinstance(data, Table):
-        return data
-    table = data if names is None else data.select(names)
-    of_numbers = bool(table.variables) and all(variable.is_continuous for variable in table.variables)
-    return as_scatter(table) if of_numbers else as_source(table)
+    source = as_source(data)
+    used = [variable for variable in source.variables if names is None or variable.name in names]
+    if not all(variable.is_continuous for variable in used):
+        require_categorical(used, "what is learned from counts")
+    return source
 
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:

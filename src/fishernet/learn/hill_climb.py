@@ -146,7 +146,7 @@ def run_among_candidates(search: RunsInCore, scorer: Scorer, rules: Rules, watch
         if fewer is None:
             return SearchResult(rules.start, float("nan"), (), scorer.n_distinct, False, watch.seconds, search.seed)
         rules = fewer
-    return run_in_core(search.in_core(rules, scorer.source.n_rows), scorer, rules, watch, search.seed)
+    return run_in_core(search.in_core(rules, scorer.source.total), scorer, rules, watch, search.seed)
 
 
 def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> Rules | None:

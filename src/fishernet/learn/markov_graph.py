@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,14 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import check_names, listed
+from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
-from fishernet.data import CountSource, Table
+from fishernet.data import Source, Table, as_source
 from fishernet.data.matching import frame_names, is_frame
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
-from fishernet.independence.contingency import Answer, MeasuresAssociation
+from fishernet.independence.contingency import Answer
 
 Blanket = tuple[int, ...]
 
@@ -88,11 +88,12 @@ class BlanketSearch:
 
     def _strongest(self, variable: int, candidates: Sequence[int], given: Blanket) -> tuple[int, Answer | None]:
         """Return the first of the candidates with the largest association, and its test where one was made."""
+        association = getattr(self.test, "association", None)
         best, most, found = candidates[0], -math.inf, None
         for candidate in candidates:
             answer = None
-            if isinstance(self.test, MeasuresAssociation):
-                strength = self.test.association(variable, candidate, given)
+            if association is not None:
+                strength = association(variable, candidate, given)
             else:
                 answer = self._ask(variable, candidate, given)
                 strength = answer.statistic
@@ -255,7 +256,7 @@ def markov_graph(
 
     Parameters
     ----------
-    X : (n_rows, n_columns) array, data frame, Table or CountSource
+    X : (n_rows, n_columns) array, data frame, Table, data frame or Source
         Numbers for the continuous tests; for the tests on counts a Table (or what `Table.from_codes` and
         `Table.from_frame` take) or a source of counts.
     test : str or callable
@@ -356,30 +357,24 @@ def _test_of(
     return how.names, how
 
 
-def _counted(X: Any, names: Iterable[str] | None) -> Table | CountSource:
+def _counted(X: Any, names: Iterable[str] | None) -> Source:
     """Return data as a source of counts."""
-    if isinstance(X, CountSource) and not isinstance(X, Table):
-        if names is not None:
-            raise SchemaError("a source of counts has its own names")
-        return X
-    if isinstance(X, Table):
-        return X if names is None else X.select(names)
-    if is_frame(X):
-        table = Table.from_frame(X)
-        return table if names is None else table.select(names)
-    table = Table.from_codes(X)
+    if not hasattr(X, "variables") and not is_frame(X):
+        table = Table.from_codes(X)
+        variables = [replace(v, name=name) for v, name in zip(table.variables, _names_of(X, names), strict=True)]
+        return Table.adopt(variables, table.codes, n_rows=table.n_rows)
+    source = as_source(X)
     if names is None:
-        return table
-    wanted = list(names)
-    check_names(wanted)
-    if len(wanted) != len(table.variables):
-        raise SchemaError(f"{len(wanted)} names for {len(table.variables)} columns")
-    return Table.from_frame(dict(zip(wanted, table.codes, strict=True)))
+        return source
+    if not hasattr(source, "select"):
+        raise SchemaError("a source of statistics has its own names")
+    chosen: Source = source.select(names)
+    return chosen
 
 
 def _names_of(X: Any, names: Iterable[str] | None) -> tuple[str, ...]:
     """Return the names of the columns of any data; what is in them is the test's business."""
-    if isinstance(X, Table | CountSource):
+    if hasattr(X, "variables"):
         own = tuple(variable.name for variable in X.variables)
     elif is_frame(X):
         own = frame_names(X)

@@ -34,7 +34,7 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter
-from fishernet.data import CountSource, Table, as_scatter, as_source
+from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.markov_graph import Edge, check_rule, combined, edges_between, joined
@@ -81,7 +81,7 @@ Array = npt.NDArray[np.float64]
 
 
 def discrete_markov_graph(
-    table: Table | CountSource,
+    table: Any,
     *,
     score: str | Score = "bdeu",
     rule: str = "hc",
@@ -94,7 +94,7 @@ def discrete_markov_graph(
 
     Parameters
     ----------
-    table : Table or CountSource
+    table : Table, data frame or Source
         The data, without missing cells.
     score : str or Score
         The local score of a variable given its neighbours. "bdeu" (with ``ess=1.0``) is the marginal pseudo-likelihood
@@ -144,7 +144,7 @@ def discrete_markov_graph(
     ('either',)
     """
     check_rule(rule, ("hc", "and", "or"))
-    source = as_source(table)
+    source = categorical_source(table)
     names = [variable.name for variable in source.variables]
     if not names:
         raise SchemaError("the table has no columns to learn from")
@@ -348,7 +348,7 @@ def gaussian_graph(
         raise SchemaError(f"a graph of Gaussian variables needs at least 3 rows, got {scatter.n}")
     of_prior = log_prior(prior, d)
     scaled = scaled_products(scatter, center=center)
-    full = rank(scatter, center=center)
+    full = rank(scatter.n, center=center)
     require_independent(scatter.names, scaled, full)
     most = min(d - 1, full - 1)
     of_size = blanket_sizes(scatter.n, most) + of_prior[: most + 1]

@@ -19,10 +19,11 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.progress import Watch
-from fishernet.data import CountSource, TableCounts
+from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
 from fishernet.scores import Families, Score
+from fishernet.scores.score import Rule
 
 Array = npt.NDArray[np.float64]
 
@@ -35,13 +36,18 @@ class Scorer(Protocol):
     """Who scores families, each of them once (`fishernet.scores.LocalScores`)."""
 
     @property
-    def source(self) -> CountSource:
+    def source(self) -> Source:
         """The data."""
         ...
 
     @property
     def score(self) -> Score:
         """The score."""
+        ...
+
+    @property
+    def in_core(self) -> tuple[_core.Columns, Rule] | None:
+        """Where the core counts and scores in one pass: the rows, and the score in its words."""
         ...
 
     @property
@@ -187,9 +193,8 @@ def score_in_parts(scorer: Scorer, families: Families, look: Callable[[], bool |
     A source that is not in memory gets the list whole.
     """
     size = len(families)
-    source = scorer.source
-    if isinstance(source, TableCounts):
-        size = min(MOST_AT_ONCE, max(256, WORK_AT_ONCE // max(1, source.table.n_rows)))
+    if scorer.in_core is not None:
+        size = min(MOST_AT_ONCE, max(256, int(WORK_AT_ONCE // max(1, scorer.source.total))))
     answers = []
     for begin in range(0, max(1, len(families)), max(1, size)):
         if look():

@@ -11,7 +11,7 @@ from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
-from fishernet.data import CountSource, Scatter, Table
+from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.exact import Exact
 from fishernet.learn.hill_climb import HillClimb, Tabu
@@ -19,8 +19,6 @@ from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Search, SearchResult
 from fishernet.scores import LocalScores, Score, named_score
-from fishernet.scores.gaussian import most_parents
-from fishernet.scores.local import Numbers, source_for
 
 # A search's fields are the options that it takes by name.
 SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
@@ -32,7 +30,7 @@ SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
 
 
 def structure(
-    table: Table | CountSource | Numbers,
+    table: Any,
     *,
     score: str | Score = "bic",
     search: str | Search = "order",
@@ -58,7 +56,7 @@ def structure(
 
     Parameters
     ----------
-    table : Table or CountSource; for "fractional" an array, a data frame of numbers or a Scatter
+    table : Table, data frame or Source; for "fractional" also an (n, d) array or a Scatter
         The data, without missing cells.
     score : str or Score
         What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml"
@@ -159,15 +157,14 @@ def structure(
         "max_memory": max_memory,
     }
     chosen = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
-    source = source_for(table, how)
+    source = how.source(table)
     names = [variable.name for variable in source.variables]
     if not names:
         raise SchemaError("the table has no columns to learn from")
-    states = [variable.cardinality for variable in source.variables]
-    if isinstance(source, Scatter):
-        max_parents, states = _allowed_parents(source, how, max_parents), None
     if rules is None:
-        limits: dict[str, Any] = {"states": states, "max_parents": max_parents, "max_cells": max_cells}
+        states = [variable.cardinality for variable in source.variables]
+        limits: dict[str, Any] = {"states": states, "max_cells": max_cells}
+        limits["max_parents"] = _allowed_parents(source, how, max_parents)
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
     elif rules.names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
@@ -202,21 +199,24 @@ def _fields(search: str) -> set[str]:
     return {field.name for field in dataclasses.fields(SEARCHES[search])}
 
 
-def _allowed_parents(scatter: Scatter, score: Score, asked: int | None) -> int | None:
+def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | None:
     """Return how many parents the rows allow; warn where nobody asked for fewer, and noise would get as many."""
-    if asked is None and scatter.n <= len(scatter.names):
+    most, n = score.most_parents(source), len(source.variables)
+    if most is None or (asked is not None and asked <= most):
+        return asked
+    if asked is None and source.total <= n:
         warnings.warn(
             FishernetWarning(
-                f"there are {scatter.n} rows for {len(scatter.names)} columns: the score saturates, and pure noise "
-                "gets as many parents as the rows allow; allow fewer, or take more rows",
+                f"there are {source.total} rows for {n} columns: the score saturates, and pure noise gets as many "
+                "parents as the rows allow; allow fewer, or take more rows",
                 parameter="max_parents",
             ),
             stacklevel=3,
         )
-    return most_parents(scatter, score, asked)
+    return most if most < n - 1 else asked
 
 
-def dag(table: Table | CountSource | Numbers, **as_structure: Any) -> Dag:
+def dag(table: Any, **as_structure: Any) -> Dag:
     """Learn the structure of a Bayesian network.
 
     All arguments and errors are those of `structure`, which also says how the graph was found.

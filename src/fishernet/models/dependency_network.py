@@ -1,4 +1,4 @@
-"""A dependency network: a conditional for every variable given some of the others, cycles allowed (P2, section 2)."""
+"""Dependency networks (Heckerman et al., 2000): conditionals given some of the other variables, cycles allowed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from fishernet.base.random import Seed, draw_count
 from fishernet.data import Table
 from fishernet.data.variable import Column, State
 from fishernet.infer.factors import Model
-from fishernet.infer.pseudo_gibbs import Start, Weights, draw_rows, native_sampler
-from fishernet.models.bayesian_network import Network, conditionals_from_tables
+from fishernet.infer.pseudo_gibbs import Scan, Start, Weights, draw_rows, native_sampler
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.conditionals.product import full_conditionals
+from fishernet.models.network import Network, conditionals_from_tables
 
 REMEDY = "the chain may not be ergodic; fit with positive probabilities, or pass allow_zeros=True"
 
@@ -35,7 +35,7 @@ class DependencyNetwork(Network):
     variables : sequence of Variable
         Names are unique.
     conditionals : sequence of Conditional
-        One a variable, in the same order; their parents are its inputs.
+        One per variable, in the same order; their parents are its inputs.
     n_rows : int, optional
         The number of rows it was fitted on.
     allow_zeros : bool
@@ -60,7 +60,10 @@ class DependencyNetwork(Network):
     3
     """
 
-    __slots__ = ("_allow_zeros", "_sampler")
+    __slots__ = ("_sampler", "allow_zeros")
+
+    allow_zeros: bool
+    """Whether probabilities may be zero."""
 
     def __init__(
         self,
@@ -71,7 +74,7 @@ class DependencyNetwork(Network):
         allow_zeros: bool = False,
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
-        self._allow_zeros = bool(allow_zeros)
+        self._set(allow_zeros=bool(allow_zeros))
         self._sampler: _core.GibbsSampler | None = None
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
@@ -93,17 +96,14 @@ class DependencyNetwork(Network):
         tolerance: float = 1e-9,
         allow_zeros: bool = False,
     ) -> Self:
-        """Make a network of its tables.
+        """Make a network of its tables; arguments are those of `BayesianNetwork.from_tables`, with inputs for parents.
 
         Parameters
         ----------
         variables : sequence of Variable
         inputs : mapping from name to names
-            A variable without inputs may be left out.
         tables : mapping from name to array [input 1, ..., input m, state]
-            The probabilities; every row sums to 1.
         tolerance : float
-            How far a row's sum may be from 1; beyond 1e-9 the row is divided by its sum.
         allow_zeros : bool
             Take probabilities of zero, under which the chain may not be ergodic.
 
@@ -154,15 +154,10 @@ class DependencyNetwork(Network):
         """The positions of each variable's inputs, in the order of the axes of its conditional."""
         return tuple(conditional.parents for conditional in self.conditionals)
 
-    @property
-    def allow_zeros(self) -> bool:
-        """Whether probabilities may be zero."""
-        return self._allow_zeros
-
     def pseudo_log_likelihood(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the sum over the variables of the log-probability of each row's cell given its inputs.
 
-        Besag's pseudo-log-likelihood; P2's Eq. 14 averages over the variables instead.
+        Besag's pseudo-log-likelihood; Takabatake and Akaho (2021, Eq. 14) average over the variables instead.
 
         Returns
         -------
@@ -184,10 +179,10 @@ class DependencyNetwork(Network):
         start: Start = None,
         seed: Seed = None,
     ) -> Table:
-        """Draw rows by pseudo-Gibbs sampling (P2, Algorithm 3).
+        """Draw rows by pseudo-Gibbs sampling [1]_.
 
         A row is written, then `thin` variables are updated (redrawn from their conditionals), then the next row is
-        written. ``burn_in=0, thin=1`` gives the raw output of P2's Algorithm 1.
+        written. ``burn_in=0, thin=1`` gives every state of the chain.
 
         Parameters
         ----------
@@ -196,7 +191,7 @@ class DependencyNetwork(Network):
         scan : {"random", "ordered"}
             Whether the next variable is drawn, or they take turns in their order.
         given : mapping from name to state, optional
-            Variables that are clamped: they keep their states and are not updated (P2, Algorithm 2).
+            Variables that are clamped: they keep their states and are not updated.
         weights : (n_variables,) array or mapping from name to number, optional
             How probable each variable is to be updated next in a random scan; they sum to 1. Default: equally.
             Those of clamped variables go to the others in proportion.
@@ -207,7 +202,7 @@ class DependencyNetwork(Network):
         thin : int, optional
             Updates between two rows: n_variables.
         start : mapping from name to state, or Table, optional
-            Where the chains begin: one row for all, or one each. What is not said is random.
+            Where the chains begin: one row for all, or one each. What is left open is random.
         seed : None, int or numpy.random.Generator
 
         Returns
@@ -221,21 +216,16 @@ class DependencyNetwork(Network):
             When a number is out of range, weights are no probabilities, or every variable is clamped.
         SchemaError, UnknownStateError
             When a name or a state is not the network's.
+
+        References
+        ----------
+        .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry
+           perspective", 2021, Algorithms 1 to 3.
         """
-        return draw_rows(
-            self.variables,
-            self.conditionals,
-            draw_count(n, least=1),
-            scan=scan,
-            given=given,
-            weights=weights,
-            chains=chains,
-            burn_in=burn_in,
-            thin=thin,
-            start=start,
-            seed=seed,
-            sampler=self.sampler,
-        )
+        rows = draw_count(n, least=1)
+        plan = Scan.of(self.variables, scan, given, weights)
+        how: dict[str, Any] = {"chains": chains, "burn_in": burn_in, "thin": thin, "start": start, "seed": seed}
+        return draw_rows(self.variables, self.sampler, rows, plan, **how)
 
     @property
     def sampler(self) -> _core.GibbsSampler:
@@ -244,6 +234,5 @@ class DependencyNetwork(Network):
             self._sampler = native_sampler(self.variables, self.conditionals)
         return self._sampler
 
-    def _parts(self) -> tuple[Any, ...]:
-        variables, conditionals, options = super()._parts()
-        return variables, conditionals, {**options, "allow_zeros": self._allow_zeros}
+    def _options(self) -> dict[str, Any]:
+        return {**super()._options(), "allow_zeros": self.allow_zeros}

@@ -62,7 +62,7 @@ def g_wishart(
     df : float
         Positive.
     scale : (d, d) array, optional
-        Symmetric and positive definite, in the order of ``graph.names``; the identity without it.
+        Symmetric and positive definite, in the order of ``graph.names``. Default: the identity.
     n : int
         How many.
     method : {"auto", "direct"}

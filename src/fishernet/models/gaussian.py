@@ -1,9 +1,4 @@
-"""A normal distribution (P3, example 12.30).
-
-Checks of the numbers that a model of real numbers is given.
-
-A mixture of normal distributions of one width (P3, example 12.31).
-"""
+"""Normal distributions and their mixtures (Shawe-Taylor and Cristianini, 2004, examples 12.30 and 12.31)."""
 
 from __future__ import annotations
 
@@ -14,19 +9,14 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import Seed, draw_count, generator
+from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import checked_rows
 
 Numbers = npt.NDArray[np.float64]
 
 
 def checked_data(x: npt.ArrayLike) -> Numbers:
-    """Return observations, (n,) float64.
-
-    Raises
-    ------
-    SchemaError
-        When they are no one-dimensional array of finite numbers.
-    """
+    """Return observations, (n,) float64, all finite."""
     try:
         values = np.asarray(x, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -56,7 +46,7 @@ def log_normal(distance: Numbers, sd: float) -> Numbers:
         return np.asarray(-0.5 * distance**2 - np.log(sd) - 0.5 * np.log(2 * np.pi))
 
 
-class Gaussian:
+class Gaussian(Value):
     """A normal distribution; immutable.
 
     Its scores are ``((x - mean) / sd^2, (x - mean)^2 / sd^3 - 1 / sd)`` and its information is
@@ -81,69 +71,47 @@ class Gaussian:
            [ 2., 3.]])
     """
 
-    __slots__ = ("__weakref__", "_mean", "_sd")
+    __slots__ = ("mean", "sd")
+
+    mean: float
+    """The mean."""
+    sd: float
+    """The standard deviation."""
 
     n_parameters = 2
 
     def __init__(self, mean: float, sd: float) -> None:
-        self._mean = checked_number(mean, "the mean")
-        self._sd = checked_number(sd, "the standard deviation", positive=True)
-
-    @property
-    def mean(self) -> float:
-        """The mean."""
-        return self._mean
-
-    @property
-    def sd(self) -> float:
-        """The standard deviation."""
-        return self._sd
+        spread = checked_number(sd, "the standard deviation", positive=True)
+        self._set(mean=checked_number(mean, "the mean"), sd=spread)
 
     def log_prob(self, x: npt.ArrayLike) -> Numbers:
-        """Return the log-density of each of (n,) numbers, (n,) float64.
-
-        Raises
-        ------
-        SchemaError
-            When one is not a finite number.
-        """
-        return log_normal((checked_data(x) - self._mean) / self._sd, self._sd)
+        """Return the log-density of each of (n,) numbers, (n,) float64."""
+        return log_normal((checked_data(x) - self.mean) / self.sd, self.sd)
 
     def fisher_scores(self, x: npt.ArrayLike) -> Numbers:
-        """Return the derivatives of each log-density in mean and sd, (n, 2) float64.
-
-        Raises
-        ------
-        SchemaError
-            When one of the (n,) numbers is not finite.
-        """
-        z = (checked_data(x) - self._mean) / self._sd
-        return np.column_stack([z, z**2 - 1]) / self._sd
+        """Return the derivatives of each log-density in mean and sd, (n, 2) float64."""
+        z = (checked_data(x) - self.mean) / self.sd
+        return np.column_stack([z, z**2 - 1]) / self.sd
 
     def fisher_information(self) -> Numbers:
         """Return the expected product of the scores of one observation, (2, 2) float64."""
-        return np.diag([1.0, 2.0]) / self._sd**2
+        return np.diag([1.0, 2.0]) / self.sd**2
 
     def sample(self, n: int, *, seed: Seed = None) -> Numbers:
         """Draw numbers, (n,) float64."""
-        return generator(seed).normal(self._mean, self._sd, draw_count(n))
+        return generator(seed).normal(self.mean, self.sd, draw_count(n))
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not Gaussian:
-            return NotImplemented
-        return (self._mean, self._sd) == (other._mean, other._sd)
-
-    def __hash__(self) -> int:
-        return hash((self._mean, self._sd))
+    def _parts(self) -> tuple[Any, ...]:
+        return self.mean, self.sd
 
     def __repr__(self) -> str:
-        return f"Gaussian({self._mean!r}, {self._sd!r})"
+        return f"Gaussian({self.mean!r}, {self.sd!r})"
 
 
 REACH, STEP = 12.0, 0.01  # of the integration around each mean, in standard deviations
 
 
-class GaussianMixture:
+class GaussianMixture(Value):
     """A mixture of normal distributions that share one standard deviation; immutable.
 
     The scores in the means are ``r_k(x) (x - mean_k) / sd^2``, with r_k(x) the posterior probability of component k.
@@ -172,44 +140,29 @@ class GaussianMixture:
     array([[ 0.5, -0.5]])
     """
 
-    __slots__ = ("__weakref__", "_means", "_sd", "_weights")
+    __slots__ = ("means", "sd", "weights")
+
+    weights: Numbers
+    """(n_components,) P(component)."""
+    means: Numbers
+    """(n_components,) the means."""
+    sd: float
+    """The standard deviation of every component."""
 
     def __init__(self, weights: npt.ArrayLike, means: npt.ArrayLike, sd: float) -> None:
-        self._weights = checked_rows(weights, "weights", (None,))
-        self._means = checked_data(means).copy()
-        self._means.flags.writeable = False
-        if self._means.shape != self._weights.shape:
-            raise SchemaError(f"{len(self._means)} means for {len(self._weights)} weights")
-        self._sd = checked_number(sd, "the standard deviation", positive=True)
-
-    @property
-    def weights(self) -> Numbers:
-        """(n_components,) P(component)."""
-        return self._weights
-
-    @property
-    def means(self) -> Numbers:
-        """(n_components,) the means."""
-        return self._means
-
-    @property
-    def sd(self) -> float:
-        """The standard deviation of every component."""
-        return self._sd
+        shares, centres = checked_rows(weights, "weights", (None,)), checked_data(means).copy()
+        centres.flags.writeable = False
+        if centres.shape != shares.shape:
+            raise SchemaError(f"{len(centres)} means for {len(shares)} weights")
+        self._set(weights=shares, means=centres, sd=checked_number(sd, "the standard deviation", positive=True))
 
     @property
     def n_parameters(self) -> int:
-        """The number of scores: one a mean."""
-        return len(self._means)
+        """The number of scores: one per mean."""
+        return len(self.means)
 
     def log_prob(self, x: npt.ArrayLike) -> Numbers:
-        """Return the log-density of each of (n,) numbers, (n,) float64.
-
-        Raises
-        ------
-        SchemaError
-            When one is not a finite number.
-        """
+        """Return the log-density of each of (n,) numbers, (n,) float64."""
         return np.asarray(np.logaddexp.reduce(self._joint(checked_data(x)), axis=1))
 
     def posterior(self, x: npt.ArrayLike) -> Numbers:
@@ -218,15 +171,9 @@ class GaussianMixture:
         return np.asarray(np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)))
 
     def fisher_scores(self, x: npt.ArrayLike) -> Numbers:
-        """Return the derivatives of each log-density in the means, (n, n_components) float64.
-
-        Raises
-        ------
-        SchemaError
-            When one of the (n,) numbers is not finite.
-        """
+        """Return the derivatives of each log-density in the means, (n, n_components) float64."""
         values = checked_data(x)
-        return self.posterior(values) * (values[:, None] - self._means) / self._sd**2
+        return self.posterior(values) * (values[:, None] - self.means) / self.sd**2
 
     def fisher_information(self) -> Numbers:
         """Return the expected product of the scores of one observation, (n_components, n_components) float64.
@@ -234,10 +181,10 @@ class GaussianMixture:
         Integrated around every mean by the trapezoidal rule, which is exact to rounding here: the integrand is analytic
         and falls like a normal density.
         """
-        offsets = np.arange(-REACH, REACH + STEP / 2, STEP) * self._sd
-        density = np.exp(log_normal(offsets / self._sd, self._sd)) * STEP * self._sd
+        offsets = np.arange(-REACH, REACH + STEP / 2, STEP) * self.sd
+        density = np.exp(log_normal(offsets / self.sd, self.sd)) * STEP * self.sd
         information = np.zeros((self.n_parameters, self.n_parameters))
-        for weight, mean in zip(self._weights, self._means, strict=True):
+        for weight, mean in zip(self.weights, self.means, strict=True):
             scores = self.fisher_scores(mean + offsets)
             information += weight * (scores.T * density) @ scores
         return (information + information.T) / 2
@@ -245,26 +192,17 @@ class GaussianMixture:
     def sample(self, n: int, *, seed: Seed = None) -> Numbers:
         """Draw numbers, (n,) float64."""
         random, count = generator(seed), draw_count(n)
-        component = random.choice(len(self._weights), count, p=self._weights / self._weights.sum())
-        return random.normal(self._means[component], self._sd)
+        component = random.choice(len(self.weights), count, p=self.weights / self.weights.sum())
+        return random.normal(self.means[component], self.sd)
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not GaussianMixture:
-            return NotImplemented
-        mine, theirs = (self._weights, self._means), (other._weights, other._means)
-        return self._sd == other._sd and all(map(np.array_equal, mine, theirs))
-
-    def __hash__(self) -> int:
-        return hash((self._weights.tobytes(), self._means.tobytes(), self._sd))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return GaussianMixture, (self._weights, self._means, self._sd)
+    def _parts(self) -> tuple[Any, ...]:
+        return self.weights, self.means, self.sd
 
     def __repr__(self) -> str:
-        return f"GaussianMixture({self._weights.tolist()}, {self._means.tolist()}, {self._sd!r})"
+        return f"GaussianMixture({self.weights.tolist()}, {self.means.tolist()}, {self.sd!r})"
 
     def _joint(self, values: Numbers) -> Numbers:
         """Return the log of each component's weight times its density, (n, n_components)."""
         with np.errstate(divide="ignore"):
-            logs = np.log(self._weights)
-        return logs + log_normal((values[:, None] - self._means) / self._sd, self._sd)
+            logs = np.log(self.weights)
+        return logs + log_normal((values[:, None] - self.means) / self.sd, self.sd)

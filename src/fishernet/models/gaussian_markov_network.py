@@ -1,8 +1,6 @@
-"""A multivariate normal distribution with the zeros of a graph in its precision (P4, section 3.1).
+"""A multivariate normal distribution with the zeros of a graph in its precision (Leppä-aho, 2020, section 3.1).
 
-The free entries of a precision matrix with a zero pattern: its diagonal, then its edges.
-
-What a model of several named variables is given: rows of numbers, and its own numbers.
+The free entries of a precision matrix with a zero pattern are its diagonal, then its edges.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import listed, numbered, positions
 from fishernet.base.random import Seed, draw_count, generator
+from fishernet.base.value import Value
 from fishernet.data.matching import as_rows
 from fishernet.graphs import UndirectedGraph
 from fishernet.models.gaussian import Numbers
@@ -28,14 +27,7 @@ DENSE = 16  # with an edge among so many pairs, products of whole matrices are f
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The places of the free entries: ``(i, i)`` for every variable, then ``(i, j)``, i < j, for every edge.
-
-    Attributes
-    ----------
-    size : int
-        Variables.
-    rows, columns : (n_edges,) arrays
-    """
+    """The places of the free entries: ``(i, i)`` for every variable, then ``(i, j)``, i < j, for every edge."""
 
     size: int
     rows: npt.NDArray[np.intp]
@@ -77,13 +69,7 @@ class Entries:
 
 
 class Curvature:
-    """``D -> W D W`` on the entries alone: the second derivative of ``-log det`` at the inverse of W.
-
-    Parameters
-    ----------
-    entries : Entries
-    W : (size, size) array
-    """
+    """``D -> W D W`` on the entries alone: the second derivative of ``-log det`` at the inverse of W, (size, size)."""
 
     def __init__(self, entries: Entries, W: Numbers) -> None:
         self._entries = entries
@@ -116,13 +102,7 @@ class Curvature:
 
 
 def checked_array(values: npt.ArrayLike, what: str, shape: tuple[int, ...]) -> Numbers:
-    """Return finite numbers of a shape, read-only.
-
-    Raises
-    ------
-    SchemaError
-        When the shape is another, or a number is not finite.
-    """
+    """Return finite numbers of a shape, read-only; `what` they are is for messages."""
     try:
         array = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
@@ -142,7 +122,7 @@ MOST_INFORMATION = 2**27
 ROUNDING = 1e-9  # by which a precision may differ from its transpose, relative to the diagonal
 
 
-class GaussianMarkovNetwork:
+class GaussianMarkovNetwork(Value):
     """A multivariate normal distribution over named variables; immutable.
 
     Two variables are independent given all others exactly where the precision, the inverse of the covariance, has a
@@ -180,33 +160,25 @@ class GaussianMarkovNetwork:
     array([[1.]])
     """
 
+    names: tuple[str, ...]
+    """The variables' names."""
+    mean: Numbers
+    """The mean, (d,)."""
+    precision: Numbers
+    """The inverse of the covariance, (d, d)."""
+
     def __init__(self, names: Iterable[str], mean: npt.ArrayLike, precision: npt.ArrayLike) -> None:
         self._where = numbered(names)
-        self._names = tuple(self._where)
-        d = len(self._names)
+        d = len(self._where)
         if not d:
             raise SchemaError("a Gaussian Markov network needs a variable; there are no names")
-        self._mean = checked_array(mean, "the mean", (d,))
+        self._set(names=tuple(self._where), mean=checked_array(mean, "the mean", (d,)))
         given = checked_array(precision, "the precision", (d, d))
-        _check_symmetry(given, self._names)
-        self._precision = np.where(given == given.T, given, given / 2 + given.T / 2) + 0.0  # no -0.0
-        self._precision.flags.writeable = False
+        _check_symmetry(given, self.names)
+        K: Numbers = np.where(given == given.T, given, given / 2 + given.T / 2) + 0.0  # no -0.0
+        K.flags.writeable = False
+        self._set(precision=K)
         self._factor  # noqa: B018 - there is one only if it is positive definite
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables' names."""
-        return self._names
-
-    @property
-    def mean(self) -> Numbers:
-        """The mean, (d,)."""
-        return self._mean
-
-    @property
-    def precision(self) -> Numbers:
-        """The inverse of the covariance, (d, d)."""
-        return self._precision
 
     @cached_property
     def covariance(self) -> Numbers:
@@ -220,15 +192,15 @@ class GaussianMarkovNetwork:
     @cached_property
     def graph(self) -> UndirectedGraph:
         """The graph that joins variables with a precision between them that is not 0."""
-        linked = self._precision != 0
+        linked = self.precision != 0
         np.fill_diagonal(linked, False)
-        return UndirectedGraph(self._names, [np.flatnonzero(row).tolist() for row in linked])
+        return UndirectedGraph(self.names, [np.flatnonzero(row).tolist() for row in linked])
 
     @cached_property
     def partial_correlations(self) -> Numbers:
         """The correlation of each two variables given all others, (d, d); ones on the diagonal."""
-        scales = 1 / np.sqrt(np.diagonal(self._precision))
-        correlations: Numbers = -self._precision * np.outer(scales, scales) + 0.0
+        scales = 1 / np.sqrt(np.diagonal(self.precision))
+        correlations: Numbers = -self.precision * np.outer(scales, scales) + 0.0
         np.fill_diagonal(correlations, 1.0)
         correlations.flags.writeable = False
         return correlations
@@ -239,11 +211,11 @@ class GaussianMarkovNetwork:
     @property
     def n_parameters(self) -> int:
         """The number of scores: the means, the diagonal of the precision, and its edges."""
-        return len(self._names) + len(self._entries)
+        return len(self.names) + len(self._entries)
 
     def rows(self, X: Any, *, complete_for: str) -> Numbers:
         """Return data as numbers of the network's variables, (n, d); `complete_for` says what needs them."""
-        return as_rows(X, self._names, complete_for)
+        return as_rows(X, self.names, complete_for)
 
     def log_prob(self, X: Any) -> Numbers:
         """Return the log-density of each row, (n,) float64.
@@ -258,21 +230,15 @@ class GaussianMarkovNetwork:
         SchemaError
             When a column is absent, or a value is not finite.
         """
-        z = (as_rows(X, self._names, "a Gaussian network") - self._mean) @ self._factor
+        z = (as_rows(X, self.names, "a Gaussian network") - self.mean) @ self._factor
         log_det = float(np.log(np.diagonal(self._factor)).sum())
-        return np.asarray(log_det - 0.5 * len(self._names) * math.log(2 * math.pi) - 0.5 * (z**2).sum(axis=1))
+        return np.asarray(log_det - 0.5 * len(self.names) * math.log(2 * math.pi) - 0.5 * (z**2).sum(axis=1))
 
     def sample(self, n: int, *, seed: Seed = None) -> Numbers:
-        """Draw rows, (n, d) float64.
-
-        Parameters
-        ----------
-        n : int
-        seed : None, int or numpy.random.Generator
-        """
+        """Draw rows, (n, d) float64."""
         count = draw_count(n)
-        z = generator(seed).standard_normal((count, len(self._names)))
-        drawn: Numbers = self._mean + np.linalg.solve(self._factor.T, z.T).T
+        z = generator(seed).standard_normal((count, len(self.names)))
+        drawn: Numbers = self.mean + np.linalg.solve(self._factor.T, z.T).T
         return drawn
 
     def predict(self, X: Any, names: str | Iterable[str], *, given: Iterable[str] | None = None) -> Numbers:
@@ -286,7 +252,7 @@ class GaussianMarkovNetwork:
         names : str or sequence of str
             The variables to predict; the columns of the result.
         given : sequence of str, optional
-            The variables that are known; all that are not predicted without it, in the order of the model.
+            The variables that are known; by default all that are not predicted, in the order of the model.
 
         Raises
         ------
@@ -308,45 +274,32 @@ class GaussianMarkovNetwork:
         array([[1., 2.]])
         """
         wanted, known, hidden = self._split(names, given)
-        if isinstance(X, list | tuple | np.ndarray) and np.ndim(X) == 2 and np.shape(X)[1] == len(self._names):
+        if isinstance(X, list | tuple | np.ndarray) and np.ndim(X) == 2 and np.shape(X)[1] == len(self.names):
             X = np.asarray(X)[:, known]
-        off = as_rows(X, [self._names[v] for v in known], "a Gaussian network") - self._mean[known]
-        K = self._precision
+        off = as_rows(X, [self.names[v] for v in known], "a Gaussian network") - self.mean[known]
+        K = self.precision
         pull = np.asarray(np.linalg.solve(K[np.ix_(hidden, hidden)], K[np.ix_(hidden, known)]))
         at = [hidden.index(v) for v in wanted]
-        return np.asarray(self._mean[wanted] - off @ pull[at].T)
+        return np.asarray(self.mean[wanted] - off @ pull[at].T)
 
     def to_markov_network(self) -> Self:
         """Return the network itself, as a Bayesian network of numbers returns its like."""
         return self
 
     def predict_each(self, X: Any) -> Numbers:
-        """Return the conditional mean of each variable given all others of its row, (n, d) float64.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame
-
-        Raises
-        ------
-        SchemaError
-            As for `log_prob`.
-        """
-        rows = as_rows(X, self._names, "a Gaussian network")
-        found: Numbers = rows - (rows - self._mean) @ self._precision / np.diagonal(self._precision)
+        """Return the conditional mean of each variable given all others of its row, (n, d) float64."""
+        rows = as_rows(X, self.names, "a Gaussian network")
+        found: Numbers = rows - (rows - self.mean) @ self.precision / np.diagonal(self.precision)
         return found
 
     def conditional_covariance(self, names: str | Iterable[str], *, given: Iterable[str] | None = None) -> Numbers:
         """Return the covariance of some variables given others, (n_names, n_names); it is that of every row.
 
-        Parameters
-        ----------
-        names, given
-            As for `predict`.
+        The arguments are those of `predict`.
         """
         wanted, _, hidden = self._split(names, given)
         at = [hidden.index(v) for v in wanted]
-        found = np.linalg.inv(self._precision[np.ix_(hidden, hidden)])[np.ix_(at, at)]
+        found = np.linalg.inv(self.precision[np.ix_(hidden, hidden)])[np.ix_(at, at)]
         return np.asarray((found + found.T) / 2)
 
     def fisher_scores(self, X: Any, *, parameters: Sequence[str] | None = None) -> Numbers:
@@ -356,7 +309,7 @@ class GaussianMarkovNetwork:
         ----------
         X : (n, d) array or data frame
         parameters : sequence of {"mean", "precision"}, optional
-            Which; both without it.
+            Which; both by default.
 
         Returns
         -------
@@ -372,14 +325,14 @@ class GaussianMarkovNetwork:
             When they would not fit.
         """
         kinds = _checked_kinds(parameters)
-        off = as_rows(X, self._names, "a Gaussian network") - self._mean
-        d, edges = len(self._names), self._entries
+        off = as_rows(X, self.names, "a Gaussian network") - self.mean
+        d, edges = len(self.names), self._entries
         cells = len(off) * self.n_parameters
         if cells > MOST_SCORES:
             raise StateSpaceError("the scores", cells=cells, limit=MOST_SCORES, remedy="take the rows in parts")
         parts = []
         if "mean" in kinds:
-            parts.append(off @ self._precision)
+            parts.append(off @ self.precision)
         if "precision" in kinds:
             free = edges.taken(self.covariance)
             parts.append(0.5 * (free[:d] - off**2))
@@ -390,20 +343,11 @@ class GaussianMarkovNetwork:
         """Return the expected product of the scores of one row, (n_parameters, n_parameters) float64.
 
         The precision itself for the means; ``1/2 tr(W E_a W E_b)`` for the entries of the precision, with W the
-        covariance and E_a the derivative in entry a; 0 between means and entries.
-
-        Parameters
-        ----------
-        parameters
-            As for `fisher_scores`.
-
-        Raises
-        ------
-        StateSpaceError
-            When it would not fit.
+        covariance and E_a the derivative in entry a; 0 between means and entries. The parameters are chosen as for
+        `fisher_scores`.
         """
         kinds = _checked_kinds(parameters)
-        d = len(self._names) if "mean" in kinds else 0
+        d = len(self.names) if "mean" in kinds else 0
         size = d + (len(self._entries) if "precision" in kinds else 0)
         if size**2 > MOST_INFORMATION:
             raise StateSpaceError(
@@ -414,25 +358,16 @@ class GaussianMarkovNetwork:
             )
         information = np.zeros((size, size))
         if d:
-            information[:d, :d] = self._precision
+            information[:d, :d] = self.precision
         if size > d:
             information[d:, d:] = self._entries.information(self.covariance)
         return information
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not GaussianMarkovNetwork:
-            return NotImplemented
-        mine, theirs = (self._mean, self._precision), (other._mean, other._precision)
-        return self._names == other._names and all(map(np.array_equal, mine, theirs))
-
-    def __hash__(self) -> int:
-        return hash((self._names, tuple(self._mean.tolist()), tuple(np.diagonal(self._precision).tolist())))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (self._names, self._mean, self._precision)
+    def _parts(self) -> tuple[Any, ...]:
+        return self.names, self.mean, self.precision
 
     def __repr__(self) -> str:
-        d, m = len(self._names), self.graph.n_edges
+        d, m = len(self.names), self.graph.n_edges
         return f"GaussianMarkovNetwork({d} variable{'' if d == 1 else 's'}, {m} edge{'' if m == 1 else 's'})"
 
     @cached_property
@@ -442,13 +377,13 @@ class GaussianMarkovNetwork:
     @cached_property
     def _factor(self) -> Numbers:
         """The lower factor of the precision."""
-        scales = np.sqrt(np.diagonal(self._precision))
+        scales = np.sqrt(np.diagonal(self.precision))
         try:
-            factor = np.linalg.cholesky(self._precision / scales[:, None] / scales)
+            factor = np.linalg.cholesky(self.precision / scales[:, None] / scales)
         except np.linalg.LinAlgError:
             raise SchemaError(
                 "the precision must be positive definite; the smallest eigenvalue of its correlations is "
-                f"{np.linalg.eigvalsh(self._precision / scales[:, None] / scales)[0]:.3g}"
+                f"{np.linalg.eigvalsh(self.precision / scales[:, None] / scales)[0]:.3g}"
             ) from None
         return np.asarray(factor * scales[:, None])
 
@@ -459,17 +394,17 @@ class GaussianMarkovNetwork:
         if not wanted or len(asked) < len(wanted):
             raise SchemaError(f"the names to predict must be some variables, each once; got {names!r}")
         if given is None:
-            known = [v for v in range(len(self._names)) if v not in asked]
+            known = [v for v in range(len(self.names)) if v not in asked]
         else:
             known = list(positions(self._where, given))
-        both = [self._names[v] for v in known if v in asked]
+        both = [self.names[v] for v in known if v in asked]
         if both or len(set(known)) < len(known):
             raise SchemaError(
                 f"given variables must be others than those predicted, each once; see {listed(both or known)}"
             )
         if not known:
             raise SchemaError("no variable is given, so there is nothing to predict from; see `mean` and `covariance`")
-        return wanted, known, sorted(set(range(len(self._names))) - set(known))
+        return wanted, known, sorted(set(range(len(self.names))) - set(known))
 
 
 def _check_symmetry(K: Numbers, names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""A Markov network: a distribution proportional to a product of positive factors (P2, Eq. 2)."""
+"""A Markov network: a distribution proportional to a product of positive factors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import check_names, listed, positions
 from fishernet.base.random import Seed, draw_count, stream_key
+from fishernet.base.value import Value
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import Column
-from fishernet.infer.factors import MAX_TABLE, check_held
-from fishernet.infer.pseudo_gibbs import draw_rows
+from fishernet.infer.factors import MAX_TABLE, planned
+from fishernet.infer.pseudo_gibbs import Scan, draw_rows, native_sampler
 from fishernet.models.conditionals.product import Factor, full_conditionals
 
 
-class MarkovNetwork:
+class MarkovNetwork(Value):
     """A Markov network over categorical variables; immutable.
 
     Parameters
@@ -27,7 +28,7 @@ class MarkovNetwork:
     variables : sequence of Variable
         Names are unique.
     factors : sequence of (names, array) pairs
-        Each array has one axis a name, and positive, finite numbers (potentials).
+        Each array has one axis per name, and positive, finite numbers (potentials).
 
     Raises
     ------
@@ -46,51 +47,36 @@ class MarkovNetwork:
            [0.167, 0.333]])
     """
 
-    __slots__ = ("__weakref__", "_factors", "_names", "_native", "_variables")
+    __slots__ = ("_factors", "_native", "names", "variables")
+
+    variables: tuple[Variable, ...]
+    """The variables."""
+    names: tuple[str, ...]
+    """The variables' names."""
 
     def __init__(self, variables: Sequence[Column], factors: Iterable[tuple[Iterable[str], npt.ArrayLike]]) -> None:
-        self._variables: tuple[Any, ...] = tuple(variables)
-        self._names = tuple(variable.name for variable in variables)
-        check_names(self._names)
-        numbers = [variable.name for variable in self._variables if variable.is_continuous]
+        self._set(variables=tuple(variables), names=tuple(variable.name for variable in variables))
+        check_names(self.names)
+        numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
             raise SchemaError(
                 f"a Markov network is of categorical variables, and {listed(numbers)} has no states; "
                 "a GaussianMarkovNetwork is of numbers"
             )
-        self._factors = tuple(_checked_factor(self._variables, self._names, *factor) for factor in factors)
+        self._factors = tuple(_checked_factor(self.variables, self.names, *factor) for factor in factors)
         self._native: _core.Factors | None = None
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        """The variables."""
-        return self._variables
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables' names."""
-        return self._names
 
     @property
     def potentials(self) -> tuple[tuple[tuple[str, ...], npt.NDArray[np.float64]], ...]:
         """The factors: the names of the axes, and the numbers."""
-        return tuple((tuple(self._names[v] for v in axes), values) for axes, values in self._factors)
+        return tuple((tuple(self.names[v] for v in axes), values) for axes, values in self._factors)
 
     def log_potential(self, table: Any) -> npt.NDArray[np.float64]:
-        """Return the sum of the logarithms of the factors at each row.
+        """Return the sum of the logarithms of the factors at each row, (n_rows,) float64 in nats.
 
         `fishernet.infer.log_partition` less than this is the row's log-probability.
-
-        Parameters
-        ----------
-        table : Table or (n_rows, n_variables) array of codes
-
-        Returns
-        -------
-        (n_rows,) float64
-            In nats.
         """
-        rows = as_table(table, self._variables, complete_for="log_potential")
+        rows = as_table(table, self.variables, complete_for="log_potential")
         total = np.zeros(rows.n_rows)
         for axes, values in self._factors:
             total += np.log(values)[tuple(rows.codes[v].astype(np.int64) for v in axes)]
@@ -115,21 +101,22 @@ class MarkovNetwork:
             Independent rows from the junction tree; successive states, n_variables updates apart, from Gibbs sampling.
         """
         rows = draw_count(n)
-        plan = _core.Inference(self.factors, [], [], [], True, max_table)
         try:
-            check_held(plan.cells_held, max_table, "the junction tree's tables")
+            plan = planned(self, [], [], [], max_table, tree=True)
         except StateSpaceError:
-            conditionals = full_conditionals(self._variables, self._factors)
-            burn = 100 * len(self._variables) if burn_in is None else burn_in
-            return draw_rows(self._variables, conditionals, rows, burn_in=burn, seed=seed)
-        columns = plan.sample(np.zeros(len(self._variables), dtype=np.int32), [], rows, stream_key(seed))
-        return Table.adopt(self._variables, columns, n_rows=rows)
+            conditionals = full_conditionals(self.variables, self._factors)
+            burn = 100 * len(self.variables) if burn_in is None else burn_in
+            sampler = native_sampler(self.variables, conditionals)
+            scan = Scan.of(self.variables, "random", None, None)
+            return draw_rows(self.variables, sampler, rows, scan, burn_in=burn, seed=seed)
+        columns = plan.sample(np.zeros(len(self.variables), dtype=np.int32), [], rows, stream_key(seed))
+        return Table.adopt(self.variables, columns, n_rows=rows)
 
     @property
     def factors(self) -> _core.Factors:
         """The factors, which inference multiplies; made once."""
         if self._native is None:
-            native = _core.Factors(np.array([v.cardinality for v in self._variables], dtype=np.int64))
+            native = _core.Factors(np.array([v.cardinality for v in self.variables], dtype=np.int64))
             for axes, values in self._factors:
                 native.add(np.array(axes, dtype=np.int32), values.reshape(-1), False)
             self._native = native
@@ -151,19 +138,10 @@ class MarkovNetwork:
 
     def __repr__(self) -> str:
         n = len(self._factors)
-        return f"MarkovNetwork({len(self._variables)} variables, {n} factor{'' if n == 1 else 's'})"
+        return f"MarkovNetwork({len(self.variables)} variables, {n} factor{'' if n == 1 else 's'})"
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not MarkovNetwork:
-            return NotImplemented
-        return self._variables == other._variables and [(axes, values.tolist()) for axes, values in self._factors] == [
-            (axes, values.tolist()) for axes, values in other._factors
-        ]
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MarkovNetwork, (self._variables, self.potentials)
+    def _parts(self) -> tuple[Any, ...]:
+        return self.variables, self.potentials
 
 
 def _checked_factor(

@@ -43,23 +43,9 @@ Regressors = Sequence[tuple[int, tuple[int, ...]]]  # each variable, and those b
 def completed_precision(S: Numbers, graph: UndirectedGraph) -> Numbers:
     """Return the precision with a graph's zeros whose inverse agrees with S on the diagonal and the edges, (d, d).
 
-    Parameters
-    ----------
-    S : (d, d) array
-        Symmetric, with a positive diagonal; what it holds between variables that are not joined does not matter.
-    graph : UndirectedGraph
-        On d variables, in the order of S.
-
-    Raises
-    ------
-    SchemaError
-        When S is singular on a clique of the graph, naming its variables, or has no positive diagonal.
-    ConvergenceError
-        When there is no such precision for another reason.
-
-    Notes
-    -----
-    For variances of 1, the inverse agrees to 1e-8 at least, mostly to 1e-11. Memory O(d^2).
+    What S holds between variables that are not joined does not matter. SchemaError names a clique on which S is
+    singular; ConvergenceError when there is no such precision for another reason. For variances of 1, the inverse
+    agrees to 1e-8 at least, mostly to 1e-11. Memory O(d^2).
     """
     own = np.diagonal(S)
     if not (own > 0).all():
@@ -97,23 +83,9 @@ def parts(graph: UndirectedGraph) -> list[Part]:
 
 
 def chordal_precision(R: Numbers, order: Regressors, names: Sequence[str]) -> Numbers:
-    """Return the precision of a chordal graph whose inverse agrees with R on its cliques.
+    """Return the precision of a chordal graph whose inverse agrees with R, of ones on its diagonal, on its cliques.
 
     Each variable is regressed on its earlier neighbors: ``K = sum_v (e_v - b_v)(e_v - b_v)' / rest_v``.
-
-    Parameters
-    ----------
-    R : (d, d) array
-        With ones on its diagonal.
-    order : sequence of (variable, earlier neighbors)
-        As `fishernet.graphs.undirected.chordal_subgraph` gives it.
-    names : sequence of str
-        For messages.
-
-    Raises
-    ------
-    SchemaError
-        When R is singular on a clique, naming it.
     """
     K = np.zeros_like(R)
     for variable, earlier in order:
@@ -169,13 +141,7 @@ def _exists(K: Numbers, gap: Numbers, start: Numbers) -> bool:
 def _newton(entries: Entries, target: Numbers, x: Numbers) -> tuple[Numbers, Numbers, int]:
     """Return the best entries, by how much those of their inverse are off, and the number of steps.
 
-    Parameters
-    ----------
-    entries : Entries
-    target : (n_entries,) array
-        The entries that the inverse should have.
-    x : (n_entries,) array
-        Of a positive definite matrix, to begin with.
+    The inverse should have the entries `target`; x are those of a positive definite matrix, to begin with.
     """
     best, least, steps = x, np.full(len(entries), np.inf), 0
     try:

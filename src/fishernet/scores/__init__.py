@@ -1,6 +1,6 @@
 """Scores of structures: how well a graph explains a table, less what its parameters cost.
 
-A score is any object with ``joint`` and ``marginal`` (`Score`), in a file of its own; `SCORES` maps names to classes,
+A score is a class with ``joint`` and ``marginal`` (`Score`); `SCORES` maps names to classes,
 `SCORES_OF_NUMBERS` those for columns of numbers; `local_scores` is the only way from a source to scores.
 """
 
@@ -10,7 +10,7 @@ from fishernet.scores.likelihood import Aic, Bic, Hqc, LogLikelihood
 from fishernet.scores.local import LocalScores, local_scores
 from fishernet.scores.named import SCORES, SCORES_OF_NUMBERS, local_score, named_score, score
 from fishernet.scores.nml import Fnml, Qnml, regret
-from fishernet.scores.score import BuiltIn, Families, PenalizedLikelihood, Score
+from fishernet.scores.score import Families, PenalizedLikelihood, Score
 
 __all__ = [
     "K2",
@@ -20,7 +20,6 @@ __all__ = [
     "Bdeu",
     "Bdq",
     "Bic",
-    "BuiltIn",
     "Families",
     "Fnml",
     "Fractional",

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base import check
-from fishernet.data import Counts
-from fishernet.scores.score import BuiltIn, Rule, cell_counts, log_cells
+from fishernet.data import Statistic
+from fishernet.scores.score import Rule, Score, cell_counts, log_cells
 
 
 @dataclass(frozen=True)
-class Bdeu(BuiltIn):
+class Bdeu(Score):
     """The Bayesian Dirichlet score with a uniform prior (P4, Eq. 4.2 and ERRATA P4.7).
 
     ``ess`` rows are imagined beforehand, spread evenly: ``ess / (r q)`` a cell of the family.
@@ -31,41 +31,41 @@ class Bdeu(BuiltIn):
     def __post_init__(self) -> None:
         check.number(self.ess, "ess", above=0)
 
-    def joint(self, counts: Counts) -> float:
+    def joint(self, statistic: Statistic) -> float:
         """Return the sum over cells of ``log G(a + n) / G(a)``, a being ess / (number of cells)."""
-        return sum_log_rising(math.log(self.ess) - log_cells(counts), cell_counts(counts))
+        return sum_log_rising(math.log(self.ess) - log_cells(statistic), cell_counts(statistic))
 
-    def marginal(self, counts: Counts, states: int) -> float:  # noqa: ARG002
+    def marginal(self, statistic: Statistic, states: int) -> float:  # noqa: ARG002
         """Return the same of the parents."""
-        return self.joint(counts)
+        return self.joint(statistic)
 
-    def rule(self, n_rows: float) -> Rule:  # noqa: ARG002
+    def rule(self, total: float) -> Rule:  # noqa: ARG002
         """Return the measure and the equivalent sample size."""
         return Rule("bdeu", self.ess)
 
 
 @dataclass(frozen=True)
-class K2(BuiltIn):
+class K2(Score):
     """The score of Cooper and Herskovits (1992): one imagined row a cell of the family.
 
     ``sum_j log (r - 1)! / (N_j + r - 1)! + sum_jk log N_jk!``; configurations that do not occur contribute 0.
     """
 
-    def joint(self, counts: Counts) -> float:
+    def joint(self, statistic: Statistic) -> float:
         """Return the sum over cells of log n!."""
-        return sum_log_rising(0.0, cell_counts(counts))
+        return sum_log_rising(0.0, cell_counts(statistic))
 
-    def marginal(self, counts: Counts, states: int) -> float:
+    def marginal(self, statistic: Statistic, states: int) -> float:
         """Return the sum over the parents' cells of ``log (n + r - 1)! / (r - 1)!``."""
-        return sum_log_rising(math.log(states), cell_counts(counts))
+        return sum_log_rising(math.log(states), cell_counts(statistic))
 
-    def rule(self, n_rows: float) -> Rule:  # noqa: ARG002
+    def rule(self, total: float) -> Rule:  # noqa: ARG002
         """Return the measure."""
         return Rule("k2", 0.0)
 
 
 @dataclass(frozen=True)
-class Bdq(BuiltIn):
+class Bdq(Score):
     """The quotient of two Dirichlet marginal likelihoods, of the family and of its parents.
 
     Both sets have ``alpha`` imagined rows in every cell, whatever their number; so they are not the marginals of one
@@ -82,17 +82,17 @@ class Bdq(BuiltIn):
     def __post_init__(self) -> None:
         check.number(self.alpha, "alpha", above=0)
 
-    def joint(self, counts: Counts) -> float:
+    def joint(self, statistic: Statistic) -> float:
         """Return the log marginal likelihood of a set."""
-        log_all = math.log(self.alpha) + log_cells(counts)
-        whole = sum_log_rising(log_all, np.array([float(counts.total)])) if counts.total else 0.0
-        return sum_log_rising(math.log(self.alpha), cell_counts(counts)) - whole
+        log_all = math.log(self.alpha) + log_cells(statistic)
+        whole = sum_log_rising(log_all, np.array([float(statistic.total)])) if statistic.total else 0.0
+        return sum_log_rising(math.log(self.alpha), cell_counts(statistic)) - whole
 
-    def marginal(self, counts: Counts, states: int) -> float:  # noqa: ARG002
+    def marginal(self, statistic: Statistic, states: int) -> float:  # noqa: ARG002
         """Return the same of the parents."""
-        return self.joint(counts)
+        return self.joint(statistic)
 
-    def rule(self, n_rows: float) -> Rule:  # noqa: ARG002
+    def rule(self, total: float) -> Rule:  # noqa: ARG002
         """Return the measure and the imagined rows a cell."""
         return Rule("bdq", self.alpha)
 

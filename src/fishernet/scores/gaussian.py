@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.data import Counts, Scatter, as_scatter
+from fishernet.base.errors import SchemaError
+from fishernet.data import Scatter, Source, Statistic, as_scatter
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
-from fishernet.scores.score import Families
+from fishernet.scores.score import Families, Score
 
 
 @dataclass(frozen=True)
-class Fractional:
+class Fractional(Score):
     """The fractional marginal likelihood of columns of numbers (P4, Eq. 3.6).
 
     Parameters
@@ -38,7 +38,7 @@ class Fractional:
 
     center: bool = True
 
-    def joint(self, counts: Counts | Scatter) -> float:
+    def joint(self, statistic: Statistic) -> float:
         """Return f of the scatter of a set of columns.
 
         Raises
@@ -46,23 +46,30 @@ class Fractional:
         SchemaError
             When it has more columns than the rows allow, one is constant, or one is made of the others.
         """
-        scatter = _numbers(counts)
-        d = len(scatter.names)
+        d = len(statistic.continuous)
+        names = [f"at position {v}" for v in statistic.continuous]
+        scatter = Scatter(int(statistic.total), statistic.mean, statistic.scatter, names)
         check_size(d, scatter, center=self.center)
         scaled = scaled_products(scatter, center=self.center)
         require_independent(scatter.names, scaled, d)
         log_determinant = float(np.linalg.slogdet(scaled)[1]) + float(log_squares(scatter, center=self.center).sum())
         return float(set_sizes(scatter.n, d)[d]) - weight(scatter.n) * log_determinant
 
-    def marginal(self, counts: Counts | Scatter, states: int) -> float:  # noqa: ARG002
+    def marginal(self, statistic: Statistic, states: int) -> float:  # noqa: ARG002
         """Return f of the scatter of the parents."""
-        return self.joint(counts)
+        return self.joint(statistic)
 
+    def source(self, data: Any) -> Source:
+        """Return the scatter of data of numbers."""
+        return as_scatter(data, purpose="the score 'fractional'")
 
-def _numbers(counts: Counts | Scatter) -> Scatter:
-    if not isinstance(counts, Scatter):
-        raise FishernetError("the score 'fractional' is for columns of numbers; for a Table of states take another")
-    return counts
+    def terms(self, source: Source) -> FractionalTerms:
+        """Return what scores all families of a scatter."""
+        return FractionalTerms(as_scatter(source), center=self.center)
+
+    def most_parents(self, source: Source) -> int | None:
+        """Return how many parents a column may have for the family's scatter to have full rank."""
+        return max(0, rank(source.total, center=self.center) - 1)
 
 
 class FractionalTerms:
@@ -77,7 +84,7 @@ class FractionalTerms:
     def __init__(self, scatter: Scatter, *, center: bool) -> None:
         self.names = scatter.names
         self.scaled = scaled_products(scatter, center=center)
-        self.most = rank(scatter, center=center)
+        self.most = rank(scatter.n, center=center)
         require_independent(self.names, self.scaled, self.most)
         self._weight = weight(scatter.n)
         self._sizes = set_sizes(scatter.n, min(self.most, len(self.names)))
@@ -131,19 +138,9 @@ def log_squares(scatter: Scatter, *, center: bool) -> Floats:
 
 def check_size(n_columns: int, scatter: Scatter, *, center: bool) -> None:
     """Raise SchemaError when the scatter of so many columns cannot have full rank."""
-    if n_columns > rank(scatter, center=center):
+    if n_columns > rank(scatter.n, center=center):
         need = n_columns + center
         raise SchemaError(f"{n_columns} columns, a child and the others, need at least {need} rows, got {scatter.n}")
-
-
-def most_parents(scatter: Scatter, score: object, asked: int | None) -> int | None:
-    """Return how many parents a search may give a column: what was asked for, or what the rows allow."""
-    if not isinstance(score, Fractional):
-        return asked
-    most = max(0, rank(scatter, center=score.center) - 1)
-    if asked is not None and asked <= most:
-        return asked
-    return most if most < len(scatter.names) - 1 else asked
 
 
 def fmpl(X: Any, child: int, blanket: Iterable[int], *, center: bool = True) -> float:

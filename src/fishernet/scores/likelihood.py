@@ -19,7 +19,7 @@ from fishernet.scores.score import PenalizedLikelihood
 class Aic(PenalizedLikelihood):
     """``loglik - sum_i q_i (r_i - 1)``."""
 
-    def price(self, n_rows: float) -> float:  # noqa: ARG002
+    def price(self, total: float) -> float:  # noqa: ARG002
         """Return 1."""
         return 1.0
 
@@ -28,24 +28,24 @@ class Aic(PenalizedLikelihood):
 class Bic(PenalizedLikelihood):
     """``loglik - (log N / 2) sum_i q_i (r_i - 1)``, N the number of rows (the sum of their weights)."""
 
-    def price(self, n_rows: float) -> float:
+    def price(self, total: float) -> float:
         """Return half of log N."""
-        return 0.5 * math.log(n_rows) if n_rows > 1 else 0.0
+        return 0.5 * math.log(total) if total > 1 else 0.0
 
 
 @dataclass(frozen=True)
 class Hqc(PenalizedLikelihood):
     """``loglik - log(log N) sum_i q_i (r_i - 1)``, N the number of rows; nothing is taken off below three rows."""
 
-    def price(self, n_rows: float) -> float:
+    def price(self, total: float) -> float:
         """Return log log N."""
-        return math.log(math.log(n_rows)) if n_rows > math.e else 0.0
+        return math.log(math.log(total)) if total > math.e else 0.0
 
 
 @dataclass(frozen=True)
 class LogLikelihood(PenalizedLikelihood):
     """``sum_ijk N_ijk log(N_ijk / N_ij)``."""
 
-    def price(self, n_rows: float) -> float:  # noqa: ARG002
+    def price(self, total: float) -> float:  # noqa: ARG002
         """Return 0."""
         return 0.0

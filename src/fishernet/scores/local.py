@@ -1,7 +1,7 @@
 """Local scores: the score of one family, and the only way to it.
 
-What was scored before is remembered. For a table and a built-in score, counting and scoring happen in the core in one
-pass; any other source or score goes by the protocol: the source is asked for counts, the score for f and g.
+What was scored before is remembered. For a table in memory and a score that the core knows, counting and scoring happen
+there in one pass; otherwise the source is asked for statistics, and the score for f and g of them.
 
 The terms of all sets of variables, for exact search over any source and under any score.
 
@@ -16,23 +16,18 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, FishernetWarning, MissingValueError
+from fishernet.base.errors import FishernetWarning
 from fishernet.base.names import positions
-from fishernet.data import Counts, CountSource, Scatter, Table, TableCounts, as_scatter, as_source
+from fishernet.data import Source
 from fishernet.graphs import Dag, UndirectedGraph
-from fishernet.scores.gaussian import Fractional, FractionalTerms
-from fishernet.scores.score import BuiltIn, Families, Score
+from fishernet.scores.score import Families, Rule, Score
 
-Numbers = Any  # an array or a data frame of numbers, or a Scatter
-
-MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
-MOST_CELLS = 2**28
 MOST_RESOLVED = 1e12  # rows, from which on a double cannot tell scores apart that differ by 0.01 nats
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
 
@@ -42,30 +37,38 @@ class LocalScores:
 
     Parameters
     ----------
-    source : CountSource
+    source : Source
     score : Score
 
     Attributes
     ----------
     source, score
         As given.
+    in_core : (_core.Columns, Rule) or None
+        Where the core counts and scores in one pass: the rows, and the score in its words.
+
+    Raises
+    ------
+    SchemaError
+        When the score is for variables of another kind.
+    MissingValueError
+        When the rows of a table have missing cells.
     """
 
-    def __init__(self, source: CountSource, score: Score) -> None:
-        _check_kinds(source, score)
+    def __init__(self, source: Source, score: Score) -> None:
+        self.source = source = score.source(source)
         _warn_of_resolution(source, score)
-        self.source = source
         self.score = score
+        self.in_core = _in_core(source, score)
         self._known = _core.FamilyCache()
         self._n_once = 0
-        self._rows = _rows_for_the_core(source, score)
-        self._terms = self._new_terms()
-        self._gaussian = _gaussian_terms(source, score)
+        self._sets = self._new_sets()
+        self._terms = score.terms(source)
 
     @property
     def n_distinct(self) -> int:
         """The number of distinct families scored so far, and of those scored only once for somebody."""
-        return self._n_once + (len(self._known) if self._terms is None else self._terms.n_families)
+        return self._n_once + (len(self._known) if self._sets is None else self._sets.n_families)
 
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,) float64.
@@ -78,8 +81,8 @@ class LocalScores:
         if families.once:
             return self._score_once(families)
         flat = (families.children, families.offsets, families.parents)
-        if self._terms is not None:  # remembers every set that it counted
-            return self._terms.family_scores(*flat)
+        if self._sets is not None:  # remembers every set that it counted
+            return self._sets.family_scores(*flat)
         unknown = self._known.missing(*flat)
         if len(unknown):
             new = families.take(unknown)
@@ -88,64 +91,44 @@ class LocalScores:
 
     def for_core(self) -> _core.SetTerms | Callable[..., npt.NDArray[np.float64]]:
         """Return what a search of the core calls: its own counting, or a function of a list of families' arrays."""
-        return (lambda *flat: self(Families(*flat))) if self._terms is None else self._terms
+        return (lambda *flat: self(Families(*flat))) if self._sets is None else self._sets
 
     def _score_once(self, families: Families) -> npt.NDArray[np.float64]:
         """Score families without a trace of them in memory."""
         self._n_once += len(families)
-        terms = self._new_terms()
-        if terms is not None:
-            return terms.family_scores(families.children, families.offsets, families.parents)
+        sets = self._new_sets()
+        if sets is not None:
+            return sets.family_scores(families.children, families.offsets, families.parents)
         return self._score_new(families)
 
-    def _new_terms(self) -> _core.SetTerms | None:
+    def _new_sets(self) -> _core.SetTerms | None:
         """Return what counts and scores in the core, and knows no set yet; None where it cannot."""
-        if self._rows is None or not isinstance(self.score, BuiltIn):
-            return None
-        return _core.SetTerms(self._rows.native, *self.score.rule(self.source.n_rows))
+        return None if self.in_core is None else _core.SetTerms(self.in_core[0], *self.in_core[1])
 
     def _score_new(self, families: Families) -> npt.NDArray[np.float64]:
-        if self._gaussian is not None:
-            return self._gaussian.families(families)
-        return np.fromiter(scores_by_protocol(self.source, families, self.score), np.float64, len(families))
+        if self._terms is not None:
+            return self._terms.families(families)
+        found = self.source.family_scores(families, self.score)
+        return _by_statistics(self.source, families, self.score) if found is None else found
 
 
-def _rows_for_the_core(source: CountSource, score: Score) -> Table | None:
-    """Return the rows that the core counts and scores in one pass: those of a table, for a built-in score."""
-    if not isinstance(source, TableCounts) or not isinstance(score, BuiltIn):
-        return None
-    source.table.require_complete("a score")
-    return None if source.table.has_fractions else _unweighted(source.table)
+def _in_core(source: Source, score: Score) -> tuple[_core.Columns, Rule] | None:
+    """Return the rows and the rule by which the core scores; None where one of them is not in its reach.
 
-
-def _unweighted(table: Table) -> Table:
-    """Return the same rows each as often as its weight says, where that is no longer than the core gains by it.
-
-    Rows that count once are counted many at a time.
+    This is the one place that chooses: a table in memory has rows, any other source statistics.
     """
-    if table.weights is None:
-        return table
-    n_rows = int(table.total)
-    if n_rows > MOST_REPEATED * table.n_rows or n_rows * len(table.variables) > MOST_CELLS:
-        return table
-    rows = np.repeat(np.arange(table.n_rows), table.weights.astype(np.int64))
-    return Table.adopt(table.variables, [codes[rows] for codes in table.codes], n_rows=n_rows)
+    rule, rows = score.rule(source.total), getattr(source, "in_core", None)
+    columns = None if rule is None or rows is None else rows()
+    return None if rule is None or columns is None else (columns, rule)
 
 
-def _gaussian_terms(source: CountSource, score: Score) -> FractionalTerms | None:
-    """Return what scores in the core, for numbers and a built-in score."""
-    if not isinstance(source, Scatter) or not isinstance(score, Fractional):
-        return None
-    return FractionalTerms(source, center=score.center)
-
-
-def _warn_of_resolution(source: CountSource, score: Score) -> None:
+def _warn_of_resolution(source: Source, score: Score) -> None:
     """Warn where rows are so many that rounding decides about arcs.
 
     No error: probabilities and counts are right, and so is every arc that rows so many speak for clearly.
     """
-    n = float(source.n_rows)
-    if isinstance(score, BuiltIn) and n > MOST_RESOLVED:
+    n = float(source.total)
+    if n > MOST_RESOLVED and score.rule(n) is not None:
         warnings.warn(
             f"the rows' weights sum to {n:.3g}: a score is as large as {n * math.log(n):.1g} nats and rounded to about "
             f"{math.ulp(n * math.log(n)):.1g}, so weak arcs come and go by chance; if the weights are no numbers of "
@@ -155,74 +138,36 @@ def _warn_of_resolution(source: CountSource, score: Score) -> None:
         )
 
 
-def _check_kinds(source: CountSource, score: Score) -> None:
-    """Raise FishernetError when a score of states meets numbers, or a score of numbers meets states."""
-    if isinstance(source, Scatter) and isinstance(score, BuiltIn):
-        raise FishernetError("columns of numbers take score='fractional'; other scores are for a Table of states")
-    if isinstance(score, Fractional) and not isinstance(source, Scatter):
-        raise FishernetError("the score 'fractional' is for columns of numbers; for a Table of states take another")
-
-
-def source_for(data: Table | CountSource | Numbers, score: Score) -> CountSource:
-    """Return what a score sees of some data: a source of counts, or the scatter of columns of numbers.
-
-    Raises
-    ------
-    SchemaError
-        When they are neither.
-    FishernetError
-        When the score is for other data.
-    """
-    if isinstance(score, Fractional) and isinstance(data, Table):
-        data.require_continuous("the score 'fractional'")
-    is_numbers = isinstance(score, Fractional) and (isinstance(data, Table) or not isinstance(data, CountSource))
-    # a scatter is asked like a source, and answers with scatters in place of counts, which its scores understand
-    source = cast(CountSource, as_scatter(data)) if is_numbers else as_source(data)
-    _check_kinds(source, score)
-    return source
-
-
-def scores_by_protocol(source: CountSource, families: Families, score: Score) -> Iterator[float]:
-    """Yield the score of each family from the counts that the source gives."""
+def _by_statistics(source: Source, families: Families, score: Score) -> npt.NDArray[np.float64]:
+    """Return the score of each family from the statistics that the source gives."""
     listed = list(families)
+    scores = []
     for begin in range(0, len(listed), SETS_AT_ONCE):
         part = listed[begin : begin + SETS_AT_ONCE]
         joints = [tuple(sorted((*parents, child))) for child, parents in part]
         distinct = sorted(set(joints))
-        counts = dict(zip(distinct, source.counts(distinct), strict=True))
+        found = dict(zip(distinct, source.statistics(distinct), strict=True))
         for (child, parents), joint in zip(part, joints, strict=True):
-            require_all_rows(source, counts[joint])
+            found[joint].require_complete(source.variables, "a score")
             states = source.variables[child].cardinality
-            yield score.joint(counts[joint]) - score.marginal(counts[joint].marginal(parents), states)
+            scores.append(score.joint(found[joint]) - score.marginal(found[joint].marginal(parents), states))
+    return np.array(scores, dtype=np.float64)
 
 
-def require_all_rows(source: CountSource, counts: Counts) -> None:
-    """Raise MissingValueError when rows were left out of the counts."""
-    if counts.left_out:
-        names = [source.variables[v].name for v in counts.variables]
-        raise MissingValueError(
-            f"a score needs complete rows; {counts.left_out} rows have a missing cell among {names}; "
-            "read the table with missing 'drop' or 'state'",
-            counts={},
-            parameter="missing",
-        )
-
-
-def local_scores(source: CountSource, families: Families, score: Score) -> npt.NDArray[np.float64]:
+def local_scores(source: Source, families: Families, score: Score) -> npt.NDArray[np.float64]:
     """Return the scores of families under one score, (n_families,) float64; `LocalScores` keeps what it counted."""
     return LocalScores(source, score)(families)
 
 
-def family_positions(source: CountSource, dag: Dag | UndirectedGraph) -> Families:
+def family_positions(source: Source, dag: Dag | UndirectedGraph) -> Families:
     """Return the families of a graph by the source's positions; variables are matched by name."""
     where = positions([variable.name for variable in source.variables], dag.names, "column")
-    families = dag.parents if isinstance(dag, Dag) else dag.adjacency
-    return Families.from_pairs((where[i], [where[p] for p in parents]) for i, parents in enumerate(families))
+    return Families.from_pairs((where[i], [where[p] for p in others]) for i, others in enumerate(dag.families))
 
 
-def total_score(data: Table | CountSource | Numbers, dag: Dag | UndirectedGraph, score: Score) -> float:
+def total_score(data: Any, dag: Dag | UndirectedGraph, score: Score) -> float:
     """Return the sum of the local scores of a graph's families."""
-    source = source_for(data, score)
+    source = score.source(data)
     return float(local_scores(source, family_positions(source, dag), score).sum())
 
 
@@ -245,14 +190,12 @@ class SubsetTerms:
     kind_of_child: npt.NDArray[np.int32]
 
 
-def subset_terms(
-    source: CountSource, score: Score, *, most: int, after_part: Callable[[int], bool]
-) -> SubsetTerms | None:
+def subset_terms(source: Source, score: Score, *, most: int, after_part: Callable[[int], bool]) -> SubsetTerms | None:
     """Return the terms of all sets of up to `most` variables; None when `after_part` said so.
 
     Parameters
     ----------
-    source : CountSource
+    source : Source
     score : Score
     most : int
         The size of the largest set.
@@ -264,8 +207,11 @@ def subset_terms(
     MissingValueError
         When rows have missing cells.
     """
-    if isinstance(source, Scatter) and isinstance(score, Fractional):
-        return _scatter_terms(source, score, most, after_part)
+    terms = score.terms(source)
+    if terms is not None:
+        n, joint = len(source.variables), terms.subsets(most)
+        whole = SubsetTerms(joint, joint[None], np.zeros(n, np.int32))
+        return whole if after_part(n_sets(n, most)) else None
     cardinalities = [variable.cardinality for variable in source.variables]
     states, kind_of_child = np.unique(cardinalities, return_inverse=True)
     n = len(cardinalities)
@@ -273,23 +219,15 @@ def subset_terms(
     marginals = np.zeros((len(states), 2**n))
     sets = _sets(n, most)
     while part := list(itertools.islice(sets, SETS_AT_ONCE)):
-        for chosen, counts in zip(part, source.counts(part), strict=True):
-            require_all_rows(source, counts)
+        for chosen, statistic in zip(part, source.statistics(part), strict=True):
+            statistic.require_complete(source.variables, "a score")
             mask = sum(1 << v for v in chosen)
-            joint[mask] = score.joint(counts)
+            joint[mask] = score.joint(statistic)
             for kind, r in enumerate(states.tolist()):
-                marginals[kind, mask] = score.marginal(counts, r)
+                marginals[kind, mask] = score.marginal(statistic, r)
         if not after_part(len(part)):
             return None
     return SubsetTerms(joint, marginals, kind_of_child.astype(np.int32))
-
-
-def _scatter_terms(
-    source: Scatter, score: Fractional, most: int, after_part: Callable[[int], bool]
-) -> SubsetTerms | None:
-    d = len(source.names)
-    joint = FractionalTerms(source, center=score.center).subsets(most)
-    return SubsetTerms(joint, joint[None], np.zeros(d, np.int32)) if after_part(n_sets(d, most)) else None
 
 
 def n_sets(n: int, most: int) -> int:

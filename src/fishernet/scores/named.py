@@ -7,12 +7,11 @@ from typing import Any
 
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, listed, positions
-from fishernet.data import CountSource, Table
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.gaussian import Fractional
 from fishernet.scores.likelihood import Aic, Bic, Hqc, LogLikelihood
-from fishernet.scores.local import Numbers, local_scores, source_for, total_score
+from fishernet.scores.local import local_scores, total_score
 from fishernet.scores.nml import Fnml, Qnml
 from fishernet.scores.score import Families, Score
 
@@ -51,6 +50,12 @@ def named_score(score: str | Score, **options: Any) -> Score:
     if not isinstance(score, str):
         if options:
             raise FishernetError(f"options {listed(options)} go with a score's name; this score is made already")
+        if not isinstance(score, Score):
+            raise FishernetError(
+                f"a score is a name or a fishernet.scores.Score, not {type(score).__name__}; a class of your own names "
+                "Score as its base, with joint and marginal",
+                parameter="score",
+            )
         return score
     score, colon, number = score.partition(":")
     known = SCORES | SCORES_OF_NUMBERS
@@ -74,9 +79,7 @@ def _carried(score: str, number: str) -> dict[str, float]:
         raise FishernetError(f"score {score!r} takes a number after the colon, got {number!r}") from None
 
 
-def score(
-    dag: Dag | UndirectedGraph, table: Table | CountSource | Numbers, score: str | Score = "bic", **options: Any
-) -> float:
+def score(dag: Dag | UndirectedGraph, table: Any, score: str | Score = "bic", **options: Any) -> float:
     """Return how good a structure is for some data: the sum of its local scores, in nats, higher is better.
 
     Parameters
@@ -84,7 +87,7 @@ def score(
     dag : Dag or UndirectedGraph
         Its variables are matched to the table's by name. In an undirected graph a family is a variable with its
         neighbours, and the sum is a pseudo-likelihood's score: with "bdeu", the marginal pseudo-likelihood.
-    table : Table or CountSource; for "fractional" an array, a data frame of numbers or a Scatter
+    table : Table, data frame or Source; for "fractional" also an (n, d) array or a Scatter
         The data.
     score : str or Score
         "loglik", "bic" (alias "mdl"), "aic", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml"; of columns of numbers
@@ -111,14 +114,12 @@ def score(
     return total_score(table, dag, named_score(score, **options))
 
 
-def local_score(
-    table: Table | CountSource | Numbers, child: str, parents: Iterable[str], score: str | Score = "bic", **options: Any
-) -> float:
+def local_score(table: Any, child: str, parents: Iterable[str], score: str | Score = "bic", **options: Any) -> float:
     """Return the score of one family, in nats, higher is better.
 
     Parameters
     ----------
-    table : Table or CountSource; for "fractional" an array, a data frame of numbers or a Scatter
+    table : Table, data frame or Source; for "fractional" also an (n, d) array or a Scatter
         The data.
     child : str
         The child variable.
@@ -140,7 +141,7 @@ def local_score(
     0.0
     """
     how = named_score(score, **options)
-    source = source_for(table, how)
+    source = how.source(table)
     family_names = [child, *parents]
     check_names(family_names)
     where = positions([variable.name for variable in source.variables], family_names, "column")

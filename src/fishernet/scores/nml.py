@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError
-from fishernet.data import Counts
-from fishernet.scores.score import BuiltIn, Rule, cell_counts, sum_n_log_n
+from fishernet.data import Statistic
+from fishernet.scores.score import Rule, Score, cell_counts, sum_n_log_n
 
 MOST_DRAWS = 2**53
 
@@ -105,43 +105,43 @@ def set_regret(n: float, cardinalities: Sequence[int]) -> float:
 
 
 @dataclass(frozen=True)
-class Fnml(BuiltIn):
+class Fnml(Score):
     """Factorized NML (P4, Eq. 4.6): the child's regret in every configuration of its parents that occurs.
 
     ``loglik - sum_ij reg(N_ij, r_i)``. No parameter to choose; not the same for equivalent structures. Between whole
     numbers the regret is interpolated linearly in N_ij.
     """
 
-    def joint(self, counts: Counts) -> float:
+    def joint(self, statistic: Statistic) -> float:
         """Return the sum of n log n over the cells."""
-        return sum_n_log_n(cell_counts(counts))
+        return sum_n_log_n(cell_counts(statistic))
 
-    def marginal(self, counts: Counts, states: int) -> float:
+    def marginal(self, statistic: Statistic, states: int) -> float:
         """Return the sum over the parents' cells of ``n log n + reg(n, r)``, interpolated where n is not whole."""
-        n = cell_counts(counts)
+        n = cell_counts(statistic)
         return sum_n_log_n(n) + float(regrets(n, states).sum())
 
-    def rule(self, n_rows: float) -> Rule:  # noqa: ARG002
+    def rule(self, total: float) -> Rule:  # noqa: ARG002
         """Return the measure."""
         return Rule("fnml", 0.0)
 
 
 @dataclass(frozen=True)
-class Qnml(BuiltIn):
+class Qnml(Score):
     """Quotient NML (P4, Eq. 4.8 to 4.10): ``loglik - sum_i (reg(N, q_i r_i) - reg(N, q_i))``.
 
     No parameter to choose, and the same for equivalent structures. Between whole numbers the regrets are interpolated
     linearly in N.
     """
 
-    def joint(self, counts: Counts) -> float:
+    def joint(self, statistic: Statistic) -> float:
         """Return the log of the NML of a set taken as one variable, up to N log N."""
-        return sum_n_log_n(cell_counts(counts)) - set_regret(counts.total, counts.cardinalities)
+        return sum_n_log_n(cell_counts(statistic)) - set_regret(statistic.total, statistic.cardinalities)
 
-    def marginal(self, counts: Counts, states: int) -> float:  # noqa: ARG002
+    def marginal(self, statistic: Statistic, states: int) -> float:  # noqa: ARG002
         """Return the same of the parents."""
-        return self.joint(counts)
+        return self.joint(statistic)
 
-    def rule(self, n_rows: float) -> Rule:  # noqa: ARG002
+    def rule(self, total: float) -> Rule:  # noqa: ARG002
         """Return the measure."""
         return Rule("qnml", 0.0)

@@ -1,8 +1,8 @@
 """What a score is.
 
 A score of a structure is the sum over its families of ``f(S + child) - g(S, r)``: S are the parents, r the number of
-states of the child, and f and g see nothing but the counts of their set. So equal sets give equal bits, an arc and its
-reversal over the same parents tie, and every set is counted once.
+states of the child, and f and g see nothing but the statistic of their set. So equal sets give equal bits, an arc and
+its reversal over the same parents tie, and every set is counted once.
 
 Families (a child with its parents) in flat arrays, so that a search over thousands of variables makes no objects.
 """
@@ -13,13 +13,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.data import Counts
-from fishernet.data.counts import occurring
+from fishernet.data import Source, Statistic, categorical_source
+from fishernet.data.statistics import occurring
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,19 +77,6 @@ class Families:
         return Families.from_pairs(every[position] for position in positions.tolist())
 
 
-@runtime_checkable
-class Score(Protocol):
-    """A decomposable score in nats, higher is better."""
-
-    def joint(self, counts: Counts) -> float:
-        """Return f of the counts of the parents and the child."""
-        ...
-
-    def marginal(self, counts: Counts, states: int) -> float:
-        """Return g of the counts of the parents, for a child with so many states."""
-        ...
-
-
 class Rule(NamedTuple):
     """A score in the core's words (`core/counts/score_rule.hpp`)."""
 
@@ -97,23 +84,51 @@ class Rule(NamedTuple):
     parameter: float
 
 
-class BuiltIn(ABC):
-    """A score that the core counts and computes in one pass; its ``joint`` and ``marginal`` say the same in NumPy."""
+class Terms(Protocol):
+    """What scores families of one source, all of whose variables it has seen at once."""
+
+    def families(self, families: Families) -> npt.NDArray[np.float64]:
+        """Return the scores of families, (n_families,)."""
+        ...
+
+    def subsets(self, most: int) -> npt.NDArray[np.float64]:
+        """Return f, which here is g as well, of all sets of up to `most` variables by bit masks, (2 ** n,)."""
+        ...
+
+
+class Score(ABC):
+    """A decomposable score in nats, higher is better.
+
+    A score of one's own needs `joint` and `marginal`, of the statistics of a set of variables. Those shipped say the
+    same twice: so in NumPy, and by their `rule` in the core, which counts and scores in one pass.
+    """
 
     @abstractmethod
-    def joint(self, counts: Counts) -> float:
-        """Return f of the counts of the parents and the child."""
+    def joint(self, statistic: Statistic) -> float:
+        """Return f of the statistic of the parents and the child."""
 
     @abstractmethod
-    def marginal(self, counts: Counts, states: int) -> float:
-        """Return g of the counts of the parents, for a child with so many states."""
+    def marginal(self, statistic: Statistic, states: int) -> float:
+        """Return g of the statistic of the parents, for a child with so many states."""
 
-    @abstractmethod
-    def rule(self, n_rows: float) -> Rule:
-        """Return the score as the core knows it, for so many rows."""
+    def rule(self, total: float) -> Rule | None:  # noqa: ARG002
+        """Return the score as the core knows it, for rows of so much weight; None when it does not."""
+        return None
+
+    def source(self, data: Any) -> Source:
+        """Return data as a source of what the score is for; raise SchemaError when they are of another kind."""
+        return categorical_source(data, "this score", "take score='fractional' where all are")
+
+    def terms(self, source: Source) -> Terms | None:  # noqa: ARG002
+        """Return what scores families of all columns at once; None where the statistic of each set is needed."""
+        return None
+
+    def most_parents(self, source: Source) -> int | None:  # noqa: ARG002
+        """Return how many parents the rows allow a variable; None where there is no such limit."""
+        return None
 
 
-class PenalizedLikelihood(BuiltIn):
+class PenalizedLikelihood(Score):
     """The maximized log-likelihood, less a price for every free parameter.
 
     A family's score is ``sum_jk N_ijk log(N_ijk / N_ij) - price q (r - 1)``: the sum of n log n over the cells of
@@ -121,27 +136,27 @@ class PenalizedLikelihood(BuiltIn):
     """
 
     @abstractmethod
-    def price(self, n_rows: float) -> float:
+    def price(self, total: float) -> float:
         """Return what a free parameter costs, in nats."""
 
-    def joint(self, counts: Counts) -> float:
+    def joint(self, statistic: Statistic) -> float:
         """Return the sum of n log n over the cells."""
-        return sum_n_log_n(cell_counts(counts))
+        return sum_n_log_n(cell_counts(statistic))
 
-    def marginal(self, counts: Counts, states: int) -> float:
+    def marginal(self, statistic: Statistic, states: int) -> float:
         """Return the sum of n log n over the parents' cells, and the penalty."""
-        price = self.price(counts.total)
-        penalty = price * (states - 1) * math.prod(map(float, counts.cardinalities)) if price else 0.0
-        return sum_n_log_n(cell_counts(counts)) + penalty
+        price = self.price(statistic.total)
+        penalty = price * (states - 1) * math.prod(map(float, statistic.cardinalities)) if price else 0.0
+        return sum_n_log_n(cell_counts(statistic)) + penalty
 
-    def rule(self, n_rows: float) -> Rule:
+    def rule(self, total: float) -> Rule:
         """Return the likelihood and its price."""
-        return Rule("likelihood", self.price(n_rows))
+        return Rule("likelihood", self.price(total))
 
 
-def cell_counts(counts: Counts) -> npt.NDArray[np.float64]:
+def cell_counts(statistic: Statistic) -> npt.NDArray[np.float64]:
     """Return the counts of the cells that occur."""
-    return occurring(counts)[0].astype(np.float64)
+    return occurring(statistic)[1].astype(np.float64)
 
 
 def sum_n_log_n(n: npt.NDArray[np.float64]) -> float:
@@ -149,6 +164,6 @@ def sum_n_log_n(n: npt.NDArray[np.float64]) -> float:
     return float(np.sum(n * np.log(n)))
 
 
-def log_cells(counts: Counts) -> float:
+def log_cells(statistic: Statistic) -> float:
     """Return the logarithm of the number of cells of a set, those that do not occur included."""
-    return math.log(math.prod(counts.cardinalities))
+    return math.log(math.prod(statistic.cardinalities))

@@ -1,8 +1,8 @@
 """Rows that stand for a table, and rows that are like a given one.
 
-`greedy_mmd` chooses the k rows whose mean feature under a kernel is nearest to that of the whole table (P1, Algorithm
-1); `greedy_chi_square` runs the same search on the fit of each column alone, and `random_subset` is the baseline of
-both. `similar` finds the rows most like a given one, with the variables that make them so.
+`greedy_mmd` chooses the k rows whose mean feature under a kernel is nearest to that of the whole table (Leppä-aho et
+al., 2020, Algorithm 1); `greedy_chi_square` runs the same search on the fit of each column alone, and `random_subset`
+is the baseline of both. `similar` finds the rows most like a given one, with the variables that make them so.
 """
 
 from fishernet.select.greedy import chi_square_criterion, greedy_chi_square, greedy_mmd

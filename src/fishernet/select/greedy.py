@@ -1,17 +1,15 @@
-"""Algorithm 1 of P1: replace the chosen rows one by one, each by the best there is, until none can be bettered.
+"""Greedy choice of rows: replace the chosen rows one by one, each by the best there is, until none can be bettered.
 
-Checking the rows from which a search starts.
-
-How well the columns of chosen rows fit those of the whole table, each column by itself (P1, section 7.1).
-
-Two ways to visit the positions of Algorithm 1: in the core by counts, or by rows of any kernel.
+This is Algorithm 1 of Leppä-aho et al. (2020). The criterion is the maximum mean discrepancy under a kernel, or how
+well each column alone fits that of the whole table. Positions are visited in the core by counts, or by rows of any
+kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,20 +21,15 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
 from fishernet.data.matching import as_data
+from fishernet.data.variable import require_categorical
 from fishernet.kernels import Kernel
-from fishernet.kernels.fisher import Invariant
+from fishernet.kernels.metrics import Invariant
 from fishernet.kernels.sets import mean_to
 from fishernet.select.selection import Selection
 
 
 def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
-    """Return positions of rows as int64.
-
-    Raises
-    ------
-    FishernetError
-        When they are no integers, one is out of range, or one comes twice.
-    """
+    """Return positions of rows of a table as int64; FishernetError when they are none, or one comes twice."""
     array = np.asarray(rows)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise FishernetError(f"rows must be a one-dimensional array of integers, got {array.dtype} {array.shape}")
@@ -48,14 +41,6 @@ def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
     if (counts > 1).any():
         raise FishernetError(f"row {values[counts > 1][0]} comes more than once; a row can be chosen only once")
     return positions
-
-
-def checked_start(start: npt.ArrayLike, k: int, n_rows: int) -> npt.NDArray[np.int64]:
-    """Return the rows of a start, of which there must be k."""
-    rows = checked_rows(start, n_rows)
-    if len(rows) != k:
-        raise FishernetError(f"the start must have k = {k} rows, got {len(rows)}")
-    return rows
 
 
 def chi_square_criterion(table: Table, indices: npt.ArrayLike) -> float:
@@ -97,7 +82,7 @@ def chi_square_criterion(table: Table, indices: npt.ArrayLike) -> float:
     rows = checked_rows(indices, table.n_rows)
     if not len(rows):
         raise FishernetError("the criterion needs at least one chosen row")
-    variables = table.require_categorical("the chi-square criterion")
+    variables = require_categorical(table.variables, "the chi-square criterion")
     table.require_complete("the chi-square criterion")
     statistics, freedom = [], []
     for variable, codes in zip(variables, table.codes, strict=True):
@@ -120,73 +105,26 @@ Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 
-class Swaps(Protocol):
-    """The state of a search."""
-
-    def draw_start(self, key: int, n_starts: int) -> None:
-        """Begin with the best of random subsets."""
-        ...
-
-    def set_start(self, rows: Positions) -> None:
-        """Begin with these rows."""
-        ...
-
-    def visit(self, first: int, last: int) -> int:
-        """Visit the positions from first to last - 1, and return how many rows were replaced."""
-        ...
-
-    @property
-    def rows(self) -> Positions:
-        """The chosen rows, by position."""
-        ...
-
-    @property
-    def trace(self) -> Array:
-        """The value of the start, then after every replacement."""
-        ...
+def _core_distance(rule: Invariant, rows: Table, k: int) -> _core.SwapSearch:
+    """Return the core's search for the smallest squared distance under a Fisher kernel; equal rows count as one."""
+    distinct, kind_of = distinct_rows(rows)
+    counts, total = _counts(rule.cells(rows), rows)
+    cells = rule.cells(distinct)
+    return _core.search_distance(cells, kind_of, counts, total, k, rule.inverse_theta, rule.inverse_group)
 
 
-class CoreSwaps:
-    """The search in the core, where a row is its cells, and equal rows are one candidate."""
-
-    def __init__(self, search: _core.SwapSearch) -> None:
-        self._search = search
-        self.draw_start = search.draw_start
-        self.set_start = search.set_start
-        self.visit = search.visit
-
-    @classmethod
-    def of_distance(cls, rule: Invariant, rows: Table, k: int) -> Self:
-        """Return the search for the smallest squared distance under a Fisher kernel."""
-        distinct, kind_of = distinct_rows(rows)
-        counts, total = _counts(rule.cells(rows), rows)
-        cells = rule.cells(distinct)
-        search = _core.search_distance(cells, kind_of, counts, total, k, rule.inverse_theta, rule.inverse_group)
-        return cls(search)
-
-    @classmethod
-    def of_chi_square(cls, table: Table, k: int) -> Self:
-        """Return the search for the best fit of every column by itself."""
-        columns = _core.Conditionals(np.array(table.cardinalities, dtype=np.int64))
-        for position in range(len(table.variables)):
-            columns.add(position, np.zeros(0, dtype=np.int32), 1)
-        distinct, kind_of = distinct_rows(table)
-        counts, total = _counts(columns.cells(table.native), table)
-        return cls(_core.search_chi_square(columns.cells(distinct.native), kind_of, counts, total, k))
-
-    @property
-    def rows(self) -> Positions:
-        """The chosen rows, by position."""
-        return self._search.rows
-
-    @property
-    def trace(self) -> Array:
-        """The value of the start, then after every replacement."""
-        return self._search.trace
+def _core_chi_square(table: Table, k: int) -> _core.SwapSearch:
+    """Return the core's search for the best fit of each column alone."""
+    columns = _core.Conditionals(np.array(table.cardinalities, dtype=np.int64))
+    for position in range(len(table.variables)):
+        columns.add(position, np.zeros(0, dtype=np.int32), 1)
+    distinct, kind_of = distinct_rows(table)
+    counts, total = _counts(columns.cells(table.native), table)
+    return _core.search_chi_square(columns.cells(distinct.native), kind_of, counts, total, k)
 
 
 class KernelSwaps:
-    """The search by rows of a kernel's matrix, a few at a time.
+    """The search of `_core.SwapSearch`, by rows of a kernel's matrix, a few at a time.
 
     With s the sum of the kernel's rows of the chosen, m the kernel's mean to the whole table and d its diagonal,
     adding row c to the rest R of a set gives a constant ``+ (2 s_R(c) + d(c)) / k^2 - 2 m(c) / k``.
@@ -291,7 +229,7 @@ def _counts(cells: _core.Cells, table: Table) -> tuple[Array, float]:
     return cells.counts(weights) * unit, float(table.total)
 
 
-Make = Callable[[], Swaps]
+Make = Callable[[], _core.SwapSearch | KernelSwaps]
 
 AT_ONCE = 64  # positions visited between two reports
 
@@ -306,10 +244,10 @@ def greedy_mmd(
     seed: Seed = None,
     progress: Progress | None = None,
 ) -> Selection:
-    """Choose the rows whose mean under a kernel is nearest to that of the whole table (P1, Algorithm 1).
+    """Choose the rows whose mean under a kernel is nearest to that of the whole table [1]_.
 
     A sweep visits the chosen rows in order and replaces each by the row that brings the squared maximum mean
-    discrepancy (P1, Eq. 10) furthest down, if one does; the search ends with a sweep without a replacement.
+    discrepancy (Eq. 10) furthest down, if one does; the search ends with a sweep without a replacement.
 
     Parameters
     ----------
@@ -347,6 +285,11 @@ def greedy_mmd(
     -----
     A sweep takes O(k N n) look-ups for N distinct rows of n variables. Nothing of size N x N is held.
 
+    References
+    ----------
+    .. [1] J. Leppä-aho, T. Silander and T. Roos, "Bayesian network Fisher kernel for categorical feature spaces",
+       Behaviormetrika 47, 2020, Algorithm 1.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -364,7 +307,7 @@ def greedy_mmd(
     if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
         rows = table.conform(kernel.model.variables)  # type: ignore[attr-defined]  # of a Fisher kernel
         rows.require_complete("greedy_mmd")
-        make: Make = partial(CoreSwaps.of_distance, rule, rows, k)
+        make: Make = partial(_core_distance, rule, rows, k)
     else:
         make = partial(KernelSwaps, kernel, table, k)
     return _search(make, table, k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
@@ -379,9 +322,9 @@ def greedy_chi_square(
     seed: Seed = None,
     progress: Progress | None = None,
 ) -> Selection:
-    """Choose the rows whose columns, each by itself, fit those of the whole table best (P1, section 7.1).
+    """Choose the rows whose columns, each taken alone, fit those of the whole table best.
 
-    The search of `greedy_mmd`, on `chi_square_criterion`.
+    The search of `greedy_mmd`, on `chi_square_criterion` (Leppä-aho et al., 2020, section 7.1).
 
     Parameters
     ----------
@@ -412,13 +355,12 @@ def greedy_chi_square(
     """
     table = as_data(table, "greedy_chi_square")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
-    table.require_categorical("greedy_chi_square", "greedy_mmd takes a kernel for them")
+    require_categorical(table.variables, "greedy_chi_square", "greedy_mmd takes a kernel for them")
     table.require_complete("greedy_chi_square")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")
-    return _search(
-        partial(CoreSwaps.of_chi_square, table, k), table, k, start, n_starts, seed, progress, criterion="chi-square"
-    )
+    make = partial(_core_chi_square, table, k)
+    return _search(make, table, k, start, n_starts, seed, progress, criterion="chi-square")
 
 
 def _search(
@@ -438,7 +380,10 @@ def _search(
     swaps = make()
     number: int | None = None
     if start is not None:
-        swaps.set_start(checked_start(start, k, table.n_rows))
+        rows = checked_rows(start, table.n_rows)
+        if len(rows) != k:
+            raise FishernetError(f"the start must have k = {k} rows, got {len(rows)}")
+        swaps.set_start(rows)
     else:
         n_starts = check.integer(n_starts, "n_starts", least=1, most=2**31 - 1)
         number = fixed_seed(seed)

@@ -1,11 +1,10 @@
-"""Chosen rows, and how they stand for the table they come from.
-
-Rows at random: what every choice has to beat.
-"""
+"""Chosen rows, how they stand for the table they come from, and rows at random, which every choice has to beat."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,11 +63,14 @@ class Selection:
         """
         chosen = self.table[self.indices]
         found = [np.zeros(0, dtype=np.int64)]
-        lengths = None if self.kernel is None else self.kernel.diag(chosen)
+        if self.kernel is None:
+            indicators = _indicators(chosen)
+        else:
+            lengths = self.kernel.diag(chosen)
         for first in range(0, self.table.n_rows, BLOCK):
             rows = self.table[first : first + BLOCK]
-            if self.kernel is None or lengths is None:
-                nearest = np.argmax(_equal_cells(rows, chosen), axis=1)
+            if self.kernel is None:
+                nearest = np.argmax(_indicators(rows) @ indicators.T, axis=1)  # the number of equal cells, exactly
             else:
                 far = lengths - 2 * self.kernel(rows, chosen)
                 rounding = 1e-12 * np.maximum(lengths.max(), np.abs(far).max(axis=1, keepdims=True))
@@ -90,9 +92,16 @@ class Selection:
 
     def to_frame(self) -> pa.Table:
         """Return the chosen rows as a pyarrow Table: their positions, then the columns of the table."""
-        rows = self.table[self.indices]
-        columns = Table.adopt(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
-        return columns.add_column(0, unused_name("row", columns.column_names), pa.array(self.indices))
+        return chosen_frame(self.table, self.indices, {})
+
+
+def chosen_frame(table: Table, indices: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
+    """Return rows of a table with their positions and further columns before them, by names that are not taken."""
+    rows = table[indices]
+    frame = Table.adopt(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
+    for name, values in reversed({"row": indices, **columns}.items()):
+        frame = frame.add_column(0, unused_name(name, frame.column_names), pa.array(values))
+    return frame
 
 
 def unused_name(name: str, taken: list[str]) -> str:
@@ -100,11 +109,6 @@ def unused_name(name: str, taken: list[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _equal_cells(rows: Table, chosen: Table) -> npt.NDArray[np.float32]:
-    """Return the number of equal cells of each pair, by a product of matrices: exact, and fast."""
-    return _indicators(rows) @ _indicators(chosen).T
 
 
 def _indicators(rows: Table) -> npt.NDArray[np.float32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.kernels import FisherKernel
-from fishernet.select.selection import unused_name
+from fishernet.select.selection import chosen_frame
 
 BLOCK = 4096
 
@@ -35,10 +36,7 @@ class Similar:
 
     def to_frame(self) -> pa.Table:
         """Return the rows as a pyarrow Table: their positions and cosines, then the columns of the table."""
-        rows = self.table[self.indices]
-        columns = Table.adopt(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
-        columns = columns.add_column(0, unused_name("cosine", columns.column_names), pa.array(self.cosines))
-        return columns.add_column(0, unused_name("row", columns.column_names), pa.array(self.indices))
+        return chosen_frame(self.table, self.indices, {"cosine": self.cosines})
 
 
 def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10) -> Similar:
@@ -103,14 +101,14 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
     )
 
 
-def _given_row(table: Table, row: int | Table) -> Table:
-    if isinstance(row, Table):
+def _given_row(table: Table, row: Any) -> Table:
+    if hasattr(row, "n_rows"):
         if row.n_rows != 1:
             raise FishernetError(f"the given row must be a table of one row, got {row.n_rows} rows")
-        return row
+        given: Table = row
+        return given
     if isinstance(row, bool) or not isinstance(row, int | np.integer):
         raise FishernetError(f"row must be a position in the table or a table of one row, got {row!r}")
     if not -table.n_rows <= row < table.n_rows:
         raise FishernetError(f"row {row} is not in the table, which has {table.n_rows:,} rows")
-    position = int(row) % table.n_rows
-    return table[position : position + 1]
+    return table[[int(row)]]

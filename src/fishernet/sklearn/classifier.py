@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import listed
-from fishernet.data import CountSource, Table, Variable
+from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
 from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
@@ -33,7 +33,7 @@ from fishernet.sklearn.columns import (
     whole_weights,
 )
 
-STRUCTURES: dict[str, Callable[[CountSource | Table, str, int], Dag]] = {
+STRUCTURES: dict[str, Callable[[Any, str, int], Dag]] = {
     "nb": lambda source, target, k: naive_bayes(source, target),  # noqa: ARG005
     "tan": lambda source, target, k: tan(source, target),  # noqa: ARG005
     "kdb": kdb,
@@ -205,7 +205,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         codes = codes.astype(code_dtype(target.cardinality))
         return Table.adopt([*features.variables, target], [*features.codes, codes], weights=features.weights)
 
-    def _learned(self, source: Table | CountSource) -> Dag:
+    def _learned(self, source: Any) -> Dag:
         if self.structure in STRUCTURES:
             return STRUCTURES[self.structure](source, self.target_name_, self.k)
         return dag(source, search=self.structure, score=self.structure_score)

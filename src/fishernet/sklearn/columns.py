@@ -26,8 +26,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import generator
-from fishernet.data import Counts, Table, TableCounts
-from fishernet.data.counts import most_dense_cells
+from fishernet.data import Statistic, Table
+from fishernet.data.statistics import count_cells, most_dense_cells
 
 is_frame = nw.dependencies.is_into_dataframe
 Columns = list[Any]  # one array, or one series of a data frame, a feature
@@ -156,20 +156,22 @@ def filled(table: Table, target: int) -> Table:
 
 
 class KnownRows:
-    """A source of counts that leaves rows with a missing cell in a set out of it, without a word.
+    """A source that leaves rows with a missing cell in a set out of it, without a word.
 
     The table's weights are integers, and `unit` is what a weight of 1 stands for.
     """
 
     def __init__(self, table: Table, unit: float = 1.0) -> None:
-        self._counts = TableCounts(table)
-        self._unit = unit
-        self.variables = self._counts.variables
-        self.n_rows = self._counts.n_rows if unit == 1 else self._counts.n_rows * unit
-        # decides which tables hold every cell; a small unit must not make it all of them
-        self._counts.most_dense = most_dense_cells(table.n_rows)
+        self._table, self._unit = table, unit
+        self.variables = table.variables
+        self.total = table.total if unit == 1 else table.total * unit
 
-    def counts(self, sets: Sequence[tuple[int, ...]]) -> list[Counts]:
-        """Return the joint counts of sets of variables, float64, in that order."""
-        found = self._counts.counts(sets)
-        return [replace(counts, values=counts.values.astype(np.float64) * self._unit, left_out=0) for counts in found]
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of variables, of float64 counts, in that order."""
+        # the number of rows decides which tables hold every cell; a small unit must not make it all of them
+        cells = self._table.native, self._table.variables, sets, most_dense_cells(self._table.n_rows)
+        return [replace(found, left_out=0) for found in count_cells(*cells, unit=self._unit)]
+
+    def family_scores(self, families: Any, score: Any) -> None:  # noqa: ARG002
+        """Return None: scores are made of the statistics."""
+        return

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.files.bif_reader import (
+from fishernet.files.bif_words import (
     QUOTED,
     is_plain,
     label_lists,

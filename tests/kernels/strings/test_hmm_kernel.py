@@ -35,20 +35,6 @@ def test_sums_over_all_pairs_of_strings_to_the_probability_of_the_length(final: 
     assert HmmKernel(hmm)(strings).sum() == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
-@given(models(empty=False), st.integers(1, 70), st.integers(1, 6), st.integers(0, 2**32))
-def test_gram_matrices_are_symmetric_and_positive_semidefinite(
-    hmm: fn.HiddenMarkovModel, n: int, length: int, seed: int
-) -> None:
-    strings = random_strings(seed, n, len(hmm.alphabet), length, length)
-    k = HmmKernel(hmm)
-    gram = k(strings)
-    assert (gram == gram.T).all()
-    assert np.linalg.eigvalsh(gram).min() > -1e-12
-    np.testing.assert_array_equal(k.diag(strings), np.diag(gram))
-    np.testing.assert_array_equal(k(strings, strings), gram)
-
-
 def test_more_strings_than_a_block_are_all_there() -> None:
     hmm = random_hmm(0, 3, 4)
     strings = random_strings(0, 150, 4, 7, 7)

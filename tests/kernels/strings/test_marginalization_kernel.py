@@ -36,9 +36,7 @@ def test_is_the_sum_over_models(n_models: int, seed: int) -> None:
     k = MarginalizationKernel([Known(p) for p in given_m], prior)
     gram = k(np.arange(6))
     np.testing.assert_allclose(gram, (given_m.T * prior) @ given_m, rtol=1e-12, atol=1e-300)
-    assert (gram == gram.T).all()
     assert gram.sum() == pytest.approx(1, rel=1e-12)
-    np.testing.assert_array_equal(k.diag(np.arange(6)), np.diag(gram))
     np.testing.assert_array_equal(k([1, 2], np.arange(6)), gram[1:3])
 
 

@@ -66,7 +66,7 @@ def test_discrete_chain(test: str) -> None:
     table = fn.Table.from_codes(np.column_stack(columns))
     graph = fn.learn.markov_graph(table, test=test, alpha=0.001)
     assert graph.edges == (("v0", "v1"), ("v1", "v2"), ("v2", "v3"), ("v3", "v4"))
-    assert fn.learn.markov_graph(fn.data.as_source(table), test=test, alpha=0.001) == graph
+    assert fn.learn.markov_graph(table, test=test, alpha=0.001) == graph
     assert fn.learn.markov_graph(np.column_stack(columns), test=test, alpha=0.001) == graph
 
 

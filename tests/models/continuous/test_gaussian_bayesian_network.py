@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from scipy import stats
-from scipy.linalg import block_diag
 
 import fishernet as fn
 from fishernet.models import bayesian_network
-from tests.reference.gaussians import bayesian_networks, regressions, rows_of
+from tests.reference.gaussians import bayesian_networks, regressions
 
 DAG = fn.Dag.from_edges(["c", "a", "b"], [("a", "b"), ("a", "c"), ("b", "c")])
 NET = fn.BayesianNetwork.from_regressions(DAG, [0.5, 1, -1], [[2, -1], [], [0.5]], [1, 0.5, 2])
@@ -51,68 +48,6 @@ def test_as_a_markov_network_it_is_the_same_and_lies_in_the_moral_graph(net: fn.
     other, X = net.to_markov_network(), rows(net)
     np.testing.assert_allclose(other.log_prob(X), net.log_prob(X), rtol=1e-8, atol=1e-8)
     assert set(other.graph.edges) <= set(fn.graphs.moral(net.dag).edges)
-
-
-def moved(net: fn.BayesianNetwork, parameter: int, h: float) -> fn.BayesianNetwork:
-    """Return a network with one parameter changed: variable by variable, intercept, coefficients, sd."""
-    intercepts, coefficients, sds = regressions(net)
-    slopes = [values.copy() for values in coefficients]
-    for v, values in enumerate(slopes):
-        if parameter == 0:
-            intercepts[v] += h
-        elif 0 < parameter <= len(values):
-            values[parameter - 1] += h
-        elif parameter == len(values) + 1:
-            sds[v] += h
-        parameter -= len(values) + 2
-    return fn.BayesianNetwork.from_regressions(net.dag, intercepts, slopes, sds)
-
-
-@given(bayesian_networks)
-def test_scores_are_derivatives_in_the_documented_order(net: fn.BayesianNetwork) -> None:
-    X, h = rows(net), 1e-5
-    numerical = [
-        (moved(net, p, h).log_prob(X) - moved(net, p, -h).log_prob(X)) / (2 * h) for p in range(net.n_parameters)
-    ]
-    scores = net.fisher_scores(X)
-    np.testing.assert_allclose(scores, np.stack(numerical, axis=1), rtol=1e-4, atol=1e-4 * (1 + np.abs(scores).max()))
-
-
-def test_the_information_is_the_covariance_of_scores_of_samples() -> None:
-    scores = NET.fisher_scores(NET.sample(200_000, seed=3))
-    information = block_diag(*NET.fisher_information())
-    own = np.sqrt(np.diag(information))
-    np.testing.assert_allclose(scores.mean(axis=0) / own, 0, atol=0.01)
-    np.testing.assert_allclose(
-        scores.T @ scores / len(scores) / own[:, None] / own, information / own[:, None] / own, atol=0.02
-    )
-
-
-def test_samples_have_the_mean_and_the_covariance_and_repeat() -> None:
-    X = rows_of(NET.sample(100_000, seed=2))
-    mean, covariance = joint(NET)
-    np.testing.assert_allclose(X.mean(axis=0), mean, atol=0.05)
-    np.testing.assert_allclose(np.cov(X.T), covariance, atol=0.15)
-    assert NET.sample(5, seed=2) == NET.sample(5, seed=2)
-
-
-def test_frames_are_matched_by_name() -> None:
-    X = rows(NET)
-    frame = pd.DataFrame(X, columns=["c", "a", "b"])[["b", "c", "a"]].assign(more="text")
-    np.testing.assert_array_equal(NET.log_prob(frame), NET.log_prob(X))
-    np.testing.assert_array_equal(NET.fisher_scores(frame), NET.fisher_scores(X))
-
-
-def test_equality_is_of_structure_and_numbers() -> None:
-    assert fn.BayesianNetwork.from_regressions(DAG, *regressions(NET)) == NET
-    assert all(moved(NET, p, 0.1) != NET for p in range(NET.n_parameters))
-    assert pickle.loads(pickle.dumps(NET)) == NET
-
-
-def test_it_cannot_be_changed() -> None:
-    for array in (NET.mean, NET.covariance, NET.precision, NET.conditionals[0].as_regression()[1]):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
 
 
 @pytest.mark.parametrize(

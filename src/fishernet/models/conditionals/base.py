@@ -21,6 +21,7 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.fields import Fields
 from fishernet.base.names import listed
+from fishernet.base.value import Value
 from fishernet.data import Table, Variable
 from fishernet.data.variable import Column
 
@@ -56,35 +57,20 @@ class CoreForm(NamedTuple):
             sampler.add_tree(self.parents, probabilities, *self.nodes)
 
 
-class Conditional(ABC):
-    """P(child given its parents); immutable.
-
-    Attributes
-    ----------
-    child : int
-        Position of the child.
-    parents : tuple of int
-        Positions of the parents, in the order of the axes.
-    variables : tuple of Variable
-        The parents' variables, then the child's.
-    """
+class Conditional(Value, ABC):
+    """P(child given its parents); immutable."""
 
     __slots__ = ("child", "parents", "variables")
 
     child: int
+    """Position of the child."""
     parents: tuple[int, ...]
+    """Positions of the parents, in the order of the axes."""
     variables: tuple[Variable, ...]
+    """The parents' variables, then the child's."""
 
     def __init__(self, child: int, parents: Sequence[int], variables: Sequence[Column], **values: object) -> None:
-        values |= {"child": child, "parents": tuple(parents), "variables": tuple(variables)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a conditional is immutable; {name!r} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a conditional is immutable; {name!r} cannot be deleted")
+        self._set(child=child, parents=tuple(parents), variables=tuple(variables), **values)
 
     # ------------------------------------------------------------------------------------------ what each kind says
 
@@ -99,59 +85,33 @@ class Conditional(ABC):
 
     @abstractmethod
     def draw(self, columns: Sequence[npt.NDArray[Any]], noise: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """Return the child's column as a function of its parents and of standard normal numbers.
+        """Return the child's column as a function of its parents and of standard normal numbers, (n_rows,).
 
-        Parameters
-        ----------
-        columns : sequence of (n_rows,) arrays
-            Of the model's variables, as a Table holds them; only the parents' are looked at.
-        noise : (n_rows,) float64
-            Independent standard normal numbers make independent draws.
+        Of the columns of the model's variables, as a Table holds them, only the parents' are looked at. Independent
+        noise makes independent draws.
         """
 
     @abstractmethod
     def scores(self, table: Table, out: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
         """Return the derivatives of `log_prob` by the free parameters, (n_rows, n_parameters).
 
-        Parameters
-        ----------
-        table : Table
-        out : (n_rows, n_parameters) array of zeros, optional
-            Where they are written.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a row has a state of probability zero.
+        They are written to `out`, an array of zeros, where there is one. ZeroProbabilityError when a row is impossible.
         """
 
     @abstractmethod
     def information(self, of_parents: Any) -> npt.NDArray[np.float64]:
-        """Return the expected product of a row's scores.
+        """Return the expected product of a row's scores: a block per group, (groups, r - 1, r - 1), or all of it.
 
         Parameters
         ----------
         of_parents
             What the kind has to know of its parents' distribution: the probability of each group, or the mean and the
             covariance of numbers.
-
-        Returns
-        -------
-        (groups, r - 1, r - 1) or (n_parameters, n_parameters) float64
-            The block of every group, or the whole.
         """
 
     @abstractmethod
     def factor(self) -> tuple[tuple[int, ...], npt.NDArray[np.float64]]:
-        """Return the positions of the axes and the values, as inference multiplies them.
-
-        Raises
-        ------
-        StateSpaceError
-            When there are more than 2**28 cells.
-        SchemaError
-            When it is no table of states.
-        """
+        """Return the positions of the axes and the values, as inference multiplies them; not of a density."""
 
     @abstractmethod
     def core_form(self) -> CoreForm | None:
@@ -163,13 +123,7 @@ class Conditional(ABC):
 
     @abstractmethod
     def refuse_zeros(self, remedy: str) -> None:
-        """Raise ZeroProbabilityError when a probability is zero.
-
-        Parameters
-        ----------
-        remedy : str
-            What can be done, as the message ends.
-        """
+        """Raise ZeroProbabilityError when a probability is zero; `remedy` ends the message."""
 
     @abstractmethod
     def to_fields(self) -> dict[str, object]:
@@ -205,7 +159,7 @@ class Conditional(ABC):
         raise self._no_groups()
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:  # noqa: ARG002
-        """Return the sum over each group of one number a configuration, (groups,)."""
+        """Return the sum over each group of one number per configuration, (groups,)."""
         raise self._no_groups()
 
     def score_entries(self, table: Table) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:  # noqa: ARG002
@@ -221,11 +175,11 @@ class Conditional(ABC):
         raise self._no_groups()
 
     def table(self) -> Probabilities:
-        """Return the probabilities with one axis a parent and the child's last."""
+        """Return the probabilities with one axis per parent and the child's last."""
         raise self._no_groups()
 
     def to_frame(self) -> pa.Table:
-        """Return the probabilities with labels, one row a cell."""
+        """Return the probabilities with labels, one row per cell."""
         raise self._no_groups()
 
     def as_regression(self) -> tuple[float, npt.NDArray[np.float64], float]:
@@ -247,17 +201,6 @@ class Conditional(ABC):
     def name(self) -> str:
         """The child's name."""
         return self.variables[-1].name
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return same_values(self._parts(), other._parts())
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.child, self.parents, self.variables))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._parts()
 
     def _parts(self) -> tuple[Any, ...]:
         return self.child, self.parents, self.variables, *self._arguments()
@@ -290,13 +233,7 @@ class Grouped(Conditional):
         """(groups, states) float64, read-only; each row sums to 1."""
 
     def group_map(self) -> npt.NDArray[np.integer[Any]] | None:
-        """Return the group of each configuration, the last parent fastest; None: each is a group of its own.
-
-        Raises
-        ------
-        StateSpaceError
-            When there are too many configurations.
-        """
+        """Return the group of each configuration, the last parent fastest; None: each is a group of its own."""
         return None
 
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
@@ -313,13 +250,7 @@ class Grouped(Conditional):
         return ({parent: (int(state),) for parent, state in zip(self.parents, states, strict=True)},)
 
     def table(self) -> Probabilities:
-        """Return the probabilities with one axis a parent and the child's last.
-
-        Raises
-        ------
-        StateSpaceError
-            When they have more than 2**28 cells.
-        """
+        """Return the probabilities with one axis per parent and the child's last."""
         groups = self.group_map()
         if groups is None:
             return self.probabilities.reshape(self._shape)
@@ -327,7 +258,7 @@ class Grouped(Conditional):
         return np.asarray(self.probabilities[groups].reshape(self._shape))
 
     def sum_by_group(self, of_configurations: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the sum over each group of one number a configuration, (groups,)."""
+        """Return the sum over each group of one number per configuration, (groups,)."""
         groups = self.group_map()
         if groups is None:
             return of_configurations
@@ -362,12 +293,7 @@ class Grouped(Conditional):
         """Return the r - 1 scores of each row that may not be 0, and their columns, both (n_rows, r - 1).
 
         The derivative by theta_jk, k below the last state, is 1 / theta in the row's own state, or -1 / theta of the
-        last state in all others where that is the row's (Theorem 1's Eq. 8).
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a row has a state of probability zero.
+        last state in all others where that is the row's (Leppä-aho et al., 2020, Eq. 8).
         """
         group, state, theta = self._positive(table)
         free = np.arange(self.variables[-1].cardinality - 1)
@@ -386,17 +312,10 @@ class Grouped(Conditional):
         return scores
 
     def information(self, of_parents: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return a block a group, ``P(group j) (diag(1 / theta_jk) + 1 / theta_jr)``, (groups, r - 1, r - 1).
+        """Return a block per group, ``P(group j) (diag(1 / theta_jk) + 1 / theta_jr)``, (groups, r - 1, r - 1).
 
-        Parameters
-        ----------
-        of_parents : (groups,) array
-            The probability of each group.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a group that occurs has a state of probability zero.
+        `of_parents` has the probability of each group. ZeroProbabilityError when one that occurs has a state of
+        probability 0.
         """
         theta, p = self.probabilities, of_parents
         zero: npt.NDArray[Any] = np.argwhere((theta == 0) & (p[:, None] > 0))
@@ -444,7 +363,7 @@ class Grouped(Conditional):
         return {variables[p].name: variables[p].states[box[p][0]] for p in self.parents if p in box}
 
     def to_frame(self) -> pa.Table:
-        """Return the table with labels: one row a cell, columns are the parents, the child and its probability."""
+        """Return the table with labels: one row per cell, columns are the parents, the child and its probability."""
         values = self.table()
         columns: dict[str, Any] = {}
         for axis, variable in enumerate(self.variables):
@@ -498,34 +417,17 @@ def shown_states(states: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {label!r}" for name, label in states.items())
 
 
-def same_values(a: Any, b: Any) -> bool:
-    """Whether two values, or tuples of values, are equal; arrays element by element."""
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(same_values, a, b))
-    if isinstance(a, np.ndarray):
-        return np.array_equal(a, b)
-    return bool(a == b)
+def checked_probabilities(
+    values: npt.ArrayLike, variables: Sequence[Column], *, tolerance: float = ROUNDING
+) -> Probabilities:
+    """Return probabilities of the last variable as a read-only (groups, states) array whose rows sum to 1.
 
-
-def checked_probabilities(values: npt.ArrayLike, what: str, *, tolerance: float = ROUNDING) -> Probabilities:
-    """Return probabilities as a read-only (groups, states) array whose rows sum to 1.
-
-    Parameters
-    ----------
-    values : (groups, states) array
-    what : str
-        Whose they are, for messages.
-    tolerance : float
-        How far a row's sum may be from 1; rows beyond 1e-9 are divided by their sum.
-
-    Raises
-    ------
-    SchemaError
-        When one is not finite or negative, or a row does not sum to 1.
+    A row's sum may be off by the tolerance; rows off by more than 1e-9 are divided by their sum.
     """
+    what, states = f"the conditional of {variables[-1].name!r}", variables[-1].cardinality
     table = np.array(values, dtype=np.float64, order="C")
-    if table.ndim != 2 or table.shape[1] == 0:
-        raise SchemaError(f"{what}: probabilities must be (groups, states), got shape {table.shape}")
+    if table.ndim != 2 or table.shape[1] != states:
+        raise SchemaError(f"{what}: probabilities must be (groups, states), (any, {states}); got shape {table.shape}")
     if not np.isfinite(table).all():
         raise SchemaError(f"{what}: a probability is not a finite number ({_first(table, ~np.isfinite(table))})")
     if (table < 0).any():
@@ -562,13 +464,7 @@ def read_probabilities(fields: Fields, states: int) -> Probabilities:
 
 
 def check_cells(variables: Sequence[Column], what: str, limit: int = MOST_CELLS) -> int:
-    """Return the number of cells of a table over variables.
-
-    Raises
-    ------
-    StateSpaceError
-        When there are more than the limit.
-    """
+    """Return the number of cells of a table over variables; StateSpaceError when there are more than the limit."""
     cells = math.prod(variable.cardinality for variable in variables)
     if cells > limit:
         raise StateSpaceError(what, cells=cells, limit=limit, remedy="give the variable fewer parents or merge states")

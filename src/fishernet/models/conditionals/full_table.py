@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.fields import Fields, shown
-from fishernet.data import Counts, Variable
+from fishernet.data import Statistic, Variable
 from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import (
     Grouped,
@@ -26,7 +26,7 @@ Cells = npt.NDArray[np.float64]
 
 
 class FullTable(Grouped):
-    """P(child given its parents), one row a configuration.
+    """P(child given its parents), one row per configuration.
 
     Parameters
     ----------
@@ -63,20 +63,19 @@ class FullTable(Grouped):
         tolerance: float = 1e-9,
     ) -> None:
         name = variables[-1].name
-        states = variables[-1].cardinality
-        configurations = check_cells(variables, f"the conditional of {name!r}") // states
-        table = checked_probabilities(probabilities, f"the conditional of {name!r}", tolerance=tolerance)
-        if table.shape != (configurations, states):
+        configurations = check_cells(variables, f"the conditional of {name!r}") // variables[-1].cardinality
+        table = checked_probabilities(probabilities, variables, tolerance=tolerance)
+        if len(table) != configurations:
             raise SchemaError(
-                f"the conditional of {name!r} has {table.shape} probabilities; {configurations} configurations of its "
-                f"parents and {states} states need ({configurations}, {states})"
+                f"the conditional of {name!r} has {table.shape} probabilities, and its parents {configurations} "
+                "configurations; each needs a row"
             )
         super().__init__(child, parents, variables, probabilities=table)
 
     @classmethod
     def fit(
         cls,
-        counts: Counts,
+        statistic: Statistic,
         family: Sequence[int],
         variables: Sequence[Variable],
         *,
@@ -88,10 +87,10 @@ class FullTable(Grouped):
 
         Parameters
         ----------
-        counts : Counts
+        statistic : Statistic
             Of the family.
         family : sequence of int
-            Positions of the parents and then the child, among those that the counts name.
+            Positions of the parents and then the child in the source.
         variables : sequence of Variable
             Theirs.
         smoothing, ess
@@ -106,15 +105,11 @@ class FullTable(Grouped):
         ZeroProbabilityError
             When nothing is added and a configuration of the parents never occurs.
         """
-        if counts.left_out:
-            raise MissingValueError(
-                f"the conditional of {variables[-1].name!r} needs complete rows; {counts.left_out} rows have a missing "
-                "cell among it and its parents; read the table with missing 'drop' or 'state'",
-                counts={},
-                parameter="missing",
-            )
-        axes = [counts.variables.index(v) for v in family]
-        cells = counts.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
+        statistic.require_complete(
+            dict(zip(family, variables, strict=True)), f"the conditional of {variables[-1].name!r}"
+        )
+        axes = [statistic.variables.index(v) for v in family]
+        cells = statistic.table().transpose(axes).reshape(-1, variables[-1].cardinality).astype(np.float64)
         *parents, child = family if positions is None else positions
         return cls(child, parents, variables, normalized(cell_weights(cells, smoothing, ess), variables))
 
@@ -132,7 +127,7 @@ class FullTable(Grouped):
 
 
 class MergedTable(Grouped):
-    """P(child given its parents), one row a group of configurations.
+    """P(child given its parents), one row per group of configurations.
 
     Parameters
     ----------
@@ -142,10 +137,10 @@ class MergedTable(Grouped):
         Positions of the parents, in the order of the axes of `group_of`.
     variables : sequence of Variable
         The parents' variables in that order, then the child's.
-    group_of : array of int, one axis a parent
+    group_of : array of int, one axis per parent
         The group of every configuration.
     probabilities : (groups, r) array
-        One row a group; rows sum to 1.
+        One row per group; rows sum to 1.
 
     Raises
     ------
@@ -170,11 +165,9 @@ class MergedTable(Grouped):
         check_cells(variables[:-1], what)
         shape = tuple(variable.cardinality for variable in variables[:-1])
         groups = np.array(group_of, dtype=np.int32)
-        table = checked_probabilities(probabilities, what)
+        table = checked_probabilities(probabilities, variables)
         if groups.shape != shape:
             raise SchemaError(f"{what}: group_of has shape {groups.shape}; the parents' states need {shape}")
-        if table.shape[1] != variables[-1].cardinality:
-            raise SchemaError(f"{what}: {table.shape[1]} columns for {variables[-1].cardinality} states")
         if not np.array_equal(np.unique(groups), np.arange(table.shape[0])):
             raise SchemaError(f"{what}: group_of must use each of the groups 0 to {table.shape[0] - 1}, and no other")
         groups.flags.writeable = False
@@ -231,13 +224,7 @@ def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cel
 
 
 def normalized(weights: Cells, variables: Sequence[Variable]) -> Cells:
-    """Return each row divided by its sum.
-
-    Raises
-    ------
-    ZeroProbabilityError
-        When a row is all zeros, naming the first such configuration.
-    """
+    """Return each row divided by its sum; ZeroProbabilityError names the first configuration without any weight."""
     sums = weights.sum(axis=1, keepdims=True)
     empty = np.flatnonzero(sums == 0)
     if len(empty):

@@ -13,7 +13,7 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields
 from fishernet.base.names import listed
-from fishernet.data import Continuous, Scatter, Table
+from fishernet.data import Column, Statistic, Table
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers, log_normal
 from fishernet.models.gaussian_markov_network import checked_array
@@ -74,15 +74,24 @@ class LinearGaussian(Conditional):
         super().__init__(child, parents, variables, intercept=level, coefficients=slopes, sd=spread)
 
     @classmethod
-    def fit(cls, scatter: Scatter, family: Sequence[int], *, positions: Sequence[int] | None = None) -> Self:
+    def fit(
+        cls,
+        statistic: Statistic,
+        family: Sequence[int],
+        variables: Sequence[Column],
+        *,
+        positions: Sequence[int] | None = None,
+    ) -> Self:
         """Fit a regression by maximum likelihood.
 
         Parameters
         ----------
-        scatter : Scatter
-            Of columns that vary, the family's among them.
+        statistic : Statistic
+            Of the family; its columns vary.
         family : sequence of int
-            Positions of the parents and then the child in the scatter.
+            Positions of the parents and then the child in the source.
+        variables : sequence of Continuous
+            Theirs.
         positions : sequence of int, optional
             The family's positions in the network, where they are others.
 
@@ -91,19 +100,20 @@ class LinearGaussian(Conditional):
         SchemaError
             When the parents are collinear, or the child is a linear combination of them, as it is with too few rows.
         """
-        names = [scatter.names[v] for v in family]
-        at = list(family)
-        sizes = np.sqrt(np.diagonal(scatter.S)[at])
-        R = scatter.S[np.ix_(at, at)] / sizes[:, None] / sizes
-        _require_freedom(R, names, scatter.n)
+        names = [variable.name for variable in variables]
+        n = int(statistic.total)
+        at = [statistic.continuous.index(v) for v in family]
+        sizes = np.sqrt(np.diagonal(statistic.scatter)[at])
+        R = statistic.scatter[np.ix_(at, at)] / sizes[:, None] / sizes
+        _require_freedom(R, names, n)
         last = len(at) - 1
         slopes, rest = regression(R, last, range(last))
         slopes = slopes * sizes[last] / sizes[:last]
-        mean = scatter.mean[at]
-        *parents, child = at if positions is None else positions
+        mean = statistic.mean[at]
+        *parents, child = family if positions is None else positions
         intercept = float(mean[last] - slopes @ mean[:last])
-        sd = float(sizes[last] * math.sqrt(rest / scatter.n))
-        return cls(child, parents, [Continuous(name) for name in names], intercept, slopes, sd)
+        sd = float(sizes[last] * math.sqrt(rest / n))
+        return cls(child, parents, variables, intercept, slopes, sd)
 
     @property
     def n_parameters(self) -> int:
@@ -130,10 +140,7 @@ class LinearGaussian(Conditional):
     def information(self, of_parents: tuple[Numbers, Numbers]) -> Numbers:
         """Return the mean product of (1, parents) with itself over sd^2, and 2 / sd^2, (n_parameters, n_parameters).
 
-        Parameters
-        ----------
-        of_parents : (m,) and (m, m) array
-            The mean and the covariance of the parents.
+        `of_parents` is the mean (m,) and the covariance (m, m) of the parents.
         """
         mean, covariance = of_parents
         inputs = np.concatenate([[1.0], mean])
@@ -197,17 +204,7 @@ class LinearGaussian(Conditional):
 def joint_moments(regressions: Sequence[Conditional], order: Sequence[int]) -> tuple[Numbers, Numbers]:
     """Return the mean (d,) and the covariance (d, d) of variables with linear-Gaussian conditionals.
 
-    Parameters
-    ----------
-    regressions : sequence of Conditional
-        One a variable, by position.
-    order : sequence of int
-        The positions, parents before children.
-
-    Raises
-    ------
-    SchemaError
-        When one is not linear-Gaussian.
+    `order` has the positions, parents before children. SchemaError when a conditional is not linear-Gaussian.
     """
     d = len(regressions)
     mean = np.zeros(d)
@@ -238,10 +235,7 @@ def joint_precision(regressions: Sequence[Conditional]) -> Numbers:
 def regression(S: Numbers, child: int, parents: Sequence[int]) -> tuple[Numbers, float]:
     """Return the coefficients of a variable on others, (n_parents,), and the variance that they leave.
 
-    Parameters
-    ----------
-    S : (d, d) array
-        A covariance matrix, or any multiple of one; positive definite on the parents.
+    S is a covariance matrix (d, d), or any multiple of one, that is positive definite on the parents.
     """
     at = list(parents)
     if not at:

@@ -51,7 +51,7 @@ class ProductConditional(Grouped):
     variables : sequence of Variable
         The parents' variables in that order, then the child's.
     factors : sequence of (positions, array)
-        Each array has one axis a position, and each has the child among its positions.
+        Each array has one axis per position, and each has the child among its positions.
 
     Raises
     ------
@@ -86,15 +86,7 @@ class ProductConditional(Grouped):
 
     @property
     def probabilities(self) -> Probabilities:
-        """One row a configuration of the parents, (q, r).
-
-        Raises
-        ------
-        StateSpaceError
-            When there are more than 2**28 cells.
-        ZeroProbabilityError
-            When a configuration leaves no state.
-        """
+        """One row per configuration of the parents, (q, r); each must leave a state."""
         check_cells(self.variables, f"the conditional of {self.variables[-1].name!r}")
         positions = (*self.parents, self.child)
         logs = np.zeros(self._shape)
@@ -218,13 +210,7 @@ def read_factor(
 ) -> tuple[tuple[int, ...], Probabilities]:
     """Return the factor that the fields describe: the positions of its axes, and its values.
 
-    Parameters
-    ----------
-    fields : Fields
-    positions : mapping from name to position
-        Of the variables that it may be over.
-    variables : mapping from position to Variable
-        The same variables.
+    `positions` and `variables` are those that it may be over.
     """
     axes = fields.positions("variables", positions)
     shape = [variables[v].cardinality for v in axes]

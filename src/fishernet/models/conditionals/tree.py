@@ -1,4 +1,4 @@
-"""A decision tree: each leaf is a group of configurations that share a row of probabilities (P2, section 6)."""
+"""A decision tree: each leaf is a group of configurations that share a row of probabilities."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Split:
 
 
 class TreeConditional(Grouped):
-    """P(child given its parents), one row a leaf of a decision tree.
+    """P(child given its parents), one row per leaf of a decision tree.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class TreeConditional(Grouped):
     tree : Split or int
         The root; ``0`` is a tree of one leaf.
     probabilities : (leaves, r) array
-        One row a leaf; rows sum to 1.
+        One row per leaf; rows sum to 1.
 
     Raises
     ------
@@ -85,11 +85,7 @@ class TreeConditional(Grouped):
         probabilities: npt.ArrayLike,
     ) -> None:
         name = variables[-1].name
-        rows = checked_probabilities(probabilities, f"the conditional of {name!r}")
-        if rows.shape[1] != variables[-1].cardinality:
-            raise SchemaError(
-                f"the conditional of {name!r} has {rows.shape[1]} states, not {variables[-1].cardinality}"
-            )
+        rows = checked_probabilities(probabilities, variables)
         cardinalities = {p: v.cardinality for p, v in zip(parents, variables, strict=False)}
         leaves = sorted(_leaves(tree, cardinalities, name))
         if leaves != list(range(rows.shape[0])):
@@ -147,13 +143,7 @@ class TreeConditional(Grouped):
         return lines
 
     def group_map(self) -> npt.NDArray[np.int64]:
-        """Return the leaf of each configuration.
-
-        Raises
-        ------
-        StateSpaceError
-            When there are more than 2**24 configurations; `nodes` has no such limit.
-        """
+        """Return the leaf of each configuration, of at most 2**24; `nodes` has no such limit."""
         n = check_cells(self.variables[:-1], f"the configurations of {self.name!r}", MOST_MAPPED)
         states = np.unravel_index(np.arange(n), self._shape[:-1]) if self.parents else ()
         return self._groups_of([np.asarray(s, dtype=np.int64) for s in states], n)
@@ -216,15 +206,7 @@ def _path(node: Split | int, group: int, box: Mapping[int, tuple[int, ...]]) -> 
 
 
 def read_tree(fields: Fields, of: Mapping[str, tuple[int, Variable]]) -> Split | int:
-    """Return the tree that the nodes describe.
-
-    Parameters
-    ----------
-    fields : Fields
-        Of the conditional.
-    of : mapping
-        For each parent's name its position and variable.
-    """
+    """Return the tree that a conditional's fields describe; `of` has each parent's position and variable by name."""
     nodes = fields.objects("nodes")
     if not nodes:
         raise fields.wrong("a tree needs a node", "nodes")

@@ -1,7 +1,4 @@
-"""Symbols and codes: a symbol is looked up once, here; from then on there are codes.
-
-Checks of what a model of sequences is made of.
-"""
+"""Symbols and codes: a symbol is looked up once, here; from then on there are codes. And checks of probabilities."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, UnknownStateError
+from fishernet.base.value import Value
 
 Symbol = Hashable
 
@@ -22,18 +20,12 @@ TABLE_POINTS = 256  # characters whose codes are looked up; alphabets of others 
 
 @dataclass(frozen=True, eq=False)
 class Strings:
-    """Strings as codes, one after the other.
-
-    Attributes
-    ----------
-    codes : (total length,) int32
-        Positions in the alphabet.
-    offsets : (n_strings + 1,) int64
-        String i is ``codes[offsets[i]:offsets[i + 1]]``.
-    """
+    """Strings as codes, one after the other."""
 
     codes: npt.NDArray[np.int32]
+    """(total length,) positions in the alphabet."""
     offsets: npt.NDArray[np.int64]
+    """(n_strings + 1,) string i is ``codes[offsets[i]:offsets[i + 1]]``."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -44,7 +36,7 @@ class Strings:
         return np.diff(self.offsets)
 
 
-class Alphabet:
+class Alphabet(Value):
     """The symbols of strings, in order; immutable.
 
     Parameters
@@ -52,7 +44,7 @@ class Alphabet:
     symbols : iterable
         Distinct; each a character, or anything that can be a key.
     unknown : symbol, optional
-        What a symbol outside the alphabet is taken for; without it, such a symbol is an error.
+        What a symbol outside the alphabet is taken for; by default such a symbol is an error.
 
     Raises
     ------
@@ -67,20 +59,25 @@ class Alphabet:
     array([2, 0, 3], dtype=int32)
     """
 
-    __slots__ = ("_code", "_points", "_symbols", "_unknown")
+    __slots__ = ("_code", "_points", "symbols", "unknown")
+
+    symbols: tuple[Any, ...]
+    """The symbols, in order."""
+    unknown: Any
+    """What a symbol outside the alphabet is taken for; None where it is an error."""
 
     def __init__(self, symbols: Iterable[Symbol], *, unknown: Symbol | None = None) -> None:
-        self._symbols = tuple(symbol.item() if isinstance(symbol, np.generic) else symbol for symbol in symbols)
-        self._code = {symbol: code for code, symbol in enumerate(self._symbols)}
-        if not self._symbols:
+        plain = tuple(symbol.item() if isinstance(symbol, np.generic) else symbol for symbol in symbols)
+        self._set(symbols=plain, unknown=unknown)
+        self._code = {symbol: code for code, symbol in enumerate(self.symbols)}
+        if not self.symbols:
             raise SchemaError("an alphabet needs symbols")
-        if len(self._code) < len(self._symbols):
-            twice = next(symbol for code, symbol in enumerate(self._symbols) if self._code[symbol] != code)
+        if len(self._code) < len(self.symbols):
+            twice = next(symbol for code, symbol in enumerate(self.symbols) if self._code[symbol] != code)
             raise SchemaError(f"the symbol {twice!r} is in the alphabet twice")
         if unknown is not None and unknown not in self._code:
             raise SchemaError(f"unknown symbols are to be taken for {unknown!r}, which is not in the alphabet")
-        self._unknown = unknown
-        self._points = CodePoints([str(symbol) for symbol in self._symbols]) if self.is_text else None
+        self._points = CodePoints([str(symbol) for symbol in self.symbols]) if self.is_text else None
 
     @classmethod
     def of(cls, symbols: Iterable[Hashable] | Alphabet) -> Alphabet:
@@ -92,11 +89,6 @@ class Alphabet:
         """Return the alphabet of the symbols that occur in strings: sorted, or by appearance where they cannot be.
 
         One symbol, which stands for those that are not known, may be left out.
-
-        Raises
-        ------
-        SchemaError
-            When one string is given in place of a list of them, or there is no symbol at all.
         """
         if isinstance(strings, str | bytes):
             raise SchemaError("a list of strings is needed, not one string; write [string]")
@@ -115,37 +107,20 @@ class Alphabet:
         except TypeError:
             return cls(symbols)
 
-    @property
-    def symbols(self) -> tuple[Any, ...]:
-        """The symbols, in order."""
-        return self._symbols
-
-    @property
-    def unknown(self) -> Any:
-        """What a symbol outside the alphabet is taken for; None where it is an error."""
-        return self._unknown
-
     def __len__(self) -> int:
-        return len(self._symbols)
+        return len(self.symbols)
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not Alphabet:
-            return NotImplemented
-        return (self._symbols, self._unknown) == (other._symbols, other._unknown)
+    def _parts(self) -> tuple[Any, ...]:
+        return (self.symbols,)
 
-    def __hash__(self) -> int:
-        return hash((self._symbols, self._unknown))
+    def _options(self) -> dict[str, Any]:
+        return {"unknown": self.unknown}
 
     def __repr__(self) -> str:
-        return f"Alphabet({list(self._symbols)!r})"
+        return f"Alphabet({list(self.symbols)!r})"
 
     def encode(self, strings: Iterable[Sequence[Symbol]]) -> Strings:
-        """Return strings as codes.
-
-        Parameters
-        ----------
-        strings : iterable of strings
-            Each a str or a sequence of symbols; it may be empty.
+        """Return strings as codes; each string is a str or a sequence of symbols, and may be empty.
 
         Raises
         ------
@@ -165,14 +140,14 @@ class Alphabet:
             offsets = _offsets(map(len, parts))
             codes = np.concatenate([*parts, np.zeros(0, np.int32)])
         if (codes < 0).any():
-            if self._unknown is None:
+            if self.unknown is None:
                 self._refuse(listed, offsets, int(np.argmax(codes < 0)))
-            codes[codes < 0] = self._code[self._unknown]
+            codes[codes < 0] = self._code[self.unknown]
         return Strings(codes, offsets)
 
     def decode(self, codes: Iterable[int]) -> list[Any]:
         """Return the symbols of codes."""
-        return [self._symbols[code] for code in codes]
+        return [self.symbols[code] for code in codes]
 
     def string(self, codes: Iterable[int]) -> str | list[Any]:
         """Return the string of codes: a str where all symbols are single characters, otherwise a list."""
@@ -182,11 +157,11 @@ class Alphabet:
     @property
     def is_text(self) -> bool:
         """Whether all symbols are single characters."""
-        return all(isinstance(symbol, str) and len(symbol) == 1 for symbol in self._symbols)
+        return all(isinstance(symbol, str) and len(symbol) == 1 for symbol in self.symbols)
 
     def _look_up(self, string: Sequence[Symbol], number: int) -> npt.NDArray[np.int32]:
         """Return the codes of one string, -1 for a symbol outside the alphabet."""
-        if isinstance(string, np.ndarray) and self._symbols == tuple(range(len(self))) and string.dtype.kind in "iu":
+        if isinstance(string, np.ndarray) and self.symbols == tuple(range(len(self))) and string.dtype.kind in "iu":
             inside = (string >= 0) & (string < len(self))
             return np.where(inside, string, -1).astype(np.int32).ravel()
         symbols = string.tolist() if isinstance(string, np.ndarray) else string
@@ -199,7 +174,7 @@ class Alphabet:
         number = int(np.searchsorted(offsets, at, side="right")) - 1
         position = at - int(offsets[number])
         symbol = strings[number][position]
-        shown = ", ".join(map(repr, self._symbols[:MOST_SHOWN])) + (", ..." if len(self) > MOST_SHOWN else "")
+        shown = ", ".join(map(repr, self.symbols[:MOST_SHOWN])) + (", ..." if len(self) > MOST_SHOWN else "")
         raise UnknownStateError(
             f"string {number} has the symbol {symbol!r} at position {position}, which is not in the alphabet ({shown})",
             variable=f"string {number}",
@@ -229,6 +204,14 @@ class CodePoints:
         return np.where(self._points[place] == points, self._order[place], np.int32(-1))
 
 
+def alphabet_of_columns(symbols: Iterable[Hashable] | Alphabet | None, n_columns: int) -> Alphabet:
+    """Return the alphabet of so many columns of an emission: 0, 1, ... by default."""
+    alphabet = Alphabet.of(range(n_columns) if symbols is None else symbols)
+    if len(alphabet) != n_columns:
+        raise SchemaError(f"the alphabet has {len(alphabet)} symbols, and emission columns for {n_columns}")
+    return alphabet
+
+
 def _offsets(lengths: Iterable[int]) -> npt.NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.fromiter(lengths, np.int64))]).astype(np.int64)
 
@@ -239,22 +222,9 @@ ROUNDING = 1e-9
 
 
 def checked_rows(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...], *, most: bool = False) -> Numbers:
-    """Return probabilities, read-only, whose last axis sums to 1.
+    """Return probabilities, read-only, whose last axis sums to 1, or with `most` to at most 1.
 
-    Parameters
-    ----------
-    values : array_like
-    what : str
-        Whose they are, for messages.
-    shape : tuple
-        What shape they must have; None is any size from 1.
-    most : bool
-        Sums may also be below 1.
-
-    Raises
-    ------
-    SchemaError
-        When the shape is another, a number is not finite or negative, or a sum is not 1.
+    A size of None in the shape is any from 1 on; `what` they are is for messages.
     """
     array = checked_numbers(values, what, shape)
     sums = array.sum(axis=-1)

@@ -1,16 +1,15 @@
-"""The Fisher information of a Markov chain, exactly.
+"""How a Markov chain goes from context to context: draws, and the Fisher information, exactly.
 
 The score of a step c after u is a martingale difference where p(c | u) > 0, so that scores of different steps are
-uncorrelated and the information is one block a context::
+uncorrelated and the information is one block per context::
 
     (expected steps from u) (diag(1 / p) - 1)
 
 Where p(c | u) = 0 the score is -1 for each step from u, whatever it is. Its products with the others need the expected
 steps from u after each step, which are found backward in time.
 
-Drawing strings of a Markov chain, all of them one symbol further at a time.
-
-How a Markov chain goes from context to context.
+Throughout, `rows` are P(next | context), (n_contexts, n_symbols) or with a last column for the end, and `start` is
+P(first context), (n_contexts,).
 """
 
 from __future__ import annotations
@@ -29,19 +28,7 @@ Codes = npt.NDArray[np.int64]
 def draw_codes(
     rows: Numbers, start: Numbers, order: int, n_symbols: int, lengths: Codes, random: np.random.Generator
 ) -> list[Codes]:
-    """Draw strings as codes.
-
-    Parameters
-    ----------
-    rows : (n_contexts, n_symbols or n_symbols + 1) array
-        P(next | context); code n_symbols is the end, after which nothing comes.
-    start : (n_contexts,) array
-        P(first context).
-    order, n_symbols : int
-    lengths : (n,) int64 array
-        How long each string is at most, not less than `order`.
-    random : numpy.random.Generator
-    """
+    """Draw strings as codes, each at most as long as said (not less than `order`); after the end nothing comes."""
     thresholds = rows.cumsum(axis=1)
     thresholds = (thresholds / thresholds[:, -1:])[:, :-1]  # the last possible symbol ends at 1 exactly
     first = start.cumsum()
@@ -86,20 +73,7 @@ def next_contexts(n_contexts: int, n_symbols: int) -> Places:
 
 
 def reached_contexts(rows: Numbers, start: Numbers) -> Places:
-    """Return the contexts that strings come to, ascending.
-
-    Parameters
-    ----------
-    rows : (n_contexts, n_symbols + 1) array
-        P(next | context); the last column is the end.
-    start : (n_contexts,) array
-        P(first context).
-
-    Raises
-    ------
-    FishernetError
-        When from one of them no string ever ends.
-    """
+    """Return the contexts that strings come to, ascending; FishernetError when from one of them no string ever ends."""
     leads, following = rows[:, :-1] > 0, next_contexts(rows.shape[0], rows.shape[1] - 1)
     reached, new = start > 0, np.flatnonzero(start > 0)
     while len(new):
@@ -134,16 +108,7 @@ def transient_system(rows: Numbers, start: Numbers) -> tuple[Places, Numbers]:
 
 
 def information_of_length(rows: Numbers, start: Numbers, n_steps: int) -> Numbers:
-    """Return the information of strings with that many steps, (rows.size, rows.size).
-
-    Parameters
-    ----------
-    rows : (n_contexts, n_symbols) array
-        P(next | context).
-    start : (n_contexts,) array
-        P(first context).
-    n_steps : int
-    """
+    """Return the information of strings with that many steps, (rows.size, rows.size)."""
     moves = Moves(rows, next_contexts(rows.shape[0], rows.shape[1]))
     now, before = start, []
     for _ in range(n_steps):
@@ -163,15 +128,7 @@ def information_of_length(rows: Numbers, start: Numbers, n_steps: int) -> Number
 
 
 def information_until_end(rows: Numbers, start: Numbers) -> Numbers:
-    """Return the information of strings that end by themselves, (rows.size, rows.size).
-
-    Parameters
-    ----------
-    rows : (n_contexts, n_symbols + 1) array
-        P(next | context); the last column is the end.
-    start : (n_contexts,) array
-        P(first context).
-    """
+    """Return the information of strings that stop by an end symbol, (rows.size, rows.size)."""
     here, system = transient_system(rows, start)
     visits = np.zeros(len(start))
     visits[here] = np.linalg.solve(system.T, start[here])
@@ -186,15 +143,9 @@ def information_until_end(rows: Numbers, start: Numbers) -> Numbers:
 def _assembled(rows: Numbers, visits: Numbers, marked: Places, after: Numbers) -> Numbers:
     """Return the information.
 
-    Parameters
-    ----------
-    rows : (n_contexts, width) array
-    visits : (n_contexts,) array
-        Expected steps from each context.
-    marked : (n_marked,) array
-        The contexts with a symbol of probability 0.
-    after : (n_contexts, width, n_marked) array
-        Expected steps from a marked context after a step, summed over the times when that step's context is there.
+    `visits` are the expected steps from each context, `marked` the contexts with a symbol of probability 0, and `after`
+    (n_contexts, width, n_marked) the expected steps from a marked context after a step, summed over the times when that
+    step's context is there.
     """
     n_contexts, width = rows.shape
     inverse = np.divide(1.0, rows, out=np.zeros_like(rows), where=rows > 0)

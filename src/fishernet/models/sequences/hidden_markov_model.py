@@ -1,4 +1,4 @@
-"""A hidden Markov model over sequences of symbols (P3, 12.1.4, 12.1.5 and 12.2.2)."""
+"""A hidden Markov model over sequences of symbols (Shawe-Taylor and Cristianini, 2004, chapter 12)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, generator
-from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_numbers, checked_rows
+from fishernet.base.value import Value
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
 from fishernet.models.sequences.hmm_counts import (
     ExpectedCounts,
     Parameters,
@@ -29,7 +30,7 @@ Strings = Iterable[Sequence[Hashable]]
 MOST_ENUMERATED = 2**20  # symbols of all strings of a length
 
 
-class HiddenMarkovModel:
+class HiddenMarkovModel(Value):
     """A hidden Markov model; immutable.
 
     A trajectory begins in a state drawn from `initial`, draws a symbol in every state, and moves on by `transition`.
@@ -57,7 +58,7 @@ class HiddenMarkovModel:
     emission : (n_states, n_symbols) array
         ``emission[a, s]`` is P(symbol s | a); with `empty` one column more.
     alphabet : iterable of symbols, or Alphabet, optional
-        0, 1, ... without it.
+        Default: 0, 1, ...
     final : (n_states,) array, optional
         ``final[a]`` is the probability of stopping after a. Rows of `transition` then sum to 1 - final[a], and what
         `initial` lacks to 1 is the probability of stopping at once. Without it a string ends where it ends.
@@ -91,7 +92,20 @@ class HiddenMarkovModel:
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    __slots__ = ("__weakref__", "_alphabet", "_emission", "_empty", "_final", "_initial", "_native", "_transition")
+    __slots__ = ("_native", "alphabet", "emission", "empty", "final", "initial", "transition")
+
+    alphabet: Alphabet
+    """The symbols."""
+    initial: Numbers
+    """(n_states,) P(first state)."""
+    transition: Numbers
+    """(n_states, n_states) P(a | b) in row b, column a."""
+    emission: Numbers
+    """(n_states, n_symbols) P(symbol | state); without the empty symbol, so rows may sum to less than 1."""
+    empty: Numbers | None
+    """(n_states,) P(no symbol | state), or None when every state has a symbol."""
+    final: Numbers | None
+    """(n_states,) P(stop | state), or None."""
 
     def __init__(
         self,
@@ -103,19 +117,18 @@ class HiddenMarkovModel:
         final: npt.ArrayLike | None = None,
         empty: bool = False,
     ) -> None:
-        stops = final is not None
-        self._initial = checked_rows(initial, "initial", (None,), most=stops)
-        n = len(self._initial)
-        self._final = None if final is None else checked_numbers(final, "final", (n,))
-        self._transition = _checked_transition(transition, self._final, n)
-        rows = checked_rows(emission, "emission", (n, None))
-        self._emission, self._empty = _divided(rows, empty)
-        n_symbols = self._emission.shape[1]
-        if alphabet is None:
-            alphabet = range(n_symbols)
-        self._alphabet = Alphabet.of(alphabet)
-        if len(self._alphabet) != n_symbols:
-            raise SchemaError(f"the alphabet has {len(self._alphabet)} symbols, and emission columns for {n_symbols}")
+        starts = checked_rows(initial, "initial", (None,), most=final is not None)
+        n = len(starts)
+        stops = None if final is None else checked_numbers(final, "final", (n,))
+        symbols, none = _divided(checked_rows(emission, "emission", (n, None)), empty)
+        self._set(
+            alphabet=alphabet_of_columns(alphabet, symbols.shape[1]),
+            initial=starts,
+            transition=_checked_transition(transition, stops, n),
+            emission=symbols,
+            empty=none,
+            final=stops,
+        )
         self._native: _core.HiddenMarkov | None = None
 
     @classmethod
@@ -127,7 +140,7 @@ class HiddenMarkovModel:
         model : object
             With ``startprob_``, ``transmat_`` and ``emissionprob_``.
         alphabet : iterable of symbols, or Alphabet, optional
-            0, 1, ... without it.
+            Default: 0, 1, ...
 
         Raises
         ------
@@ -144,37 +157,7 @@ class HiddenMarkovModel:
     @property
     def n_states(self) -> int:
         """The number of states."""
-        return len(self._initial)
-
-    @property
-    def alphabet(self) -> Alphabet:
-        """The symbols."""
-        return self._alphabet
-
-    @property
-    def initial(self) -> Numbers:
-        """(n_states,) P(first state)."""
-        return self._initial
-
-    @property
-    def transition(self) -> Numbers:
-        """(n_states, n_states) P(a | b) in row b, column a."""
-        return self._transition
-
-    @property
-    def emission(self) -> Numbers:
-        """(n_states, n_symbols) P(symbol | state); without the empty symbol, so rows may sum to less than 1."""
-        return self._emission
-
-    @property
-    def empty(self) -> Numbers | None:
-        """(n_states,) P(no symbol | state), or None when every state has a symbol."""
-        return self._empty
-
-    @property
-    def final(self) -> Numbers | None:
-        """(n_states,) P(stop | state), or None."""
-        return self._final
+        return len(self.initial)
 
     @property
     def stop_at_once(self) -> float:
@@ -184,7 +167,7 @@ class HiddenMarkovModel:
     @property
     def parameters(self) -> Parameters:
         """All parameters."""
-        return Parameters(self._initial, self._transition, self._emission, self._final, self._empty)
+        return Parameters(self.initial, self.transition, self.emission, self.final, self.empty)
 
     @property
     def n_parameters(self) -> int:
@@ -193,16 +176,10 @@ class HiddenMarkovModel:
 
     @property
     def native(self) -> _core.HiddenMarkov:
-        """The model as the core sees it.
-
-        Raises
-        ------
-        SchemaError
-            When states without a symbol can follow one another forever.
-        """
+        """The model as the core sees it; SchemaError when states without a symbol can follow one another forever."""
         if self._native is None:
             native = _core.HiddenMarkov(
-                self._initial, self._transition, self._emission, self._empty, self._final, self.stop_at_once
+                self.initial, self.transition, self.emission, self.empty, self.final, self.stop_at_once
             )
             if native.singular >= 0:
                 raise SchemaError(
@@ -227,7 +204,7 @@ class HiddenMarkovModel:
         UnknownStateError
             When a symbol is not in the alphabet.
         """
-        encoded = self._alphabet.encode(strings)
+        encoded = self.alphabet.encode(strings)
         return self.native.log_prob(encoded.codes, encoded.offsets)
 
     @overload
@@ -239,34 +216,30 @@ class HiddenMarkovModel:
     def posterior(
         self, strings: Strings, *, return_log_prob: bool = False
     ) -> list[Numbers] | tuple[list[Numbers], Numbers]:
-        """Return P(state of the symbol | string) for every symbol, one (length, n_states) array a string.
+        """Return P(state of the symbol | string) for every symbol, one (length, n_states) array per string.
 
-        Parameters
-        ----------
-        strings : iterable of strings
-        return_log_prob : bool
-            Whether the log-probability of each string comes too, (n,) float64; it costs nothing more.
+        With `return_log_prob` the log-probability of each string comes too, (n,) float64; it costs nothing more.
 
         Raises
         ------
         ZeroProbabilityError
             When a string is impossible.
         """
-        encoded = self._alphabet.encode(strings)
+        encoded = self.alphabet.encode(strings)
         flat, logs = self.native.posterior(encoded.codes, encoded.offsets)
         require_possible(logs)
         shares = [flat[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
         return (shares, logs) if return_log_prob else shares
 
     def decode(self, strings: Strings, *, method: str = "viterbi") -> list[npt.NDArray[np.int32]]:
-        """Return the state of every symbol, one (length,) int32 array a string.
+        """Return the state of every symbol, one (length,) int32 array per string.
 
         Parameters
         ----------
         strings : iterable of strings
         method : {"viterbi", "posterior"}
             Along the most probable trajectory, whose states without a symbol are left out; or the most probable state
-            of each symbol by itself. Ties go to the first state.
+            of each symbol on its own. Ties go to the first state.
 
         Raises
         ------
@@ -279,30 +252,22 @@ class HiddenMarkovModel:
             return [share.argmax(axis=1).astype(np.int32) for share in self.posterior(strings)]
         if method != "viterbi":
             raise SchemaError(f"unknown method {method!r}; there are 'viterbi' and 'posterior'")
-        encoded = self._alphabet.encode(strings)
+        encoded = self.alphabet.encode(strings)
         states = best_states(self.parameters, encoded)
         return [states[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
 
     def expected_counts(self, strings: Strings) -> ExpectedCounts:
-        """Return how often the trajectories of each string are expected to use each parameter.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a string is impossible.
-        StateSpaceError
-            When they would not fit.
-        """
-        return counts_of_each(self.native, self.parameters, self._alphabet.encode(strings))
+        """Return how often the trajectories of each string are expected to use each parameter."""
+        return counts_of_each(self.native, self.parameters, self.alphabet.encode(strings))
 
     def fisher_scores(self, strings: Strings, *, parameters: Sequence[str] | None = None) -> Numbers:
-        """Return the derivatives of the log-probability of each string by the parameters (P3, 12.2.2).
+        """Return the derivatives of the log-probability of each string by the parameters.
 
         Parameters
         ----------
         strings : iterable of strings
         parameters : sequence of str, optional
-            Some of "emission", "transition", "initial" and "final"; all without it.
+            Some of "emission", "transition", "initial" and "final"; by default all.
 
         Returns
         -------
@@ -326,31 +291,26 @@ class HiddenMarkovModel:
             raise SchemaError(
                 f"parameters must be some of {', '.join(map(repr, known))}, in a list; got {parameters!r}"
             )
-        return scores(self.native, self.parameters, self._alphabet.encode(strings), wanted)
+        return scores(self.native, self.parameters, self.alphabet.encode(strings), wanted)
 
     def fisher_information(self, *, length: int | None = None, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the Fisher information of strings of one length, by enumeration, (n_parameters, n_parameters).
 
-        Raises
-        ------
-        SchemaError
-            When there is no length.
-        StateSpaceError
-            When there are too many strings; of a model with a final state or an empty symbol there are infinitely many.
+        There must not be too many; of a model with a final state or an empty symbol there are infinitely many.
         """
         what = "the strings of a model with a final state or an empty symbol"
         remedy = "simulate the information"
-        if self._final is not None or self._empty is not None:
+        if self.final is not None or self.empty is not None:
             raise StateSpaceError(what, cells=math.inf, limit=MOST_ENUMERATED, remedy=remedy)
         if length is None or length < 0:
             raise SchemaError(
                 f"a model without a final state knows no lengths: give length, an integer from 0; got {length!r}"
             )
-        n_symbols = len(self._alphabet)
+        n_symbols = len(self.alphabet)
         cells = n_symbols**length * max(length, 1)
         if cells > MOST_ENUMERATED:
             raise StateSpaceError(f"the strings of length {length}", cells=cells, limit=MOST_ENUMERATED, remedy=remedy)
-        strings = [self._alphabet.decode(codes) for codes in itertools.product(range(n_symbols), repeat=length)]
+        strings = [self.alphabet.decode(codes) for codes in itertools.product(range(n_symbols), repeat=length)]
         logs = self.log_prob(strings)
         possible = [string for string, log in zip(strings, logs, strict=True) if log > -np.inf]
         derivatives = self.fisher_scores(possible, parameters=parameters)
@@ -379,37 +339,18 @@ class HiddenMarkovModel:
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise SchemaError(f"the number of strings must be an integer from 0, got {n!r}")
-        return [self._alphabet.string(codes) for codes in draw(self.parameters, int(n), length, generator(seed))]
+        return [self.alphabet.string(codes) for codes in draw(self.parameters, int(n), length, generator(seed))]
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not HiddenMarkovModel:
-            return NotImplemented
-        mine, theirs = self.parameters.by_name(), other.parameters.by_name()
-        same = mine.keys() == theirs.keys() and (self._empty is None) == (other._empty is None)
-        return (
-            same
-            and self._alphabet == other._alphabet
-            and all(np.array_equal(mine[name], theirs[name]) for name in mine)
-        )
+    def _parts(self) -> tuple[Any, ...]:
+        return self.initial, self.transition, self.parameters.by_name()["emission"]
 
-    def __hash__(self) -> int:
-        return hash((self._alphabet, self._initial.tobytes(), self._transition.tobytes()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        emission = self.parameters.by_name()["emission"]
-        parts = (self._initial, self._transition, emission, self._alphabet, self._final, self._empty is not None)
-        return _rebuilt, parts
+    def _options(self) -> dict[str, Any]:
+        return {"alphabet": self.alphabet, "final": self.final, "empty": self.empty is not None}
 
     def __repr__(self) -> str:
-        extras = [word for word, there in (("final", self._final), ("empty", self._empty)) if there is not None]
+        extras = [word for word, there in (("final", self.final), ("empty", self.empty)) if there is not None]
         more = "".join(f", {word}" for word in extras)
-        return f"HiddenMarkovModel({self.n_states} states, {len(self._alphabet)} symbols{more})"
-
-
-def _rebuilt(
-    initial: Numbers, transition: Numbers, emission: Numbers, alphabet: Alphabet, final: Numbers | None, empty: bool
-) -> HiddenMarkovModel:
-    return HiddenMarkovModel(initial, transition, emission, alphabet=alphabet, final=final, empty=empty)
+        return f"HiddenMarkovModel({self.n_states} states, {len(self.alphabet)} symbols{more})"
 
 
 def _normalized(rows: npt.ArrayLike) -> Numbers:

@@ -1,13 +1,8 @@
-"""How often the trajectories of a string are expected to use each parameter of a hidden Markov model, and its scores.
+"""What the trajectories of a hidden Markov model tell: expected counts and scores, the best one, and draws.
 
-Both follow from the derivatives of the likelihood by every parameter as it stands (P3, 12.2.2): a count is the
-derivative times the parameter, a score what is left of it when the parameter's row is kept normalized.
-
-The most probable trajectory of a string (Viterbi), its states without a symbol taken out.
-
-Drawing strings from a hidden Markov model, all strings a step at a time.
-
-All strings of one length.
+Counts and scores follow from the derivatives of the likelihood by every parameter as it stands (Shawe-Taylor and
+Cristianini, 2004, section 12.2.2): a count is the derivative times the parameter, a score what is left of it when the
+parameter's row is kept normalized.
 """
 
 from __future__ import annotations
@@ -103,8 +98,8 @@ def counts_of_each(native: _core.HiddenMarkov, model: Parameters, strings: Strin
 def scores(native: _core.HiddenMarkov, model: Parameters, strings: Strings, wanted: Sequence[str]) -> Numbers:
     """Return the scores of each string, (n, columns), in the order of the parameters.
 
-    With p = c psi / sum(psi) over a row the derivative by psi at p is that by p, less what the row is used (ERRATA of
-    P3, 18 to 20): every use of the row is one use of one of its parameters.
+    With p = c psi / sum(psi) over a row the derivative by psi at p is that by p, less what the row is used: every use
+    of the row is one use of one of its parameters.
     """
     blocks, _ = _derivatives(native, model, strings, 1, transitions="transition" in wanted or "final" in wanted)
     parameters = model.by_name()

@@ -1,4 +1,4 @@
-"""A Markov chain of any order over sequences of symbols (P3, example 12.32 and remark 12.33).
+"""A Markov chain of any order over sequences of symbols (Shawe-Taylor and Cristianini, 2004, example 12.32).
 
 The next symbol is drawn given the last k, the *context* u: ``P(s) = prod_j p(s_{j+k} | s_j ... s_{j+k-1})``, given the
 first k symbols. With an end symbol the string also draws after each context whether it stops there.
@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.base.random import Seed, stream_key
+from fishernet.base.random import Seed, draw_count, stream_key
+from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
 from fishernet.models.sequences.alphabet import Strings as Encoded
 from fishernet.models.sequences.chain_information import (
@@ -39,7 +40,7 @@ MOST_SCORES = 2**31
 MOST_INFORMATION = 2**27
 
 
-class MarkovChain:
+class MarkovChain(Value):
     """A Markov chain of any order; immutable.
 
     Parameters
@@ -77,7 +78,18 @@ class MarkovChain:
     array([[-0.889,  8.   ,  0.   ,  0.   ]])
     """
 
-    __slots__ = ("__weakref__", "_alphabet", "_end", "_order", "_start", "_transition")
+    __slots__ = ("alphabet", "end", "order", "start", "transition")
+
+    alphabet: Alphabet
+    """The symbols."""
+    order: int
+    """The length of a context."""
+    transition: Numbers
+    """(n_symbols, ..., n_symbols + end) P(next | context)."""
+    end: bool
+    """Whether strings stop by an end symbol."""
+    start: Numbers
+    """(n_symbols, ...) P(first symbols), one axis for each symbol of a context."""
 
     def __init__(
         self,
@@ -88,74 +100,43 @@ class MarkovChain:
         end: bool = False,
         start: npt.ArrayLike | None = None,
     ) -> None:
-        self._alphabet = Alphabet.of(alphabet)
-        self._end = bool(end)
-        shape = table_shape(len(self._alphabet), order, self._end)
-        self._order = len(shape) - 1
-        self._transition = checked_rows(transition, "transition", shape)
-        self._start = _checked_start(start, shape[:-1])
-
-    @property
-    def alphabet(self) -> Alphabet:
-        """The symbols."""
-        return self._alphabet
-
-    @property
-    def order(self) -> int:
-        """The length of a context."""
-        return self._order
-
-    @property
-    def transition(self) -> Numbers:
-        """(n_symbols, ..., n_symbols + end) P(next | context)."""
-        return self._transition
-
-    @property
-    def end(self) -> bool:
-        """Whether strings stop by an end symbol."""
-        return self._end
-
-    @property
-    def start(self) -> Numbers:
-        """(n_symbols, ...) P(first symbols), one axis for each symbol of a context."""
-        return self._start
+        symbols = Alphabet.of(alphabet)
+        shape = table_shape(len(symbols), order, bool(end))
+        self._set(
+            alphabet=symbols,
+            order=len(shape) - 1,
+            transition=checked_rows(transition, "transition", shape),
+            end=bool(end),
+            start=_checked_start(start, shape[:-1]),
+        )
 
     @property
     def n_parameters(self) -> int:
         """The number of scores: the cells of `transition`."""
-        return self._transition.size
+        return self.transition.size
 
     def log_prob(self, strings: Strings) -> Numbers:
-        """Return the log-probability of each string given its first symbols, (n,) float64; -inf for the impossible.
-
-        Raises
-        ------
-        UnknownStateError
-            When a symbol is not in the alphabet.
-        """
-        encoded = self._alphabet.encode(strings)
+        """Return the log-probability of each string given its first symbols, (n,) float64; -inf for the impossible."""
+        encoded = self.alphabet.encode(strings)
         owners, cells = self._steps(encoded)
         with np.errstate(divide="ignore"):
-            logs = np.log(self._transition).ravel()
+            logs = np.log(self.transition).ravel()
         return np.bincount(owners, logs[cells], minlength=len(encoded)).astype(np.float64, copy=False)
 
     def counts(self, strings: Strings) -> Any:
-        """Return how often each string goes from a context to a symbol.
+        """Return how often each string goes from a context to a symbol, (n, n_parameters), as a sparse csr_array.
 
-        Returns
-        -------
-        (n, n_parameters) scipy.sparse.csr_array of float64
-            Columns are the cells of `transition` in C order.
+        Columns are the cells of `transition` in C order.
         """
         import scipy.sparse as sp  # slow to import, and needed by few calls
 
-        encoded = self._alphabet.encode(strings)
+        encoded = self.alphabet.encode(strings)
         owners, cells = self._steps(encoded)
         shape = (len(encoded), self.n_parameters)
         return sp.coo_array((np.ones(len(cells)), (owners, cells)), shape=shape).tocsr()
 
     def fisher_scores(self, strings: Strings) -> Numbers:
-        """Return the derivatives of each string's log-probability (P3, example 12.32).
+        """Return the derivatives of each string's log-probability ([1]_, example 12.32).
 
         Returns
         -------
@@ -170,19 +151,23 @@ class MarkovChain:
             When a string is impossible.
         StateSpaceError
             When they would not fit; `counts` is sparse.
+
+        References
+        ----------
+        .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004.
         """
         counts = self.counts(strings)
         size = counts.shape[0] * counts.shape[1]
         if size > MOST_SCORES:
             raise StateSpaceError("the scores", cells=size, limit=MOST_SCORES, remedy="take the strings in parts")
         number = counts.toarray()
-        p = self._transition.ravel()
+        p = self.transition.ravel()
         impossible = (number > 0) & (p == 0)
         if impossible.any():
             self._refuse(*map(int, np.argwhere(impossible)[0]))
         of_context = number.reshape(len(number), *self._rows.shape).sum(axis=2)
         scores: Numbers = np.divide(number, p, out=number, where=p > 0)
-        scores -= np.repeat(of_context, self._transition.shape[-1], axis=1)
+        scores -= np.repeat(of_context, self.transition.shape[-1], axis=1)
         return scores
 
     def fisher_information(self, *, length: int | None = None) -> Numbers:
@@ -192,7 +177,7 @@ class MarkovChain:
         ----------
         length : int
             The length of the string, whose first symbols come from `start`. A chain with an end symbol takes none: its
-            strings end by themselves.
+            strings stop by it.
 
         Returns
         -------
@@ -211,10 +196,10 @@ class MarkovChain:
         if size > MOST_INFORMATION:
             remedy = "use the second moments of the scores of a sample"
             raise StateSpaceError("the information", cells=size, limit=MOST_INFORMATION, remedy=remedy)
-        if not self._end:
-            return information_of_length(self._rows, self._start.ravel(), self._n_steps(length))
+        if not self.end:
+            return information_of_length(self._rows, self.start.ravel(), self._n_steps(length))
         self._refuse_length(length)
-        return information_until_end(self._rows, self._start.ravel())
+        return information_until_end(self._rows, self.start.ravel())
 
     def sample(self, n: int, *, length: int | npt.ArrayLike | None = None, seed: Seed = None) -> list[Any]:
         """Draw strings; the first symbols come from `start`.
@@ -236,66 +221,55 @@ class MarkovChain:
         FishernetError
             When a length is missing, too short, or given for a chain with an end symbol, or strings may never end.
         """
-        lengths = self._wanted_lengths(n, length)
+        lengths = self._wanted_lengths(draw_count(n), length)
         random = np.random.Generator(np.random.Philox(key=stream_key(seed)))
-        drawn = draw_codes(self._rows, self._start.ravel(), self._order, len(self._alphabet), lengths, random)
-        return [self._alphabet.string(codes.tolist()) for codes in drawn]
+        drawn = draw_codes(self._rows, self.start.ravel(), self.order, len(self.alphabet), lengths, random)
+        return [self.alphabet.string(codes.tolist()) for codes in drawn]
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not MarkovChain:
-            return NotImplemented
-        return (
-            (self._alphabet, self._end) == (other._alphabet, other._end)
-            and np.array_equal(self._transition, other._transition)
-            and np.array_equal(self._start, other._start)
-        )
+    def _parts(self) -> tuple[Any, ...]:
+        return self.alphabet, self.order, self.transition
 
-    def __hash__(self) -> int:
-        return hash((self._alphabet, self._transition.tobytes()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self._alphabet, self._order, self._transition, self._end, self._start)
+    def _options(self) -> dict[str, Any]:
+        return {"end": self.end, "start": self.start}
 
     def __repr__(self) -> str:
-        return f"MarkovChain(order {self._order}, {len(self._alphabet)} symbols{', end' if self._end else ''})"
+        return f"MarkovChain(order {self.order}, {len(self.alphabet)} symbols{', end' if self.end else ''})"
 
     @property
     def _rows(self) -> Numbers:
-        """One row a context."""
-        return self._transition.reshape(-1, self._transition.shape[-1])
+        """One row per context."""
+        return self.transition.reshape(-1, self.transition.shape[-1])
 
     def _steps(self, encoded: Encoded) -> tuple[Integers, Integers]:
         """Return the string and the cell of `transition` of every step."""
-        strings = with_end(encoded, len(self._alphabet)) if self._end else encoded
-        return windows(strings, self._transition.shape)
+        strings = with_end(encoded, len(self.alphabet)) if self.end else encoded
+        return windows(strings, self.transition.shape)
 
     def _n_steps(self, length: int | None) -> int:
         if length is None:
             raise FishernetError("the information of strings depends on their length; say length=")
-        return max(int(length) - self._order, 0)
+        return max(int(length) - self.order, 0)
 
     def _wanted_lengths(self, n: int, length: int | npt.ArrayLike | None) -> Integers:
         """Return how long each drawn string is at most."""
-        if n < 0:
-            raise FishernetError(f"the number of strings must not be negative, got {n}")
-        if self._end:
+        if self.end:
             self._refuse_length(length)
-            reached_contexts(self._rows, self._start.ravel())
+            reached_contexts(self._rows, self.start.ravel())
             return np.full(n, np.iinfo(np.int64).max)
         if length is None:
             raise FishernetError("a chain without an end symbol draws strings of a given length; say length=")
         lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (n,))
-        if (lengths < self._order).any():
-            raise FishernetError(f"strings begin with a context of {self._order} symbols; got length {lengths.min()}")
+        if (lengths < self.order).any():
+            raise FishernetError(f"strings begin with a context of {self.order} symbols; got length {lengths.min()}")
         return lengths
 
     def _refuse_length(self, length: object) -> None:
         if length is not None:
-            raise FishernetError("strings of a chain with an end symbol end by themselves; leave the length out")
+            raise FishernetError("strings of a chain with an end symbol have no given length; leave the length out")
 
     def _refuse(self, number: int, cell: int) -> NoReturn:
-        *context, last = map(int, np.unravel_index(cell, self._transition.shape))
-        symbols = [*self._alphabet.symbols, "the end"]
+        *context, last = map(int, np.unravel_index(cell, self.transition.shape))
+        symbols = [*self.alphabet.symbols, "the end"]
         given = [symbols[code] for code in context]
         raise ZeroProbabilityError(
             f"string {number} has {symbols[last]!r} after {given!r}, which has probability 0, and so no scores; "
@@ -307,20 +281,8 @@ class MarkovChain:
         )
 
 
-def _rebuilt(alphabet: Alphabet, order: int, transition: Numbers, end: bool, start: Numbers) -> MarkovChain:
-    return MarkovChain(alphabet, order, transition, end=end, start=start)
-
-
 def table_shape(n_symbols: int, order: int, end: bool) -> tuple[int, ...]:
-    """Return the shape of a chain's table.
-
-    Raises
-    ------
-    SchemaError
-        When the order is no integer from 0.
-    StateSpaceError
-        When the table would have more than 2**28 cells.
-    """
+    """Return the shape of a chain's table, of at most 2**28 cells."""
     if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
         raise SchemaError(f"the order must be an integer from 0, got {order!r}")
     cells = n_symbols ** int(order) * (n_symbols + end)

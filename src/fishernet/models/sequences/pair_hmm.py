@@ -95,12 +95,6 @@ def half_way(joint: npt.ArrayLike) -> tuple[Numbers, Numbers]:
 
     With ``joint[i, j] = p_i P(j | i)`` symmetric, the answer is p and the square root H of P, so that two descendants
     of one ancestor have the joint distribution ``sum_a p_a H[a, i] H[a, j] = joint[i, j]``.
-
-    Raises
-    ------
-    SchemaError
-        When the table is not a symmetric distribution with every symbol, is not positive semidefinite, or has a square
-        root with negative entries.
     """
     table = checked_numbers(joint, "joint", (None, None))
     if table.shape[0] != table.shape[1]:
@@ -136,16 +130,9 @@ def half_way(joint: npt.ArrayLike) -> tuple[Numbers, Numbers]:
 
 
 def after(exchange: npt.ArrayLike, frequencies: npt.ArrayLike, divergence: float) -> tuple[Numbers, Numbers]:
-    """Return the frequencies, and P(symbol | ancestor) after `divergence` substitutions a position, in the mean.
+    """Return the frequencies, and P(symbol | ancestor) after `divergence` substitutions per position, on average.
 
-    Parameters
-    ----------
-    exchange : (n, n) array
-        Symmetric; the rate from i to j is in proportion to ``exchange[i, j] frequencies[j]``.
-    frequencies : (n,) array
-        Positive, sum 1.
-    divergence : float
-        From 0 on.
+    The rate from i to j is in proportion to ``exchange[i, j] frequencies[j]``; the exchange rates are symmetric.
     """
     p = checked_rows(frequencies, "frequencies", (len(np.asarray(exchange)),))
     if (p == 0).any():
@@ -210,7 +197,7 @@ def pair_hmm_from_substitutions(
     joint : (n, n) array
         P(one string has i, the other j) in a column; symmetric, positive semidefinite.
     alphabet : iterable of symbols, or Alphabet, optional
-        0, 1, ... without it.
+        Default: 0, 1, ...
     gap_open, gap_extend : float
         The probability of a gap after a match, and after a gap, in what can be seen.
     gap_symbol : float
@@ -259,7 +246,7 @@ def pair_hmm_dna(
     Parameters
     ----------
     divergence : float
-        Substitutions a position between the two strings, in the mean.
+        Substitutions per position between the two strings, on average.
     kappa : float
         How much faster transitions (A and G, C and T) are than transversions; 1 with equal frequencies is Jukes and
         Cantor's process.
@@ -268,7 +255,7 @@ def pair_hmm_dna(
     gap_open, gap_extend, gap_symbol, stop : float
         See `pair_hmm_from_substitutions`.
     unknown : str, optional
-        What other letters are taken for; without it they are an error.
+        What other letters are taken for; by default they are an error.
 
     Raises
     ------
@@ -309,13 +296,13 @@ def pair_hmm_protein(
     Parameters
     ----------
     divergence : float, optional
-        Substitutions a position between the two strings, in the mean; without it that of BLOSUM62, about 1.4. Then the
+        Substitutions per position between the two strings, on average; by default that of BLOSUM62, about 1.4. Then the
         process whose rates BLOSUM62 has runs longer or shorter (its two smallest rates, negative because scores are
         rounded, are taken for 0).
     gap_open, gap_extend, gap_symbol, stop : float
         See `pair_hmm_from_substitutions`.
     unknown : str, optional
-        What letters beside the 20 amino acids are taken for; without it they are an error.
+        What letters beside the 20 amino acids are taken for; by default they are an error.
 
     Raises
     ------

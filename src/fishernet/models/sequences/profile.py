@@ -5,11 +5,8 @@ and a delete state, which emits none; between them stand insert states, which em
 
     M_k, I_k or D_k  ->  M_k+1, I_k or D_k+1        (k = 0: the start, k + 1 past the last: the end)
 
-Every row is one path through them, so the probabilities are smoothed shares of counts; no search is needed.
-
-Sequences written under one another, so that a column holds what belongs together.
-
-All substrings of one length as numbers: what Markov chains and spectrum kernels count.
+Every row is one path through them, so the probabilities are smoothed shares of counts; no search is needed. `windows`
+gives all substrings of one length as numbers, which Markov chains and spectrum kernels count.
 """
 
 from __future__ import annotations
@@ -21,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, Strings, checked_numbers, checked_rows
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
@@ -37,7 +35,7 @@ class Alignment:
     Attributes
     ----------
     names : tuple of str
-        One a row.
+        One per row.
     rows : tuple of str
         Symbols and gaps (``-``, ``.``, ``_`` or ``~``), all of one width.
     columns : mapping from str to str
@@ -131,7 +129,7 @@ def profile_hmm(
     alignment : Alignment or list of rows
         Rows of one width, with gaps ``-``, ``.``, ``_`` or ``~``.
     alphabet : iterable of characters, or Alphabet
-        The 20 amino acids without it. ``Alphabet(symbols, unknown=symbol)`` takes other letters for that symbol.
+        Default: the 20 amino acids. ``Alphabet(symbols, unknown=symbol)`` takes other letters for that symbol.
     match_threshold : float or None
         A column is a match column when at least this share of the rows (by their weights) has a symbol there; with
         None, when the alignment's marks "RF" (of a Stockholm file) have no gap there.
@@ -141,7 +139,7 @@ def profile_hmm(
     transition_smoothing : float
         The pseudo-count of every move that the states allow.
     background : (n_symbols,) array, optional
-        P(symbol) where nothing is known; without it the shares of the symbols in the alignment, each counted once more
+        P(symbol) where nothing is known. Default: the shares of the symbols in the alignment, each counted once more
         than it occurs.
     weights : (n_rows,) array, optional
         How many rows each row counts for.
@@ -176,7 +174,8 @@ def profile_hmm(
     """
     alignment = Alignment.of(alignment)
     alphabet = Alphabet.of(alphabet)
-    smooth = _checked_number(smoothing, "smoothing"), _checked_number(transition_smoothing, "transition_smoothing")
+    pseudo = check.number(smoothing, "smoothing", least=0) * len(alphabet)
+    of_moves = check.number(transition_smoothing, "transition_smoothing", least=0)
     shares = np.ones(len(alignment)) if weights is None else checked_numbers(weights, "weights", (len(alignment),))
     if not shares.sum() > 0:
         raise SchemaError("the alignment needs a row of positive weight")
@@ -186,8 +185,8 @@ def profile_hmm(
     if background is not None:
         everywhere = checked_rows(background, "background", (len(alphabet),))
     counts = _symbol_counts(symbols >= 0, states.of_cells, symbols, shares, (3 * states.n + 1, len(alphabet)))
-    emission = _emission(states.n, counts, everywhere / everywhere.sum(), smooth[0] * len(alphabet))
-    moves = _moves(states.n, _move_counts(states, shares), smooth[1])
+    emission = _emission(states.n, counts, everywhere / everywhere.sum(), pseudo)
+    moves = _moves(states.n, _move_counts(states, shares), of_moves)
     start, stop = moves[-1, :-1], moves[:-1, -1]
     return HiddenMarkovModel(start, moves[:-1, :-1], emission, alphabet=alphabet, final=stop, empty=True)
 
@@ -199,12 +198,6 @@ class States(NamedTuple):
     """The number of match columns."""
     of_cells: Codes
     """(n_rows, width); -1 where a row has a gap in a column that is no match column."""
-
-
-def _checked_number(value: float, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
-        raise FishernetError(f"{what} must be a number from 0 on, got {value!r}")
-    return float(value)
 
 
 def _symbols(alignment: Alignment, alphabet: Alphabet) -> Codes:
@@ -224,9 +217,7 @@ def _match_columns(
             raise SchemaError('the alignment has no marks "RF" of its match columns; say match_threshold=')
         matches = np.array([mark not in GAPS for mark in alignment.columns["RF"]], dtype=bool)
     else:
-        if not 0 < _checked_number(threshold, "match_threshold") <= 1:
-            raise FishernetError(f"match_threshold must be above 0 and at most 1, got {threshold!r}")
-        matches = shares @ there >= threshold * shares.sum()
+        matches = shares @ there >= check.number(threshold, "match_threshold", above=0, most=1) * shares.sum()
     if not matches.any():
         raise SchemaError("no column is a match column; take a lower match_threshold")
     return matches
@@ -295,20 +286,9 @@ Integers = npt.NDArray[np.int64]
 
 
 def windows(strings: Strings, bases: Sequence[int]) -> tuple[Integers, Integers]:
-    """Return every substring of a length, as the string that it is in and as a number.
+    """Return every substring of a length, (n_windows,) each: the string that it is in, ascending, and its number.
 
-    Parameters
-    ----------
-    strings : Strings
-    bases : sequence of int
-        As long as the substrings; how many codes there can be at each of their positions. Their product fits int64.
-
-    Returns
-    -------
-    owners : (n_windows,) int64
-        Which string a substring is in; ascending.
-    numbers : (n_windows,) int64
-        The position of the substring's codes in an array of that shape, in C order.
+    There are ``bases[i]`` codes at its position i; the number is its place in an array of that shape, in C order.
     """
     width = len(bases)
     n_places = len(strings.codes) - width + 1

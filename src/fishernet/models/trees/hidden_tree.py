@@ -1,10 +1,6 @@
-"""A hidden tree model: states at the inner nodes of a fixed tree, symbols at its leaves (P3, 12.1.6).
+"""A hidden tree model: states at the inner nodes of a fixed tree, symbols at its leaves.
 
-Checks of what a hidden tree is made of.
-
-Expected numbers of events in a hidden tree.
-
-Drawing strings from a hidden tree, all at once, node by node.
+The model, its scores and its kernel are those of Shawe-Taylor and Cristianini (2004, sections 12.1.6 and 12.2.2).
 """
 
 from __future__ import annotations
@@ -12,15 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
-from fishernet.base.random import Seed, stream_key
-from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_numbers, checked_rows
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.random import Seed, draw_count, stream_key
+from fishernet.base.value import Value
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
 from fishernet.models.trees.shape import Nested, TreeShape
 
 
@@ -70,24 +67,16 @@ def checked_branches(
 
 @dataclass(frozen=True, eq=False)
 class TreeCounts:
-    """Expected numbers of events, given strings.
-
-    Attributes
-    ----------
-    root : (n_states,) float64
-        How often the root was in each state.
-    transition : float64, of the shape of the model's
-        How often a child was in state b below a node in state a.
-    emission : float64, of the shape of the model's
-        How often a leaf had the symbol s below a node in state a; missing symbols do not count.
-    log_likelihood : float
-        The sum of the strings' log-probabilities, in nats.
-    """
+    """Expected numbers of events, given strings; they add over parts of the data."""
 
     root: Numbers
+    """(n_states,) how often the root was in each state."""
     transition: Numbers
+    """Of the shape of the model's: how often a child was in state b below a node in state a."""
     emission: Numbers
+    """Of the shape of the model's: how often a leaf had symbol s below state a; missing symbols do not count."""
     log_likelihood: float
+    """The sum of the strings' log-probabilities, in nats."""
 
 
 def times(quotients: Numbers, theta: Numbers) -> Numbers:
@@ -108,44 +97,7 @@ def check_possible(impossible: npt.NDArray[np.bool_]) -> None:
         )
 
 
-Whole = npt.NDArray[np.float64]
-
-
-class Drawable(Protocol):
-    """What of a hidden tree is needed."""
-
-    @property
-    def shape(self) -> TreeShape:
-        """The tree."""
-        ...
-
-    @property
-    def root(self) -> Whole:
-        """(n_states,) P(state of the root)."""
-        ...
-
-    @property
-    def transition(self) -> Whole:
-        """P(b | a) in row a, column b; with or without a first axis of tables."""
-        ...
-
-    @property
-    def emission(self) -> Whole:
-        """P(symbol | a) in row a; with or without a first axis of tables."""
-        ...
-
-    @property
-    def arity(self) -> npt.NDArray[np.int64] | None:
-        """(n_states,) the number of children of a node in each state, or None."""
-        ...
-
-    @property
-    def branch_tables(self) -> npt.NDArray[np.int32]:
-        """(n_branches,) which table each branch has."""
-        ...
-
-
-def draw_symbols(model: Drawable, n: int, draws: np.random.Generator) -> npt.NDArray[np.int32]:
+def draw_symbols(model: HiddenTree, n: int, draws: np.random.Generator) -> npt.NDArray[np.int32]:
     """Return the codes of n strings, (n, n_leaves); given that the arities are met, where there are some."""
     shape = model.shape
     mass = met_mass(model)
@@ -161,13 +113,8 @@ def draw_symbols(model: Drawable, n: int, draws: np.random.Generator) -> npt.NDA
     return codes
 
 
-def met_mass(model: Drawable) -> Whole:
-    """Return how probable it is that everything from a node on has its arity, given its state; up to a factor a node.
-
-    Returns
-    -------
-    (n_nodes, n_states) float64
-    """
+def met_mass(model: HiddenTree) -> Numbers:
+    """Return P(everything from a node on has its arity | its state), (n_nodes, n_states), up to a factor per node."""
     shape = model.shape
     mass = np.ones((shape.n_nodes, len(model.root)))
     if model.arity is None:
@@ -181,13 +128,13 @@ def met_mass(model: Drawable) -> Whole:
     return mass
 
 
-def table_of(tables: Whole, model: Drawable, branch: int) -> Whole:
+def table_of(tables: Numbers, model: HiddenTree, branch: int) -> Numbers:
     """Return the table of a branch."""
     table: Numbers = tables if tables.ndim == 2 else tables[model.branch_tables[branch]]
     return table
 
 
-def _drawn(weights: Whole, draws: np.random.Generator) -> npt.NDArray[np.intp]:
+def _drawn(weights: Numbers, draws: np.random.Generator) -> npt.NDArray[np.intp]:
     """Return a column for each row of weights."""
     sums = np.cumsum(weights, axis=1)
     points = draws.random(len(weights)) * sums[:, -1]
@@ -201,7 +148,7 @@ Strings = Iterable[Sequence[Hashable]]
 Codes = npt.NDArray[np.int32]
 
 
-class HiddenTree:
+class HiddenTree(Value):
     """A hidden tree model; immutable.
 
     The root draws a state, every inner node below it a state given its parent's, and every leaf a symbol given the
@@ -222,11 +169,11 @@ class HiddenTree:
         The number of children that a node in each state has (12.1.6). A labelling in which a node has another number
         has probability 0, and the rest is not renormalized: strings then have a total mass below 1.
     alphabet : iterable of symbols, or Alphabet, optional
-        0, 1, ... without it.
+        Default: 0, 1, ...
     missing : symbol, optional
         Stands in strings for a symbol that is not known; what it may be is summed out.
     branch_tables : sequence of int, optional
-        Which table each branch has, one a branch in the order of `TreeShape`: node by node, depth first, and the
+        Which table each branch has, one per branch in the order of `TreeShape`: node by node, depth first, and the
         children of a node in their order.
 
     Raises
@@ -250,18 +197,36 @@ class HiddenTree:
     """
 
     __slots__ = (
-        "__weakref__",
-        "_alphabet",
-        "_arity",
-        "_branch_tables",
         "_codes",
-        "_emission",
-        "_missing",
-        "_native",
-        "_root",
-        "_shape",
-        "_transition",
+        "alphabet",
+        "arity",
+        "branch_tables",
+        "emission",
+        "missing",
+        "native",
+        "root",
+        "shape",
+        "transition",
     )
+
+    shape: TreeShape
+    """The tree."""
+    alphabet: Alphabet
+    """The symbols."""
+    missing: Hashable | None
+    """What stands for a symbol that is not known, or None."""
+    root: Numbers
+    """(n_states,) P(state of the root)."""
+    transition: Numbers
+    """P(b | a) in row a, column b; with a first axis of tables where it was given so."""
+    emission: Numbers
+    """P(symbol | a) in row a; with a first axis of tables where it was given so."""
+    arity: npt.NDArray[np.int64] | None
+    """(n_states,) the number of children of a node in each state, or None."""
+    branch_tables: npt.NDArray[np.int32]
+    """(n_branches,) which table each branch has."""
+    native: _core.TreeModel
+    """The same model as the core sees it."""
 
     def __init__(
         self,
@@ -275,119 +240,75 @@ class HiddenTree:
         missing: Hashable | None = None,
         branch_tables: Sequence[int] | npt.NDArray[np.integer] | None = None,
     ) -> None:
-        self._shape = TreeShape.of(tree)
-        self._root = checked_rows(root, "root", (None,))
-        n = len(self._root)
-        self._transition = checked_tables(transition, "transition", (n, n))
-        self._emission = checked_tables(emission, "emission", (n, None))
-        self._arity = checked_arity(arity, n)
-        self._branch_tables = checked_branches(branch_tables, self._shape, self._transition, self._emission)
-        self._set_symbols(alphabet, missing)
-        self._native = self._make_native()
-        if not np.isfinite(self._total_mass()):
+        shape = TreeShape.of(tree)
+        start = checked_rows(root, "root", (None,))
+        n = len(start)
+        moves = checked_tables(transition, "transition", (n, n))
+        symbols = checked_tables(emission, "emission", (n, None))
+        self._set(
+            shape=shape,
+            root=start,
+            transition=moves,
+            emission=symbols,
+            arity=checked_arity(arity, n),
+            branch_tables=checked_branches(branch_tables, shape, moves, symbols),
+            alphabet=alphabet_of_columns(alphabet, symbols.shape[-1]),
+            missing=missing,
+        )
+        self._codes = self.alphabet
+        if missing is not None:
+            if missing in self.alphabet.symbols:
+                raise SchemaError(f"{missing!r} cannot stand for a missing symbol: it is in the alphabet")
+            self._codes = Alphabet([*self.alphabet.symbols, missing], unknown=self.alphabet.unknown)
+        self._set(native=self._make_native())
+        unknown = np.full((1, self.n_leaves), len(self.alphabet), np.int32)
+        if not np.isfinite(self.native.log_prob(unknown)[0]):  # the mass of all strings
             raise SchemaError("no labelling of the tree's nodes has the arities: every string would be impossible")
 
-    def _set_symbols(self, alphabet: Iterable[Hashable] | Alphabet | None, missing: Hashable | None) -> None:
-        n_symbols = self._emission.shape[-1]
-        if alphabet is None:
-            alphabet = range(n_symbols)
-        self._alphabet = Alphabet.of(alphabet)
-        if len(self._alphabet) != n_symbols:
-            raise SchemaError(f"the alphabet has {len(self._alphabet)} symbols, and emission columns for {n_symbols}")
-        self._missing = missing
-        if missing is None:
-            self._codes = self._alphabet
-        elif missing in self._alphabet.symbols:
-            raise SchemaError(f"{missing!r} cannot stand for a missing symbol: it is in the alphabet")
-        else:
-            self._codes = Alphabet([*self._alphabet.symbols, missing], unknown=self._alphabet.unknown)
-
     def _make_native(self) -> _core.TreeModel:
-        transition, emission = (part[None] if part.ndim == 2 else part for part in (self._transition, self._emission))
+        transition, emission = (part[None] if part.ndim == 2 else part for part in (self.transition, self.emission))
         n_tables = max(len(transition), len(emission))
-        shape, n = self._shape, self.n_states
+        shape, n = self.shape, self.n_states
         allowed = np.ones((shape.n_nodes, n), np.uint8)
-        if self._arity is not None:
-            allowed = (shape.n_children[:, None] == self._arity).astype(np.uint8)
+        if self.arity is not None:
+            allowed = (shape.n_children[:, None] == self.arity).astype(np.uint8)
         return _core.TreeModel(
             shape.first,
             shape.child,
-            self._branch_tables,
+            self.branch_tables,
             allowed,
-            self._root,
+            self.root,
             np.ascontiguousarray(np.broadcast_to(transition, (n_tables, n, n))),
             np.ascontiguousarray(np.broadcast_to(emission, (n_tables, n, emission.shape[2]))),
         )
 
-    def _total_mass(self) -> float:
-        unknown = np.full((1, self.n_leaves), len(self._alphabet), np.int32)
-        return float(self._native.log_prob(unknown)[0])
-
-    @property
-    def shape(self) -> TreeShape:
-        """The tree."""
-        return self._shape
-
     @property
     def n_leaves(self) -> int:
         """The length of the strings."""
-        return self._shape.n_leaves
+        return self.shape.n_leaves
 
     @property
     def n_states(self) -> int:
         """The number of states."""
-        return len(self._root)
+        return len(self.root)
 
     @property
     def n_parameters(self) -> int:
         """The number of parameters: the columns of `fisher_scores`."""
-        return self._emission.size + self._transition.size + self._root.size
+        return self.emission.size + self.transition.size + self.root.size
 
-    @property
-    def alphabet(self) -> Alphabet:
-        """The symbols."""
-        return self._alphabet
+    def _parts(self) -> tuple[Any, ...]:
+        return self.shape, self.root, self.transition, self.emission
 
-    @property
-    def missing(self) -> Hashable | None:
-        """What stands for a symbol that is not known, or None."""
-        return self._missing
-
-    @property
-    def root(self) -> Numbers:
-        """(n_states,) P(state of the root)."""
-        return self._root
-
-    @property
-    def transition(self) -> Numbers:
-        """P(b | a) in row a, column b; with a first axis of tables where it was given so."""
-        return self._transition
-
-    @property
-    def emission(self) -> Numbers:
-        """P(symbol | a) in row a; with a first axis of tables where it was given so."""
-        return self._emission
-
-    @property
-    def arity(self) -> npt.NDArray[np.int64] | None:
-        """(n_states,) the number of children of a node in each state, or None."""
-        return self._arity
-
-    @property
-    def branch_tables(self) -> npt.NDArray[np.int32]:
-        """(n_branches,) which table each branch has."""
-        return self._branch_tables
-
-    @property
-    def native(self) -> _core.TreeModel:
-        """The same model as the core sees it."""
-        return self._native
+    def _options(self) -> dict[str, Any]:
+        tables = None if self.transition.ndim == self.emission.ndim == 2 else self.branch_tables
+        return {"arity": self.arity, "alphabet": self.alphabet, "missing": self.missing, "branch_tables": tables}
 
     def __repr__(self) -> str:
-        shape = self._shape
+        shape = self.shape
         return (
             f"HiddenTree({shape.n_leaves} leaves, {shape.n_nodes} inner nodes, {self.n_states} states, "
-            f"{len(self._alphabet)} symbols)"
+            f"{len(self.alphabet)} symbols)"
         )
 
     def encode(self, strings: Strings) -> Codes:
@@ -427,35 +348,17 @@ class HiddenTree:
         SchemaError, UnknownStateError
             As `encode`.
         """
-        return self._native.log_prob(self.encode(strings))
+        return self.native.log_prob(self.encode(strings))
 
     def sample(self, n: int, *, seed: Seed = None) -> list[str | list[object]]:
-        """Draw strings; with arities, given that they are met.
-
-        Parameters
-        ----------
-        n : int
-            How many strings.
-        seed : None, int or numpy.random.Generator
-
-        Returns
-        -------
-        list
-            Strings: str where all symbols are single characters, otherwise lists of symbols.
-        """
-        if n < 0:
-            raise FishernetError(f"the number of strings must be at least 0, got {n}")
+        """Draw strings, each a str where all symbols are single characters; with arities, given that they are met."""
+        count = draw_count(n)
         draws = np.random.Generator(np.random.Philox(key=stream_key(seed)))
-        codes = draw_symbols(self, n, draws)
-        return [self._alphabet.string(row) for row in codes.tolist()]
+        codes = draw_symbols(self, count, draws)
+        return [self.alphabet.string(row) for row in codes.tolist()]
 
     def posterior(self, strings: Strings) -> Numbers:
-        """Return P(state of each inner node | string).
-
-        Returns
-        -------
-        (n, n_nodes, n_states) float64
-            Nodes depth first, the root first.
+        """Return P(state of each inner node | string), (n, n_nodes, n_states); nodes depth first, the root first.
 
         Raises
         ------
@@ -463,41 +366,30 @@ class HiddenTree:
             When a string is impossible.
         """
         codes = self.encode(strings)
-        found = self._native.posteriors(codes).reshape(len(codes), self._shape.n_nodes, self.n_states)
+        found = self.native.posteriors(codes).reshape(len(codes), self.shape.n_nodes, self.n_states)
         check_possible(found[:, 0].sum(axis=1) == 0)
         return found
 
     def expected_counts(self, strings: Strings) -> TreeCounts:
-        """Return how often each event is expected in the strings, all together.
-
-        Returns
-        -------
-        TreeCounts
-            They add over parts of the data.
-
-        Raises
-        ------
-        ZeroProbabilityError
-            When a string is impossible.
-        """
+        """Return how often each event is expected in the strings, all together; none may be impossible."""
         return self.counts_of_codes(self.encode(strings))
 
     def counts_of_codes(self, codes: Codes) -> TreeCounts:
         """Return `expected_counts` of strings that `encode` gave."""
-        quotients, log_prob = self._native.quotients(codes, False)
+        quotients, log_prob = self.native.quotients(codes, False)
         check_possible(np.isneginf(log_prob))
-        emission, transition, root = self._parts(quotients.sum(axis=0))
+        emission, transition, root = self._by_kind(quotients.sum(axis=0))
         return TreeCounts(
-            times(root, self._root),
-            times(transition, self._transition),
-            times(emission, self._emission),
+            times(root, self.root),
+            times(transition, self.transition),
+            times(emission, self.emission),
             float(log_prob.sum()),
         )
 
     def fisher_scores(self, strings: Strings) -> Numbers:
         """Return the derivatives of each string's log-probability by the parameters.
 
-        Parameters are "unconstrained, then normalized", at normalized values (P3, 12.2.2): the derivative by theta is
+        Parameters are "unconstrained, then normalized", at normalized values: the derivative by theta is
         the expected count divided by theta, less the expected number of times its row was used.
 
         Returns
@@ -511,24 +403,24 @@ class HiddenTree:
         ZeroProbabilityError
             When a string is impossible.
         """
-        quotients, log_prob = self._native.quotients(self.encode(strings), True)
+        quotients, log_prob = self.native.quotients(self.encode(strings), True)
         check_possible(np.isneginf(log_prob))
-        parts = zip(self._parts(quotients), (self._emission, self._transition, self._root), strict=True)
+        parts = zip(self._by_kind(quotients), (self.emission, self.transition, self.root), strict=True)
         scores = [part - times(part, theta).sum(axis=-1, keepdims=True) for part, theta in parts]
         return np.hstack([part.reshape(len(log_prob), math.prod(part.shape[1:])) for part in scores])
 
-    def _parts(self, quotients: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def _by_kind(self, quotients: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Divide columns into those of emission, transition and root; a shared table's are summed."""
         n = self.n_states
         lead, columns = quotients.shape[:-1], quotients.shape[-1]
-        n_symbols = len(self._alphabet)
+        n_symbols = len(self.alphabet)
         n_tables = (columns - n) // (n * (n_symbols + n))
         ends = np.cumsum([n_tables * n * n_symbols, n_tables * n * n])
         emission, transition, root = np.split(quotients, ends, axis=-1)
         emission = emission.reshape(*lead, n_tables, n, n_symbols)
         transition = transition.reshape(*lead, n_tables, n, n)
-        if self._emission.ndim == 2:
+        if self.emission.ndim == 2:
             emission = emission.sum(axis=-3)
-        if self._transition.ndim == 2:
+        if self.transition.ndim == 2:
             transition = transition.sum(axis=-3)
         return emission, transition, root

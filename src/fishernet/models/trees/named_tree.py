@@ -1,6 +1,6 @@
-"""A tree with names and branch lengths, as Newick files describe them.
+"""A tree with names and branch lengths, as Newick files describe them, and a ready model on one: phylogenetic profiles.
 
-A ready model of phylogenetic profiles: a gene is born and lost along a tree (P3, examples 12.16 and 12.20).
+A gene is born and lost along the tree (Shawe-Taylor and Cristianini, 2004, examples 12.16 and 12.20).
 """
 
 from __future__ import annotations
@@ -86,11 +86,6 @@ class NamedTree:
 
         An inner node that keeps one child only is left out, and the lengths of the branches are added; but for the
         root, which stays.
-
-        Raises
-        ------
-        SchemaError
-            When a name is no leaf, or there are none.
         """
         wanted = list(dict.fromkeys(names))
         unknown = set(wanted) - set(self.leaves)

@@ -11,24 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.value import Value
 
 Nested = Any  # a list of nested lists and of integers
 
 
 @dataclass(frozen=True, eq=False)
-class TreeShape:
-    """The inner nodes of a tree, depth first, each with its children in order; node 0 is the root.
-
-    Attributes
-    ----------
-    first : (n_nodes + 1,) int64
-        The children of node v are ``child[first[v]:first[v + 1]]``; a position there is a *branch*.
-    child : (n_branches,) int32
-        An inner node, always a later one; or ``~leaf``.
-    """
+class TreeShape(Value):
+    """The inner nodes of a tree, depth first, each with its children in order; node 0 is the root."""
 
     first: npt.NDArray[np.int64]
+    """(n_nodes + 1,) the children of node v are ``child[first[v]:first[v + 1]]``; a position there is a *branch*."""
     child: npt.NDArray[np.int32]
+    """(n_branches,) an inner node, always a later one; or ``~leaf``."""
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.first, self.child
 
     @property
     def n_nodes(self) -> int:
@@ -77,16 +75,7 @@ class TreeShape:
     def from_nested(cls, tree: Nested) -> TreeShape:
         """Read nested lists; an integer is a leaf, and says at which position of a string its symbol stands.
 
-        Parameters
-        ----------
-        tree : list of lists and integers
-            Of any depth.
-
-        Raises
-        ------
-        SchemaError
-            When an element is neither a list nor an integer from 0, a list is empty, or the leaves are not the
-            positions 0, 1, ... each once.
+        SchemaError when that is no tree, or its leaves are not the positions 0, 1, ... each once.
         """
         if not _is_node(tree):
             raise SchemaError(f"a tree is a list of its children, such as [[0, 1], 2]; got {tree!r}")
@@ -100,13 +89,7 @@ class TreeShape:
 
     @classmethod
     def from_children(cls, children: Sequence[Sequence[int]]) -> TreeShape:
-        """Read the children of every node, depth first; a leaf is written as ``~leaf``.
-
-        Raises
-        ------
-        SchemaError
-            When that is no tree.
-        """
+        """Read the children of every node, depth first; a leaf is written as ``~leaf``."""
         below = [int(item) for items in children for item in items if item >= 0]
         earlier = any(0 <= item <= node for node, items in enumerate(children) for item in items)
         if not children or earlier or sorted(below) != list(range(1, len(children))):

@@ -1,0 +1,343 @@
+"""The matrix between the scores of two rows in a Fisher kernel, ``K(x, y) = s(x)' M s(y)``.
+
+Each metric is a kernel with features: the scores as they are ("practical"), whitened by those of reference rows
+("empirical") or by the Fisher information ("invariant"). `Scores` serves every model that has `fisher_scores`; the
+others are of a Bayesian network, whose invariant metric has a closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.random import Seed, generator
+from fishernet.data import Table
+from fishernet.kernels.features import NO_WEIGHT, Features, Matrix, check_cells, inner, is_sparse, scaled, sparse
+from fishernet.kernels.kernel import Algebra, FeatureKernel, FeatureMade
+from fishernet.models import BayesianNetwork
+from fishernet.models.conditionals.base import shown_states
+
+MOST_INFORMATION = 2**27  # cells of the matrix between the scores, 1 GiB
+N_SAMPLES = 10_000
+CUTOFF = 1e-10
+
+
+class Metric(FeatureKernel, Protocol):
+    """A Fisher kernel on rows as the model wants them."""
+
+    name: str
+
+    def terms(self, X: Any, Y: Any = None) -> Matrix:
+        """Return what each variable adds, (n_variables, n, m)."""
+        ...
+
+
+class Scores(FeatureMade):
+    """The scores of a model, multiplied by a matrix (n_parameters, dimension) that whitens them; None leaves them."""
+
+    def __init__(self, model: Any, name: str, options: dict[str, Any], whiten: Matrix | None) -> None:
+        self.name = name
+        self._model = model
+        self._options = options
+        self._whiten = whiten
+
+    @property
+    def dimension(self) -> int:
+        """The number of features: of parameters, or the rank of the matrix between the scores."""
+        return super().dimension if self._whiten is None else int(self._whiten.shape[1])
+
+    def terms(self, X: Any, Y: Any = None) -> Matrix:  # noqa: ARG002
+        """Raise: only a Bayesian network's kernel is a sum over variables."""
+        raise FishernetError(f"the Fisher kernel of a {type(self._model).__name__} has no terms, one a variable")
+
+    def features(self, X: Any) -> Features:
+        """Return the whitened scores, (n, dimension)."""
+        scores = self._model.fisher_scores(X, **self._options)
+        if self._whiten is None:
+            return scores
+        if is_sparse(scores):
+            return np.asarray(scores @ self._whiten)
+        # row by row the same numbers, whatever the other rows are: K(X, X) and K(X, Y) agree to the last digits
+        return np.asarray(scores, dtype=np.float64) @ self._whiten
+
+
+def score_metric(
+    model: Any,
+    metric: str,
+    *,
+    reference: Any = None,
+    parameters: Any = None,
+    length: Any = None,
+    n_samples: int | None = None,
+    cutoff: float | None = None,
+    seed: Seed = None,
+) -> Scores:
+    """Return the metric of a name on the scores of a model that has `log_prob` and `fisher_scores`."""
+    options = {} if parameters is None else {"parameters": parameters}
+    least = CUTOFF if cutoff is None else float(cutoff)
+    if not 0 <= least < 1:
+        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
+    if metric == "practical":
+        return Scores(model, metric, options, None)
+    if metric == "empirical":
+        if reference is None:
+            raise SchemaError("the metric 'empirical' needs reference rows")
+        moments = second_moments(model.fisher_scores(reference, **options), getattr(reference, "weights", None))
+    else:
+        moments = _information(model, options, length, N_SAMPLES if n_samples is None else n_samples, seed)
+    return Scores(model, metric, options, whitening(moments, least))
+
+
+def second_moments(scores: Features, weights: npt.NDArray[Any] | None = None) -> Matrix:
+    """Return the mean product of scores with themselves, by the weights of the rows, (n_parameters, n_parameters)."""
+    n, width = scores.shape
+    if n == 0:
+        raise SchemaError(NO_WEIGHT)
+    _check_size(width, "the matrix between the scores", "the metric 'practical', or fewer kinds of parameters")
+    if weights is None:
+        moments = scores.T @ scores / n
+    elif weights.sum() > 0:
+        moments = scores.T @ scaled(scores, weights / weights.sum())
+    else:
+        raise SchemaError(NO_WEIGHT)
+    return np.asarray(moments.toarray() if is_sparse(moments) else moments)
+
+
+def _check_size(width: int, what: str, remedy: str) -> None:
+    if width**2 > MOST_INFORMATION:
+        raise StateSpaceError(what, cells=width**2, limit=MOST_INFORMATION, remedy=f"use {remedy}")
+
+
+def whitening(moments: Matrix, cutoff: float) -> Matrix:
+    """Return W with ``W W'`` a generalized inverse of a positive semidefinite matrix, (n, rank).
+
+    Every parameter is first scaled to variance 1, so that parameters near 0, whose scores are large, do not hide the
+    others; then eigenvalues up to `cutoff` times the largest count as 0. On vectors in the range of the matrix, where
+    scores lie, any generalized inverse gives the same products as the pseudo-inverse.
+    """
+    sizes = np.sqrt(np.diag(moments))
+    scales = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    eigenvalues, vectors = np.linalg.eigh(moments * scales[:, None] * scales)
+    kept = eigenvalues > cutoff * eigenvalues.max(initial=0.0)
+    whiten: Matrix = scales[:, None] * vectors[:, kept] / np.sqrt(eigenvalues[kept])
+    return whiten
+
+
+def _information(model: Any, options: dict[str, Any], length: Any, n_samples: int, seed: Seed) -> Matrix:
+    """Return the Fisher information: exactly where the model can, otherwise from strings that it draws."""
+    how = {} if length is None else {"length": length}
+    random = generator(seed)  # a bad seed is refused, whether it is used or not
+    if hasattr(model, "fisher_information"):
+        try:
+            return _whole(model.fisher_information(**how, **options))
+        except StateSpaceError:
+            pass  # too large, or without end: what it draws tells as much as it can
+    if not hasattr(model, "sample"):
+        raise SchemaError(
+            f"the information of a {type(model).__name__} is not known and cannot be simulated; use the metric "
+            "'empirical' with reference rows"
+        )
+    return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))
+
+
+def _whole(information: Any) -> Matrix:
+    """Return the information as one matrix; a network gives a block a variable."""
+    if isinstance(information, np.ndarray):
+        return information
+    ends = np.cumsum([0, *map(len, information)])
+    _check_size(int(ends[-1]), "the Fisher information", "the metric 'practical' or 'empirical'")
+    matrix = np.zeros((ends[-1], ends[-1]))
+    for block, (first, last) in zip(information, pairwise(ends), strict=True):
+        matrix[first:last, first:last] = block
+    return matrix
+
+
+class Practical(FeatureMade):
+    """No metric: the dot product of a Bayesian network's scores."""
+
+    name = "practical"
+
+    def __init__(self, model: BayesianNetwork) -> None:
+        self._model = model
+        self._ends = np.cumsum([0, *(conditional.n_parameters for conditional in model.conditionals)])
+
+    @property
+    def dimension(self) -> int:
+        """The number of free parameters."""
+        return self._model.n_parameters
+
+    def terms(self, X: Table, Y: Table | None = None) -> Matrix:
+        """Return what each variable adds, (n_variables, n, m)."""
+        others = X if Y is None else Y
+        check_cells((len(self._ends) - 1) * X.n_rows * others.n_rows, "the terms of the kernel matrix")
+        x = self.features(X).tocsc()
+        y = None if Y is None else self.features(Y).tocsc()
+        return np.stack([inner(x[:, a:b], None if y is None else y[:, a:b]) for a, b in pairwise(self._ends)])
+
+    def features(self, X: Table) -> Features:
+        """Return the scores (Leppä-aho et al., 2020, Eq. 8), (n, n_parameters)."""
+        values, columns = [], []
+        for conditional, first in zip(self._model.conditionals, self._ends[:-1], strict=True):
+            entries, places = conditional.score_entries(X)
+            values.append(entries)
+            columns.append(first + places)
+        matrix = sparse(values, columns, X.n_rows, self.dimension)
+        matrix.eliminate_zeros()
+        return matrix
+
+
+class Empirical(FeatureMade):
+    """A generalized inverse of the second moments of a Bayesian network's scores over reference rows.
+
+    Each parameter is scaled to variance 1, then eigenvalues up to 1e-10 of the largest count as 0.
+    """
+
+    name = "empirical"
+
+    def __init__(self, model: BayesianNetwork, reference: Table) -> None:
+        self._scores = Practical(model)
+        moments = second_moments(self._scores.features(reference), reference.weights)
+        self._whiten = whitening(moments, CUTOFF)
+
+    @property
+    def dimension(self) -> int:
+        """The rank of the second moments."""
+        return int(self._whiten.shape[1])
+
+    def diag(self, X: Table) -> Matrix:
+        """Return the kernel of each row with itself, (n,)."""
+        return np.asarray((self.features(X) ** 2).sum(axis=1))
+
+    def terms(self, X: Table, Y: Table | None = None) -> Matrix:  # noqa: ARG002
+        """Raise: the variables are mixed."""
+        raise FishernetError("under the metric 'empirical' the variables are mixed and have no terms of their own")
+
+    def features(self, X: Table) -> Features:
+        """Return the whitened scores, (n, dimension)."""
+        return np.asarray(self._scores.features(X) @ self._whiten)
+
+    def mean_features(self, X: Table) -> Matrix:
+        """Return their mean, (dimension,): one vector is whitened, not every row."""
+        return np.asarray(self._scores.mean_features(X) @ self._whiten)
+
+
+class Invariant(Algebra):
+    """The inverse of a Bayesian network's Fisher information (Leppä-aho et al., 2020, Theorem 1), by look-ups.
+
+    `inverse_theta` and `inverse_group` hold 1 / theta (0 where theta is 0) and 1 / P(group) of every cell, variable by
+    variable, (dimension,).
+    """
+
+    name = "invariant"
+
+    def __init__(self, model: BayesianNetwork, groups: Sequence[Matrix]) -> None:
+        self._model = model
+        self._theta = [c.probabilities for c in model.conditionals]
+        theta = _flat(self._theta)
+        states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
+        self.inverse_theta = _inverse(theta)
+        self.inverse_group = np.repeat(_inverse(_flat(groups)), states)
+        self._same, self._other = (1 - theta) * self.inverse_theta * self.inverse_group, -self.inverse_group
+        impossible = (theta == 0) | (self.inverse_group == 0)
+        self._impossible = self._parts(impossible.astype(np.float64)) if impossible.any() else None
+
+    @property
+    def dimension(self) -> int:
+        """The number of features."""
+        return len(self.inverse_theta)
+
+    def _parts(self, cells: Matrix) -> list[Matrix]:
+        """Return one number a cell as one (groups, states) array a variable."""
+        ends = np.cumsum([theta.size for theta in self._theta])[:-1]
+        return [part.reshape(t.shape) for part, t in zip(np.split(cells, ends), self._theta, strict=True)]
+
+    def cells(self, X: Table) -> _core.Cells:
+        """Return where each row falls in the conditionals; ZeroProbabilityError for one of probability zero."""
+        self._require_possible(X)
+        return self._model.flat.cells(X.native)
+
+    def __call__(self, X: Table, Y: Table | None = None) -> Matrix:
+        """Return the kernel of all pairs, (n, m)."""
+        check_cells(X.n_rows * (X if Y is None else Y).n_rows, "the kernel matrix")
+        x = self.cells(X)
+        return _core.gram(x, x if Y is None else self.cells(Y), self._other, self._same)
+
+    def terms(self, X: Table, Y: Table | None = None) -> Matrix:
+        """Return what each variable adds, (n_variables, n, m)."""
+        check_cells(len(self._theta) * X.n_rows * (X if Y is None else Y).n_rows, "the terms of the kernel matrix")
+        x = self.cells(X)
+        return _core.gram_terms(x, x if Y is None else self.cells(Y), self._other, self._same)
+
+    def diag(self, X: Table) -> Matrix:
+        """Return the kernel of each row with itself, (n,)."""
+        self._require_possible(X)
+        return self._model.flat.look_up(X.native, self._parts(self._same), True)
+
+    def features(self, X: Table) -> Features:
+        """Return phi_ijk of each row, (n, dimension); a state of probability 0 that the row does not have gives 0."""
+        self._require_possible(X)
+        values, columns = [], []
+        first = 0
+        rows = np.arange(X.n_rows)
+        inverses = zip(self._parts(self.inverse_theta), self._parts(self.inverse_group), strict=True)
+        for conditional, theta, (by_theta, by_group) in zip(
+            self._model.conditionals, self._theta, inverses, strict=True
+        ):
+            group = conditional.groups(X)
+            state = X.codes[conditional.child].astype(np.int64)
+            entries = -np.sqrt(theta * by_group)[group]
+            entries[rows, state] += np.sqrt(by_theta * by_group)[group, state]
+            values.append(entries)
+            columns.append(first + group[:, None] * theta.shape[1] + np.arange(theta.shape[1]))
+            first += theta.size
+        return sparse(values, columns, X.n_rows, self.dimension)
+
+    def mean_features(self, X: Table) -> Matrix:
+        """Return the mean of phi_ijk, from counts: ``(N_ijk - N_ij theta_ijk) / (N sqrt(P(j) theta_ijk))``."""
+        total = float(X.n_rows if X.weights is None else X.weights.sum())
+        if not total > 0:
+            raise SchemaError(NO_WEIGHT)
+        weights, unit = X.weights_in_units
+        counts = self._parts(self.cells(X).counts(weights) * unit)
+        means = []
+        for of_cells, theta in zip(counts, self._theta, strict=True):
+            share = of_cells / total
+            means.append(share - share.sum(axis=1, keepdims=True) * theta)
+        return _flat(means) * np.sqrt(self.inverse_theta * self.inverse_group)
+
+    def _require_possible(self, X: Table) -> None:
+        if self._impossible is None:
+            return
+        hits = self._model.flat.look_up(X.native, self._impossible, False)
+        if hits.any():
+            row, position = map(int, np.argwhere(hits > 0)[0])
+            raise self._why_impossible(X, row, position)
+
+    def _why_impossible(self, X: Table, row: int, position: int) -> ZeroProbabilityError:
+        conditional = self._model.conditionals[position]
+        group = int(conditional.groups(X[row : row + 1])[0])
+        state = int(X.codes[position][row])
+        if self._theta[position][group, state] == 0:
+            return conditional.zero_probability(group, state, f"row {row} has")
+        configuration, name = conditional.describe_group(group), self._model.names[position]
+        return ZeroProbabilityError(
+            f"row {row} has {shown_states(configuration)}, a configuration of the parents of {name!r} that has "
+            "probability 0; fit the network with smoothing above 0",
+            variable=name,
+            configuration=configuration,
+            parameter="smoothing",
+        )
+
+
+def _inverse(values: npt.NDArray[np.float64]) -> Matrix:
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+
+
+def _flat(tables: Sequence[Matrix]) -> Matrix:
+    return np.concatenate([table.ravel() for table in tables])

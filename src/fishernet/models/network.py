@@ -1,0 +1,206 @@
+"""Networks: variables, each with a conditional; what all kinds have alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import check_names, listed, positions
+from fishernet.base.value import Value
+from fishernet.data import Table, Variable, as_table
+from fishernet.data.numbers import require_finite
+from fishernet.data.variable import Column
+from fishernet.models.conditionals.base import Conditional, Probabilities
+from fishernet.models.conditionals.full_table import FullTable
+
+MOST_LINES = 60  # of a network in words
+
+
+class Network(Value):
+    """Variables and their conditionals, one each, in the same order. The graph is what a kind of network makes of them.
+
+    SchemaError when they do not fit. `n_rows` is the number of rows it was fitted on, or the sum of their weights.
+    """
+
+    __slots__ = ("_continuous", "_in_python", "_logs", "_native", "conditionals", "n_rows", "names", "variables")
+
+    variables: tuple[Variable, ...]
+    """The variables, in the order of the conditionals."""
+    names: tuple[str, ...]
+    """The variables' names."""
+    conditionals: tuple[Conditional, ...]
+    """One per variable."""
+    n_rows: int | float | None
+    """The number of rows it was fitted on, or the sum of their weights; None when it was built from tables."""
+
+    def __init__(
+        self, variables: Sequence[Column], conditionals: Sequence[Conditional], *, n_rows: float | None = None
+    ) -> None:
+        names = tuple(variable.name for variable in variables)
+        check_names(names)
+        if len(conditionals) != len(variables):
+            raise SchemaError(f"{len(variables)} variables need as many conditionals, got {len(conditionals)}")
+        for position, conditional in enumerate(conditionals):
+            if position in conditional.parents or len(set(conditional.parents)) < len(conditional.parents):
+                raise SchemaError(f"{names[position]!r} is a parent of its own, or has a parent twice")
+            wanted = tuple(variables[v] for v in (*conditional.parents, position))
+            if conditional.child != position or conditional.variables != wanted:
+                raise SchemaError(f"conditional {position} ({conditional!r}) is not one of {names[position]!r}")
+        rows = None if n_rows is None else check.number(n_rows, "n_rows", least=0)
+        self._set(
+            variables=tuple(variables),
+            names=names,
+            conditionals=tuple(conditionals),
+            n_rows=int(rows) if rows is not None and rows.is_integer() else rows,
+        )
+        self._continuous = tuple(v for v, variable in enumerate(variables) if variable.is_continuous)
+        self._native: _core.Conditionals | None = None
+        self._in_python = False
+        self._logs: list[Probabilities] | None = None
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether its variables are numbers, all of them."""
+        return bool(self.variables) and len(self._continuous) == len(self.variables)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters of all conditionals: ``groups (r - 1)`` of one of states."""
+        return sum(conditional.n_parameters for conditional in self.conditionals)
+
+    def conditional(self, name: str) -> Conditional:
+        """Return the conditional of one variable."""
+        return self.conditionals[positions(self.names, [name])[0]]
+
+    def __repr__(self) -> str:
+        arcs = sum(len(conditional.parents) for conditional in self.conditionals)
+        fitted = "" if self.n_rows is None else f", fitted on {self.n_rows:,} rows"
+        return (
+            f"{type(self).__name__}({len(self.variables)} variables, {arcs} arc{'' if arcs == 1 else 's'}, "
+            f"{self.n_parameters:,} parameters{fitted})"
+        )
+
+    def __str__(self) -> str:
+        """Return the title and a line for each of the first variables: its name, its number of states, its parents."""
+        width = max(map(len, self.names), default=0)
+        lines = [repr(self)]
+        for variable, conditional in list(zip(self.variables, self.conditionals, strict=True))[:MOST_LINES]:
+            parents = ", ".join(self.names[p] for p in conditional.parents)
+            plural = "s"[: variable.cardinality - 1]
+            states = "number" if variable.is_continuous else f"{variable.cardinality} state{plural}"
+            lines.append(f"  {variable.name:<{width}}  {states:>10}" + (f"  <- {parents}" if parents else ""))
+        if len(self.names) > MOST_LINES:
+            lines.append(f"  ... and {len(self.names) - MOST_LINES} more variables")
+        return "\n".join(lines)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.variables, self.conditionals
+
+    def _options(self) -> dict[str, Any]:
+        return {"n_rows": self.n_rows}
+
+    # -------------------------------------------------------------------------------------------- what it computes
+
+    def rows(self, data: Any, *, complete_for: str) -> Table:
+        """Return data as a table of the network's variables; `complete_for` says what needs complete rows."""
+        table = as_table(data, self.variables, complete_for=complete_for)
+        for position in self._continuous:
+            require_finite(self.names[position], table.codes[position])
+        return table
+
+    def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:
+        """Return the log-probability of each cell given its parents, (n_rows, n_variables) float64 in nats.
+
+        A low term tells why a row is odd.
+        """
+        rows = self.rows(table, complete_for="log_prob_terms")
+        native = self._core_form()
+        if native is not None:
+            return native.look_up(rows.native, self._log_tables, False)
+        terms = np.empty((rows.n_rows, len(self.variables)))
+        for position, conditional in enumerate(self.conditionals):
+            terms[:, position] = conditional.log_prob(rows)
+        return terms
+
+    # ---------------------------------------------------------------------------------------------- for the core
+
+    @property
+    def scopes(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of each conditional's parents, and of its child."""
+        return tuple((*conditional.parents, conditional.child) for conditional in self.conditionals)
+
+    @property
+    def runs_in_core(self) -> bool:
+        """Whether the core has a form of every conditional; otherwise they are asked one by one."""
+        return self._core_form() is not None
+
+    @property
+    def flat(self) -> _core.Conditionals:
+        """The conditionals as the core looks them up, made once; SchemaError names one that the core has no form of."""
+        native = self._core_form()
+        if native is None:
+            lacking = next(c for c in self.conditionals if c.core_form() is None)
+            raise SchemaError(f"{lacking!r} is no table of states; this needs tables for all variables")
+        return native
+
+    def _core_form(self) -> _core.Conditionals | None:
+        if self._native is None and not self._in_python:
+            native = _core.Conditionals(np.array([v.cardinality for v in self.variables], dtype=np.int64))
+            for conditional in self.conditionals:
+                form = conditional.core_form()
+                if form is None:
+                    self._in_python = True
+                    return None
+                form.add_to(native, conditional.child)
+            self._native = native
+        return self._native
+
+    @property
+    def _log_tables(self) -> list[Probabilities]:
+        if self._logs is None:
+            with np.errstate(divide="ignore"):  # log 0 = -inf is what is meant
+                self._logs = [np.log(c.probabilities) for c in self.conditionals]
+        return self._logs
+
+
+def conditionals_from_tables(
+    variables: Sequence[Column],
+    parents: Mapping[str, Iterable[str]],
+    tables: Mapping[str, npt.ArrayLike],
+    *,
+    tolerance: float,
+    called: str,
+) -> list[FullTable]:
+    """Return one full table per variable; see `BayesianNetwork.from_tables`. `called`: what the parents are called."""
+    names = [variable.name for variable in variables]
+    where = {name: position for position, name in enumerate(names)}
+    of_names: dict[str, tuple[str, ...]] = {}
+    for name, of in parents.items():
+        if isinstance(of, str):
+            raise SchemaError(f"the {called} of {name!r} must be a sequence of names, not one str ({of!r})")
+        of_names[name] = tuple(of)
+    positions(names, [*of_names, *tables, *(parent for of in of_names.values() for parent in of)])
+    lacking = [name for name in names if name not in tables]
+    if lacking:
+        raise SchemaError(f"no table for {listed(lacking)}")
+    conditionals = []
+    for child, variable in enumerate(variables):
+        family = tuple(where[name] for name in of_names.get(variable.name, ()))
+        check_names([names[p] for p in (*family, child)])
+        shape = tuple(variables[v].cardinality for v in (*family, child))
+        table = np.asarray(tables[variable.name], dtype=np.float64)
+        if table.shape != shape:
+            raise SchemaError(
+                f"the table of {variable.name!r} has shape {table.shape}; its {called} and its states need {shape}"
+            )
+        rows = table.reshape(-1, shape[-1])
+        conditionals.append(
+            FullTable(child, family, [variables[v] for v in (*family, child)], rows, tolerance=tolerance)
+        )
+    return conditionals
