@@ -33,9 +33,9 @@ from fishernet.select.selection import unused_name
 
 CRITERIA: dict[str, Callable[..., Selection]] = {
     # the kernel draws where exact probabilities would not fit
-    "mmd": lambda network, *rows, seed, **how: greedy_mmd(FisherKernel(network, seed=seed), *rows, seed=seed, **how),
-    "chi-square": lambda _network, *rows, **how: greedy_chi_square(*rows, **how),
-    "random": lambda _network, *rows, seed, **_how: random_subset(*rows, seed=seed),
+    "mmd": lambda net, table, k, seed, **how: greedy_mmd(FisherKernel(net, seed=seed), table, k, seed=seed, **how),
+    "chi-square": lambda _, table, k, **how: greedy_chi_square(table, k, **how),
+    "random": lambda _, table, k, seed, **__: random_subset(table, k, seed),
 }
 MOST_STARTS = 2**31 - 1  # the core's limit
 
