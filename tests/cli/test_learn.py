@@ -234,7 +234,7 @@ def test_numbers_are_cut_into_bins(tmp_path: Path) -> None:
     ):
         facts = facts_of("learn", path, "--bins", *words, "-o", tmp_path / "m.json")
         assert len(facts["arcs"]) == 1
-        assert fn.load(tmp_path / "m.json").variables == fn.read_table(path, **options).variables  # type: ignore[arg-type]
+        assert fn.load(tmp_path / "m.json").variables == fn.read_table(path, **options).variables
 
 
 def test_missing_cells_are_dropped_or_made_a_state(csv: Path) -> None:
