@@ -1,0 +1,81 @@
+"""Networks learned from tables of many kinds, as people have them: what other programs find hard to read in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import fishernet as fn
+
+ROWS = 200
+
+
+def column(values: Sequence[Any], seed: int) -> list[Any]:
+    """Each value in about as many rows, in some order; None where nothing is known."""
+    drawn = np.random.default_rng(seed).permutation(ROWS) % len(values)
+    return [values[k] for k in drawn]
+
+
+def learned(columns: dict[str, list[Any]], **options: Any) -> fn.BayesianNetwork:
+    """The network of a table that is read from columns."""
+    return chained(fn.Table.from_frame(columns, **options))
+
+
+def chained(table: fn.Table) -> fn.BayesianNetwork:
+    """A network in which every column has the one or two before it as parents."""
+    names = table.names
+    arcs = [(names[i], names[j]) for j in range(len(names)) for i in range(max(0, j - 2), j)]
+    return fn.learn.parameters(fn.Dag.from_edges(names, arcs), table)
+
+
+def labelled(*labels: Any, name: str = "label") -> fn.BayesianNetwork:
+    columns = {name: column(labels, 1), "other": column(["no", "yes"], 2), "third": column(["a", "b", "c"], 3)}
+    return learned(columns, missing="state")
+
+
+def named(*names: str) -> fn.BayesianNetwork:
+    return learned({name: column(["no", "yes"], seed) for seed, name in enumerate(names)})
+
+
+def numbers(seed: int) -> list[float]:
+    return np.random.default_rng(seed).normal(size=ROWS).round(3).tolist()
+
+
+TWENTY: dict[str, fn.BayesianNetwork] = {
+    "bins by number": learned({"age": numbers(1), "sex": column(["f", "m"], 2), "pay": numbers(3)}, bins=4),
+    "two bins": learned({"age": numbers(4), "sex": column(["f", "m"], 5)}, bins=2),
+    "intervals": labelled("(3, 4]", "(4, 5]", "(-inf, 3]", "(5, inf)"),
+    "limits": labelled("<= 48", "> 48", "<48", ">=48", "=48"),
+    "blanks": labelled("very high", " high", "low ", "very  high"),
+    "quotes": labelled('"a"', "'a'", 'say "no"', '"', "it's"),
+    "commas": labelled("a,b", "a, b", ",", "18,000"),
+    "Unicode": labelled("né", "日本", "\U0001f600", "Ünal", "ne"),
+    "whole numbers": labelled(1, 2, 10),
+    "negative numbers": labelled(-1, 0, 1),
+    "years": labelled(1990, 2000, 2_147_483_648),
+    "decimals": learned({"x": column([0.5, 1.5, -2.25], 1), "y": column([1e-5, 1e300], 2)}, categorical=["x", "y"]),
+    "truth values": labelled(True, False),
+    "words for truth values": labelled("True", "False", "true", "false"),
+    "empty text": chained(
+        fn.Table.from_codes(
+            np.arange(24).reshape(8, 3) % [3, 2, 2],
+            [fn.Variable("", ["", " ", "a"]), fn.Variable(" ", ["", "x"]), fn.Variable("y", [" ", ""])],
+        )
+    ),
+    "missing": labelled("a", "b", None),
+    "reserved labels": labelled("table", "default", "variable", "network", "probability", "property", "type"),
+    "reserved names": named("table", "default", "variable", "network", "probability", "property", "type", "discrete"),
+    "names that are numbers": named("1", "2", "1st class", "-1", "0.5"),
+    "names in other letters": named("größe", "日本", "Sepal.Length", "a b", "a_b", "a-b", "x;", "{", "//"),
+    "capitals": named("Age", "age", "AGE"),
+    "labels in capitals": labelled("x", "X", "y"),
+    "one state": learned({"always": ["yes"] * ROWS, "x": column(["a", "b"], 1), "never": [0] * ROWS}),
+    "signs": labelled("?", "!", "-", "--", "_", ".", "...", "*", "+", "#"),
+    "lines": labelled("a\nb", "a\tb", "a\r\nb", "a\\nb"),
+    "syntax": labelled("}", "{", ";", "|", "a) 0.5", "/*", "*/", "//", "http://x", "} ;", "a = b"),
+    "titles": labelled("Monty Python and the Holy Grail (1975) " * 9, "Monty Python and the Holy Grail (1975) " * 8),
+    "dates": labelled("2024-01-31", "2024-02-29", "31/01/2024"),
+    "codes": labelled("12+", "0-3_days", "Asy/Patch", "1e5", "1e", "007", "5.", ".5"),
+}
