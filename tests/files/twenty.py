@@ -40,7 +40,7 @@ def named(*names: str) -> fn.BayesianNetwork:
 
 
 def numbers(seed: int) -> list[float]:
-    return np.random.default_rng(seed).normal(size=ROWS).round(3).tolist()
+    return [round(float(x), 3) for x in np.random.default_rng(seed).normal(size=ROWS)]
 
 
 TWENTY: dict[str, fn.BayesianNetwork] = {

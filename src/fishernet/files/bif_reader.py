@@ -34,7 +34,19 @@ from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.data import State, Variable
-from fishernet.files.bif_words import CUTS, NAME, NEVER, QUOTED, ROWS, STATES, label_lists, read_label, read_states
+from fishernet.files.bif_words import (
+    CUTS,
+    NAME,
+    NEVER,
+    QUOTED,
+    ROWS,
+    STATES,
+    label_lists,
+    read_label,
+    read_rows,
+    read_states,
+)
+from fishernet.files.words import without_never
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import Probabilities, check_cells
 
@@ -286,19 +298,9 @@ def probabilities(source: Source, block: Block, family: Sequence[Declared]) -> P
         rows = _from_table(source, block, entries, cells, states)
     else:
         rows = _from_rows(source, block, entries, family, cells // states)
-    return _without_never(source, block, family, rows)
-
-
-def _without_never(source: Source, block: Block, family: Sequence[Declared], rows: Probabilities) -> Probabilities:
-    """Leave out the second states that we gave to variables of one."""
-    kept = tuple(declared.variable.cardinality for declared in family)
-    whole = rows.reshape([len(declared.codes) for declared in family])
-    if kept == whole.shape:
-        return rows
-    possible = whole[tuple(slice(r) for r in kept[:-1])]
-    if possible[..., kept[-1] :].any():
-        raise source.wrong(f"{block.head}: the state that {STATES} leaves out has a probability above 0", block.at)
-    return np.ascontiguousarray(possible[..., : kept[-1]]).reshape(-1, kept[-1])
+    kept = [declared.variable.cardinality for declared in family]
+    with source.checking(block.at, f"{block.head}: "):
+        return without_never(rows, [variable.cardinality for variable in variables], kept)
 
 
 def _names(source: Source, block: Block, text: str, known: dict[str, Declared]) -> list[str]:
@@ -514,6 +516,5 @@ def _n_rows(source: Source, head: Block) -> int | float | None:
     rows = properties(head).get(ROWS)
     if rows is None:
         return None
-    if not re.fullmatch(r"[0-9]{1,19}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", rows.text):
-        raise source.wrong(f"{ROWS} must be a number from 0, got {source.shown(rows.at)}", rows.at)
-    return int(rows.text) if rows.text.isdigit() else float(rows.text)
+    with source.checking(rows.at):
+        return read_rows(rows.text)

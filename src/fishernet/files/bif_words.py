@@ -106,3 +106,10 @@ def _value(kind: str, word: str) -> State:
     if kind == "bool" or "_" in word or not word.isascii():
         raise ValueError(f"{word!r} is no {kind}")
     return int(word) if kind == "int" else float(word)
+
+
+def read_rows(text: str) -> int | float:
+    """Return the number of rows that the property says; ValueError when it is none."""
+    if not re.fullmatch(r"[0-9]{1,19}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", text):
+        raise ValueError(f"{ROWS} must be a number from 0, got {text[:40]!r}")
+    return int(text) if text.isdigit() else float(text)

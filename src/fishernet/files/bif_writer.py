@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import itertools
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from fishernet.base.errors import FishernetWarning, SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.base.names import listed
 from fishernet.data import Variable
 from fishernet.files.bif_words import CUTS, NAME, ROWS, STATES, name_words, state_words, written_states
 from fishernet.files.networks import check_storable
-from fishernet.files.words import quoted
+from fishernet.files.words import noted, quoted, with_never
 from fishernet.models import BayesianNetwork, Conditional
-from fishernet.models.conditionals.base import Probabilities
 
 
 class Words(NamedTuple):
@@ -110,12 +106,6 @@ def replaced(variables: Sequence[Variable], called: Called) -> str:
     return f"{number} written as words that other programs read, and exactly in properties: {shown}"
 
 
-def noted(note: str) -> None:
-    """Warn, at the line that called the function which called this, of what a file cannot hold."""
-    if note:
-        warnings.warn(note, FishernetWarning, stacklevel=3)
-
-
 def _check(net: BayesianNetwork) -> None:
     if not hasattr(type(net), "dag"):
         instead = "; fishernet.save stores it as .json" if hasattr(type(net), "variables") else ""
@@ -160,14 +150,6 @@ def _probability(conditional: Conditional, called: Called) -> Iterator[str]:
         for states, row in zip(configurations, table.reshape(-1, table.shape[-1]), strict=True):
             yield f"  ({', '.join(states)}) {_numbers(row.tolist())};\n"
     yield "}\n"
-
-
-def with_never(table: Probabilities) -> Probabilities:
-    """Return a table in which every variable of one state has a second one that never occurs."""
-    for axis in range(table.ndim - 1):
-        if table.shape[axis] == 1:
-            table = np.repeat(table, 2, axis=axis)  # what is given never occurs: any row will do
-    return table if table.shape[-1] > 1 else np.concatenate([table, np.zeros_like(table)], axis=-1)
 
 
 def _numbers(values: Sequence[float]) -> str:

@@ -15,7 +15,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+import warnings
 from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from fishernet.base.errors import FishernetWarning
+from fishernet.models.conditionals.base import Probabilities
 
 MOST_LETTERS = 80  # of a word that is made
 
@@ -88,3 +94,27 @@ def quoted(label: str) -> str:
     """
     inside = json.dumps(label)[1:-1].replace('\\"', "\\u0022")
     return f'"{_TROUBLE.sub(lambda sign: f"{chr(92)}u{ord(sign[0]):04x}", inside)}"'
+
+
+def noted(note: str) -> None:
+    """Warn, at the line that called the function which called this, of what a file cannot hold."""
+    if note:
+        warnings.warn(note, FishernetWarning, stacklevel=3)
+
+
+def with_never(table: Probabilities) -> Probabilities:
+    """Return a table in which every variable of one state has a second one that never occurs."""
+    for axis in range(table.ndim - 1):
+        if table.shape[axis] == 1:
+            table = np.repeat(table, 2, axis=axis)  # what is given never occurs: any row will do
+    return table if table.shape[-1] > 1 else np.concatenate([table, np.zeros_like(table)], axis=-1)
+
+
+def without_never(rows: Probabilities, shape: Sequence[int], kept: Sequence[int]) -> Probabilities:
+    """Return rows without these states; `shape` is the family's with them, `kept` without. ValueError if one occurs."""
+    if list(shape) == list(kept):
+        return rows
+    possible = rows.reshape(shape)[tuple(slice(r) for r in kept[:-1])]
+    if possible[..., kept[-1] :].any():
+        raise ValueError("the state that stands for none has a probability above 0")
+    return np.ascontiguousarray(possible[..., : kept[-1]]).reshape(-1, kept[-1])
