@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,39 +43,45 @@ def numbers(seed: int) -> list[float]:
     return [round(float(x), 3) for x in np.random.default_rng(seed).normal(size=ROWS)]
 
 
-TWENTY: dict[str, fn.BayesianNetwork] = {
-    "bins by number": learned({"age": numbers(1), "sex": column(["f", "m"], 2), "pay": numbers(3)}, bins=4),
-    "two bins": learned({"age": numbers(4), "sex": column(["f", "m"], 5)}, bins=2),
-    "intervals": labelled("(3, 4]", "(4, 5]", "(-inf, 3]", "(5, inf)"),
-    "limits": labelled("<= 48", "> 48", "<48", ">=48", "=48"),
-    "blanks": labelled("very high", " high", "low ", "very  high"),
-    "quotes": labelled('"a"', "'a'", 'say "no"', '"', "it's"),
-    "commas": labelled("a,b", "a, b", ",", "18,000"),
-    "Unicode": labelled("né", "日本", "\U0001f600", "Ünal", "ne"),
-    "whole numbers": labelled(1, 2, 10),
-    "negative numbers": labelled(-1, 0, 1),
-    "years": labelled(1990, 2000, 2_147_483_648),
-    "decimals": learned({"x": column([0.5, 1.5, -2.25], 1), "y": column([1e-5, 1e300], 2)}, categorical=["x", "y"]),
-    "truth values": labelled(True, False),
-    "words for truth values": labelled("True", "False", "true", "false"),
-    "empty text": chained(
+TWENTY: dict[str, Callable[[], fn.BayesianNetwork]] = {
+    "bins by number": lambda: learned({"age": numbers(1), "sex": column(["f", "m"], 2), "pay": numbers(3)}, bins=4),
+    "two bins": lambda: learned({"age": numbers(4), "sex": column(["f", "m"], 5)}, bins=2),
+    "intervals": lambda: labelled("(3, 4]", "(4, 5]", "(-inf, 3]", "(5, inf)"),
+    "limits": lambda: labelled("<= 48", "> 48", "<48", ">=48", "=48"),
+    "blanks": lambda: labelled("very high", " high", "low ", "very  high"),
+    "quotes": lambda: labelled('"a"', "'a'", 'say "no"', '"', "it's"),
+    "commas": lambda: labelled("a,b", "a, b", ",", "18,000"),
+    "Unicode": lambda: labelled("né", "日本", "\U0001f600", "Ünal", "ne"),
+    "whole numbers": lambda: labelled(1, 2, 10),
+    "negative numbers": lambda: labelled(-1, 0, 1),
+    "years": lambda: labelled(1990, 2000, 2_147_483_648),
+    "decimals": lambda: learned(
+        {"x": column([0.5, 1.5, -2.25], 1), "y": column([1e-5, 1e300], 2)}, categorical=["x", "y"]
+    ),
+    "truth values": lambda: labelled(True, False),
+    "words for truth values": lambda: labelled("True", "False", "true", "false"),
+    "empty text": lambda: chained(
         fn.Table.from_codes(
             np.arange(24).reshape(8, 3) % [3, 2, 2],
             [fn.Variable("", ["", " ", "a"]), fn.Variable(" ", ["", "x"]), fn.Variable("y", [" ", ""])],
         )
     ),
-    "missing": labelled("a", "b", None),
-    "reserved labels": labelled("table", "default", "variable", "network", "probability", "property", "type"),
-    "reserved names": named("table", "default", "variable", "network", "probability", "property", "type", "discrete"),
-    "names that are numbers": named("1", "2", "1st class", "-1", "0.5"),
-    "names in other letters": named("größe", "日本", "Sepal.Length", "a b", "a_b", "a-b", "x;", "{", "//"),
-    "capitals": named("Age", "age", "AGE"),
-    "labels in capitals": labelled("x", "X", "y"),
-    "one state": learned({"always": ["yes"] * ROWS, "x": column(["a", "b"], 1), "never": [0] * ROWS}),
-    "signs": labelled("?", "!", "-", "--", "_", ".", "...", "*", "+", "#"),
-    "lines": labelled("a\nb", "a\tb", "a\r\nb", "a\\nb"),
-    "syntax": labelled("}", "{", ";", "|", "a) 0.5", "/*", "*/", "//", "http://x", "} ;", "a = b"),
-    "titles": labelled("Monty Python and the Holy Grail (1975) " * 9, "Monty Python and the Holy Grail (1975) " * 8),
-    "dates": labelled("2024-01-31", "2024-02-29", "31/01/2024"),
-    "codes": labelled("12+", "0-3_days", "Asy/Patch", "1e5", "1e", "007", "5.", ".5"),
+    "missing": lambda: labelled("a", "b", None),
+    "reserved labels": lambda: labelled("table", "default", "variable", "network", "probability", "property", "type"),
+    "reserved names": lambda: named(
+        "table", "default", "variable", "network", "probability", "property", "type", "discrete"
+    ),
+    "names that are numbers": lambda: named("1", "2", "1st class", "-1", "0.5"),
+    "names in other letters": lambda: named("größe", "日本", "Sepal.Length", "a b", "a_b", "a-b", "x;", "{", "//"),
+    "capitals": lambda: named("Age", "age", "AGE"),
+    "labels in capitals": lambda: labelled("x", "X", "y"),
+    "one state": lambda: learned({"always": ["yes"] * ROWS, "x": column(["a", "b"], 1), "never": [0] * ROWS}),
+    "signs": lambda: labelled("?", "!", "-", "--", "_", ".", "...", "*", "+", "#"),
+    "lines": lambda: labelled("a\nb", "a\tb", "a\r\nb", "a\\nb"),
+    "syntax": lambda: labelled("}", "{", ";", "|", "a) 0.5", "/*", "*/", "//", "http://x", "} ;", "a = b"),
+    "titles": lambda: labelled(
+        "Monty Python and the Holy Grail (1975) " * 9, "Monty Python and the Holy Grail (1975) " * 8
+    ),
+    "dates": lambda: labelled("2024-01-31", "2024-02-29", "31/01/2024"),
+    "codes": lambda: labelled("12+", "0-3_days", "Asy/Patch", "1e5", "1e", "007", "5.", ".5"),
 }

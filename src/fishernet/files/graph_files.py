@@ -44,7 +44,7 @@ def store_graphml(model: Any, path: str | os.PathLike[str]) -> str:
 def picture_of(model: Any, format_name: str) -> Picture:
     """Return the graph of a model, which may be one itself; SchemaError when it has none."""
     for attribute, of in _PICTURES.items():
-        if hasattr(type(model), attribute):
+        if hasattr(model, attribute):
             return of(model)
     raise SchemaError(f"a {format_name} file holds a graph or a network, and a {type(model).__name__} is none")
 

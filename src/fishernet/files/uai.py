@@ -15,7 +15,8 @@ Words with blanks between them::
 
 In a Bayesian network each variable is the last one of one factor, which holds its probabilities given the others.
 There are no names: variables are called ``x0``, ``x1``, ..., states are the integers from 0. What follows ``#`` in a
-line is no part of the file; pyAgrum writes such remarks.
+line is no part of the file; pyAgrum writes such remarks. (It also takes the first of several parents as the fastest
+one in a Bayesian network's factor, against the format.)
 """
 
 from __future__ import annotations

@@ -285,8 +285,9 @@ def read_xdsl(path: str | os.PathLike[str]) -> BayesianNetwork:
     positions = {node.word: v for v, node in enumerate(ordered)}
     turned = _is_of_agrum(root)
     conditionals = [_conditional(path, node, nodes, positions, turned) for node in ordered]
+    n_rows = _n_rows(path, root)
     try:
-        return BayesianNetwork([node.variable for node in ordered], conditionals, n_rows=_n_rows(path, root))
+        return BayesianNetwork([node.variable for node in ordered], conditionals, n_rows=n_rows)
     except FishernetError as error:  # a cycle
         raise FileFormatError(path, str(error)) from error
 

@@ -30,7 +30,7 @@ def written(net: fn.BayesianNetwork, path: Path) -> Path:
 
 @pytest.mark.parametrize("kind", list(TWENTY))
 def test_networks_of_every_kind_of_table_have_the_same_marginals(kind: str, tmp_path: Path) -> None:
-    net = TWENTY[kind]
+    net = TWENTY[kind]()
     path = written(net, tmp_path / "a.bif")
     assert exact(fn.read_bif(path)) == exact(in_full(net))
     theirs = pyagrum.loadBN(str(path))
