@@ -87,7 +87,7 @@ def test_files_of_pyagrum_have_the_marginals_that_it_finds(tmp_path: Path) -> No
 
 def test_pyagrum_reads_trees_with_the_same_marginals(tmp_path: Path) -> None:
     a, b, c = fn.Variable("a", ["x", "y"]), fn.Variable("b", ["u"]), fn.Variable("c", [1, 2, 3])
-    tables = {"a": [0.25, 0.75], "b": [[1.0], [1.0]], "c": [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]]}
+    tables: dict[str, Any] = {"a": [0.25, 0.75], "b": [[1.0], [1.0]], "c": [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]]}
     net = fn.BayesianNetwork.from_tables([c, b, a], {"b": ["a"], "c": ["a"]}, tables)
     with pytest.warns(fn.FishernetWarning, match="'1' as q1"):
         write_xdsl(net, tmp_path / "a.xdsl")

@@ -13,6 +13,7 @@ from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wro
 from fishernet.cli.options import Reading, reading_options
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
+from fishernet.data.writing import FORMATS
 
 
 @click.command(short_help="Turn a model or a table into another format.")
@@ -35,8 +36,10 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
       fishernet convert patients.arff patients.parquet
     """  # noqa: D301
     check_folder(target)
-    is_model = ending(source) in models.READERS
+    is_model = ending(source) in models.WRITERS
     kinds = ("model", "table") if is_model else ("table", "model")
+    if is_model and ending(target) not in FORMATS:
+        models.check_model_output(target)
     if is_model != (ending(target) in models.WRITERS):
         raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
     found = _convert_model(source, target) if is_model else _convert_table(source, target, Reading.out_of(options))
