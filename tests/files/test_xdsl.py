@@ -49,9 +49,10 @@ def test_a_file_in_latin_1_is_read(tmp_path: Path) -> None:
     text = '<?xml version="1.0" encoding="ISO-8859-1"?>\n' + file(NODES).split("\n", 1)[1].replace('"p"', '"é"')
     (tmp_path / "a.xdsl").write_bytes(text.replace("p q", "é q").encode("latin-1"))
     assert read_xdsl(tmp_path / "a.xdsl").names == ("é", "q", "c")
-    (tmp_path / "a.xdsl").write_text(text.replace("ISO-8859-1", "martian"))
-    with pytest.raises(fn.FileFormatError, match="line 1: the encoding 'martian' is not known"):
-        read_xdsl(tmp_path / "a.xdsl")
+    for odd in ("martian", "rot13", "unicode_escape", "undefined", "idna"):
+        (tmp_path / "a.xdsl").write_text(text.replace("ISO-8859-1", odd))
+        with pytest.raises(fn.FileFormatError, match=f"line 1: the encoding '{odd}' is not known"):
+            read_xdsl(tmp_path / "a.xdsl")
 
 
 @pytest.mark.parametrize("kind", list(TWENTY))

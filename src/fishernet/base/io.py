@@ -27,8 +27,8 @@ PIECE = 2**20  # bytes read at once
 def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] = lambda _: "utf-8-sig") -> str:
     """Return the text of a file; what begins as gzip data is unpacked, whatever the file is called.
 
-    `encoding` says by the file's bytes what they are encoded in. FileFormatError says why a file cannot be read:
-    damaged gzip data, more than 2 GiB, no text in that encoding.
+    `encoding` says by the file's bytes what they are encoded in, or raises LookupError. FileFormatError says why a file
+    cannot be read: damaged gzip data, more than 2 GiB, no text in that encoding.
     """
     if not Path(path).exists():
         raise FileFormatError(path, "there is no such file")
@@ -43,15 +43,16 @@ def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] 
                 data = _bounded(path, unpacked)
         except (OSError, EOFError, zlib.error) as error:
             raise FileFormatError(path, f"the gzip data is damaged or ends early ({error})") from error
-    name = encoding(data)
+    name = "utf-8-sig"
     try:
+        name = encoding(data)
         text = data.decode(name)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         called = "UTF-8" if name == "utf-8-sig" else name
         raise FileFormatError(path, f"the file is not text in {called}", line=line) from error
     except LookupError as error:
-        raise FileFormatError(path, f"the encoding {name!r} is not known", line=1) from error
+        raise FileFormatError(path, str(error.args[0]), line=1) from error
     if "\0" in text:
         raise FileFormatError(path, "the file is not text (it has zero bytes)", line=_line(text, text.index("\0")))
     return text

@@ -60,6 +60,7 @@ MOST_DEEP = 100  # elements within one another
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DECLARED = re.compile(rb"""^(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+_ENCODINGS = re.compile("utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[03456])|(?:windows-|cp)125[0-8]")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
@@ -214,8 +215,12 @@ class Node(NamedTuple):
 
 
 def _encoding(data: bytes) -> str:
+    """Return the encoding that an XML file says; LookupError for one that is not of single bytes, nor UTF-8."""
     declared = _DECLARED.match(data)
-    return "utf-8-sig" if declared is None or declared[1].lower() in (b"utf-8", b"utf8") else declared[1].decode()
+    name = "utf-8" if declared is None else declared[1].decode().lower()
+    if not _ENCODINGS.fullmatch(name):
+        raise LookupError(f"the encoding {name!r} is not known")
+    return "utf-8-sig" if name in ("utf-8", "utf8") else name
 
 
 def parsed(path: str | os.PathLike[str]) -> Element:
