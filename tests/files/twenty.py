@@ -82,6 +82,13 @@ TWENTY: dict[str, Callable[[], fn.BayesianNetwork]] = {
     "titles": lambda: labelled(
         "Monty Python and the Holy Grail (1975) " * 9, "Monty Python and the Holy Grail (1975) " * 8
     ),
+    "thousands of titles": lambda: chained(
+        fn.Table.from_codes(
+            np.arange(4000).reshape(2000, 2) % [2000, 2],
+            [fn.Variable("title", [f"Titel  {n}; für {n}" for n in range(2000)]), fn.Variable("x", [0, 1])],
+        )
+    ),
+    "endless titles": lambda: labelled("é" * 9000, "  " * 9000 + "x", "x" * 17000, "y; " * 9000, name="né" * 9000),
     "dates": lambda: labelled("2024-01-31", "2024-02-29", "31/01/2024"),
     "codes": lambda: labelled("12+", "0-3_days", "Asy/Patch", "1e5", "1e", "007", "5.", ".5"),
 }

@@ -198,13 +198,15 @@ def declared(source: Source, block: Block, position: int) -> Declared:
 
 
 def properties(block: Block) -> dict[str, Statement]:
-    """Return the properties of the form ``name = value`` of a block, by name."""
-    found = {}
+    """Return the properties of the form ``name = value`` of a block, by name; those of one name as one."""
+    texts: dict[str, list[str]] = {}
+    places: dict[str, int] = {}
     for text, at in block.statements:
         match = _OF_VARIABLE.fullmatch(text)
         if match:
-            found[match[1]] = Statement(match[2].strip(), at)
-    return found
+            texts.setdefault(match[1], []).append(match[2].strip())
+            places.setdefault(match[1], at)
+    return {name: Statement("".join(pieces), places[name]) for name, pieces in texts.items()}
 
 
 def _labels(source: Source, statement: Statement, name: str) -> list[str]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fishernet.base.fields import is_text
 from fishernet.data import State
@@ -26,9 +26,10 @@ from fishernet.files.words import quoted, safe_words
 
 NAME, STATES, CUTS, ROWS = "fishernet_name", "fishernet_states", "fishernet_cuts", "fishernet_n_rows"  # our properties
 NEVER = "never"  # the second state of a variable of one
+MOST_SIGNS = 8000  # of the text of a property; pyAgrum takes 16,380
 
 QUOTED = r'"(?:[^"\\\n]|\\.)*"'
-PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,254}")
 PLAIN_STATE = re.compile(rf"{PLAIN_NAME.pattern}|-?[0-9]{{1,9}}")
 RESERVED = frozenset(("network", "variable", "probability", "property", "type", "discrete", "table", "default"))
 _BETWEEN_COMMAS = re.compile(rf'{QUOTED}|[^",]+')
@@ -75,6 +76,17 @@ def written_states(states: Sequence[State]) -> str:
     """Return the states with their types, as the property says them."""
     typed = [f"str {quoted(state)}" if isinstance(state, str) else " ".join(_typed(state)) for state in states]
     return ", ".join(typed)
+
+
+def property_lines(name: str, text: str) -> Iterator[str]:
+    """Yield a property; a long text as several ones of the same name, which are read as one."""
+    while len(text) > MOST_SIGNS:
+        end = MOST_SIGNS
+        while text[end - 1].isspace() or text[end].isspace():  # what is outside of words is not read
+            end -= 1
+        yield f"  property {name} = {text[:end]};\n"
+        text = text[end:]
+    yield f"  property {name} = {text};\n"
 
 
 def read_states(text: str) -> list[State]:

@@ -11,7 +11,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.base.names import listed
 from fishernet.data import Variable
-from fishernet.files.bif_words import CUTS, NAME, ROWS, STATES, name_words, state_words, written_states
+from fishernet.files.bif_words import CUTS, NAME, ROWS, STATES, name_words, property_lines, state_words, written_states
 from fishernet.files.networks import check_storable
 from fishernet.files.words import noted, quoted, with_never
 from fishernet.models import BayesianNetwork, Conditional
@@ -130,11 +130,11 @@ def _lines(net: BayesianNetwork, called: Called) -> Iterator[str]:
 def _variable(variable: Variable, words: Words) -> Iterator[str]:
     yield f"variable {words.name} {{\n  type discrete [ {len(words.states)} ] {{ {', '.join(words.states)} }};\n"
     if words.name != variable.name:
-        yield f"  property {NAME} = {quoted(variable.name)};\n"
+        yield from property_lines(NAME, quoted(variable.name))
     if words.states != list(variable.states):
-        yield f"  property {STATES} = {written_states(variable.states)};\n"
+        yield from property_lines(STATES, written_states(variable.states))
     if variable.cuts is not None:
-        yield f"  property {CUTS} = {_numbers(variable.cuts)};\n"
+        yield from property_lines(CUTS, _numbers(variable.cuts))
     yield "}\n"
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
-from xml.sax.saxutils import quoteattr
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.files.networks import check_names_storable
+from fishernet.files.words import escaped
 
 Pair = tuple[str, str]
-
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Picture(NamedTuple):
@@ -102,7 +99,7 @@ def _dot_name(name: str) -> str:
 
 
 def _graphml(picture: Picture) -> Iterator[str]:
-    odd = next((name for name in picture.names if _NO_XML.search(name)), None)
+    odd = next((name for name in picture.names if any(map(_is_no_xml, name))), None)
     if odd is not None:
         raise SchemaError(f"the name {odd!r} holds a character that GraphML cannot hold")
     mixed = picture.arcs is not None and len(picture.edges) > 0
@@ -111,7 +108,7 @@ def _graphml(picture: Picture) -> Iterator[str]:
         yield '  <key id="directed" for="edge" attr.name="directed" attr.type="boolean" />\n'
     yield f'  <graph edgedefault="{"undirected" if picture.arcs is None else "directed"}">\n'
     for name in picture.names:
-        yield f"    <node id={quoteattr(name)} />\n"
+        yield f'    <node id="{escaped(name)}" />\n'
     for a, b in picture.arcs or ():
         yield _graphml_edge(a, b, "true" if mixed else "")
     for a, b in picture.edges:
@@ -121,6 +118,10 @@ def _graphml(picture: Picture) -> Iterator[str]:
     yield "  </graph>\n</graphml>\n"
 
 
+def _is_no_xml(sign: str) -> bool:
+    return (sign < " " and sign not in "\t\n\r") or sign in "\ufffe\uffff"
+
+
 def _graphml_edge(a: str, b: str, directed: str) -> str:
-    ends = f"    <edge source={quoteattr(a)} target={quoteattr(b)}"
+    ends = f'    <edge source="{escaped(a)}" target="{escaped(b)}"'
     return f'{ends}><data key="directed">{directed}</data></edge>\n' if directed else f"{ends} />\n"

@@ -26,20 +26,21 @@ from fishernet.models.conditionals.base import Probabilities
 MOST_LETTERS = 80  # of a word that is made
 
 _NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|-?inf"
-_INTERVAL = re.compile(rf"\s*([\[(])\s*({_NUMBER})\s*,\s*({_NUMBER})\s*([\])])\s*")
-_SPOKEN = (
-    (re.compile("<=|≤"), " le "),
-    (re.compile(">=|≥"), " ge "),
-    (re.compile("!=|≠"), " ne "),
-    (re.compile("<"), " lt "),
-    (re.compile(">"), " gt "),
-    (re.compile("="), " eq "),
-    (re.compile(r"(?<!\w)[-\u2212](?=[.0-9]|inf\b)"), " minus "),
-    (re.compile(r"(?<=[0-9])\+(?!\w)"), " plus "),
-    (re.compile("%"), " percent "),
-    (re.compile("&"), " and "),
+_INTERVAL = rf"\s*([\[(])\s*({_NUMBER})\s*,\s*({_NUMBER})\s*([\])])\s*"
+_SPOKEN = (  # patterns are compiled when they are used: an import should not wait for them
+    ("<=|≤", " le "),
+    (">=|≥", " ge "),
+    ("!=|≠", " ne "),
+    ("<", " lt "),
+    (">", " gt "),
+    ("=", " eq "),
+    (r"(?<!\w)[-\u2212](?=[.0-9]|inf\b)", " minus "),
+    (r"(?<=[0-9])\+(?!\w)", " plus "),
+    ("%", " percent "),
+    ("&", " and "),
 )
-_TROUBLE = re.compile(r"[;={}()|/*']")  # separators, braces, comments
+_IN_XML = {ord(sign): f"&#{ord(sign)};" for sign in '&<>"\t\n\r'}
+_TROUBLE = r"[;={}()|/*']"  # separators, braces, comments
 
 
 def safe_words(labels: Sequence[str], plain: re.Pattern[str], reserved: Collection[str], *, folds: bool) -> list[str]:
@@ -63,12 +64,12 @@ def safe_words(labels: Sequence[str], plain: re.Pattern[str], reserved: Collecti
 
 def spoken(label: str, reserved: Collection[str]) -> str:
     """Return an identifier that says what a label says: letters, digits and underscores, a letter first."""
-    interval = _INTERVAL.fullmatch(label)
+    interval = re.fullmatch(_INTERVAL, label)
     if interval:
         opening, low, high, closing = interval.groups()
         label = f"{'>=' if opening == '[' else '>'} {low} {'<=' if closing == ']' else '<'} {high}"
     for pattern, words in _SPOKEN:
-        label = pattern.sub(words, label)
+        label = re.sub(pattern, words, label)
     letters = [c for c in unicodedata.normalize("NFKD", label[: 4 * MOST_LETTERS]) if not unicodedata.combining(c)]
     shown = "".join(c if c.isascii() else f" u{ord(c):x} " for c in letters)
     word = re.sub("[^A-Za-z0-9]+", "_", shown).strip("_")[:MOST_LETTERS].rstrip("_")
@@ -90,10 +91,15 @@ def _new_word(word: str, taken: set[str], numbers: dict[str, int], folds: bool) 
 def quoted(label: str) -> str:
     r"""Return a label in the quotes of JSON, without the signs that mean something to readers of text formats.
 
-    Only ASCII; quotes, semicolons, braces, bars, slashes and the like as ``\u0022``.
+    Only ASCII; quotes, semicolons, braces, bars, slashes and the like as ``\u0022``. No two blanks in a row.
     """
-    inside = json.dumps(label)[1:-1].replace('\\"', "\\u0022")
-    return f'"{_TROUBLE.sub(lambda sign: f"{chr(92)}u{ord(sign[0]):04x}", inside)}"'
+    inside = json.dumps(label)[1:-1].replace('\\"', "\\u0022").replace("  ", " \\u0020")
+    return f'"{re.sub(_TROUBLE, lambda sign: f"{chr(92)}u{ord(sign[0]):04x}", inside)}"'
+
+
+def escaped(text: str) -> str:
+    """Return a text as it stands between tags or double quotes of XML."""
+    return text.translate(_IN_XML)
 
 
 def noted(note: str) -> None:

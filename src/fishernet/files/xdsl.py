@@ -29,7 +29,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -50,7 +49,7 @@ from fishernet.files.bif_words import (
 )
 from fishernet.files.bif_writer import Called, Words, replaced
 from fishernet.files.networks import check_storable
-from fishernet.files.words import noted, quoted, safe_words, with_never, without_never
+from fishernet.files.words import escaped, noted, quoted, safe_words, with_never, without_never
 from fishernet.models import BayesianNetwork, Conditional, FullTable
 from fishernet.models.conditionals.base import Probabilities, check_cells
 
@@ -59,9 +58,9 @@ PLACE = "fishernet_place"  # of a variable in the network, whose order is anothe
 MOST_DEEP = 100  # elements within one another
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_DECLARED = re.compile(rb"""^(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
-_ENCODINGS = re.compile("utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[03456])|(?:windows-|cp)125[0-8]")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_DECLARED = rb"""(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']"""
+_ENCODINGS = "utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[03456])|(?:windows-|cp)125[0-8]"
+_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 
 
 # ------------------------------------------------------------------------------------------------------ writing
@@ -155,7 +154,7 @@ def _node(conditional: Conditional, called: Called, place: int | None) -> Iterat
     if parents:
         yield f"      <parents>{' '.join(called[parent.name].name for parent in parents)}</parents>\n"
     for name, text in _properties(variable, words, place):
-        yield f'      <property id="{name}">{escape(text)}</property>\n'
+        yield f'      <property id="{name}">{escaped(text)}</property>\n'
     numbers = " ".join(map(repr, with_never(conditional.table()).reshape(-1).tolist()))
     yield f"      <probabilities>{numbers}</probabilities>\n    </cpt>\n"
 
@@ -175,7 +174,7 @@ def _shown(name: str, word: str, number: int) -> Iterator[str]:
     """Yield how GeNIe shows a node: with its name, in rows of eight."""
     text = "".join(c if c.isprintable() else " " for c in name).strip() or word
     x, y = 20 + number % 8 * 130, 20 + number // 8 * 90
-    yield f"      <node id={quoteattr(word)}>\n        <name>{escape(text)}</name>\n"
+    yield f'      <node id="{word}">\n        <name>{escaped(text)}</name>\n'
     yield '        <interior color="e5f6f7" />\n        <outline color="000080" />\n'
     yield '        <font color="000000" name="Arial" size="8" />\n'
     yield f"        <position>{x} {y} {x + 100} {y + 50}</position>\n      </node>\n"
@@ -216,9 +215,9 @@ class Node(NamedTuple):
 
 def _encoding(data: bytes) -> str:
     """Return the encoding that an XML file says; LookupError for one that is not of single bytes, nor UTF-8."""
-    declared = _DECLARED.match(data)
+    declared = re.match(_DECLARED, data)
     name = "utf-8" if declared is None else declared[1].decode().lower()
-    if not _ENCODINGS.fullmatch(name):
+    if not re.fullmatch(_ENCODINGS, name):
         raise LookupError(f"the encoding {name!r} is not known")
     return "utf-8-sig" if name in ("utf-8", "utf8") else name
 
@@ -388,7 +387,8 @@ def _probabilities(path: object, family: Sequence[Node]) -> Probabilities:
     node = family[-1]
     words = _words(path, family, "probabilities", len(node.states))
     line = node.element.all("probabilities")[0].line
-    bad = next((word for word in words if not _NUMBER.fullmatch(word)), None)
+    number = re.compile(_NUMBER)
+    bad = next((word for word in words if not number.fullmatch(word)), None)
     if bad is not None:
         raise FileFormatError(path, f"node {node.word!r}: {bad[:40]!r} is no number", line=line)
     rows = np.array(list(map(float, words))).reshape(-1, len(node.states))
