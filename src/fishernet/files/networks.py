@@ -157,12 +157,12 @@ def read_markov(fields: Fields) -> MarkovNetwork:
     names = [variable.name for variable in variables]
     with fields.checking():
         check_names(names)
-    positions = {name: v for v, name in enumerate(names)}
+    positions, by_position = {name: v for v, name in enumerate(names)}, dict(enumerate(variables))
     factors = []
     for item in fields.objects("potentials"):
-        axes, values = read_factor(item, positions, dict(enumerate(variables)))
+        axes, values = read_factor(item, positions, by_position)
         with item.checking():  # each on its own, so that the place is known
-            MarkovNetwork(variables, [([names[v] for v in axes], values)])
+            MarkovNetwork([variables[v] for v in axes], [([names[v] for v in axes], values)])
         factors.append(([names[v] for v in axes], values))
     return MarkovNetwork(variables, factors)
 

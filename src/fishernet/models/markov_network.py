@@ -65,7 +65,8 @@ class MarkovNetwork(Value):
                 f"a Markov network is of categorical variables, and {listed(numbers)} has no states; "
                 "a GaussianMarkovNetwork is of numbers"
             )
-        self._factors = tuple(_checked_factor(self.variables, self.names, *factor) for factor in factors)
+        places = {name: v for v, name in enumerate(self.names)}
+        self._factors = tuple(_checked_factor(self.variables, self.names, places, *factor) for factor in factors)
         self._native: _core.Factors | None = None
 
     @property
@@ -164,11 +165,19 @@ class MarkovNetwork(Value):
 
 
 def _checked_factor(
-    variables: tuple[Variable, ...], names: tuple[str, ...], of: Iterable[str], values: npt.ArrayLike
+    variables: tuple[Variable, ...],
+    names: tuple[str, ...],
+    places: dict[str, int],
+    of: Iterable[str],
+    values: npt.ArrayLike,
 ) -> Factor:
     if isinstance(of, str):
         raise SchemaError(f"the names of a factor must be a sequence, not one str ({of!r})")
-    axes = positions(names, of)
+    wanted = list(of)
+    try:
+        axes = tuple(places[name] for name in wanted)
+    except (KeyError, TypeError):
+        axes = positions(names, wanted)  # says which name it is
     check_names([names[v] for v in axes])
     array = np.array(values, dtype=np.float64, order="C")
     shape = tuple(variables[v].cardinality for v in axes)
