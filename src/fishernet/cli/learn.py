@@ -459,7 +459,6 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
 @option.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
 @option.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
-@option.columns_option
 @option.reading_options("error", "drop", "state")
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
 @option.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")

@@ -92,14 +92,14 @@ def is_numeric(labels: Labels) -> bool:
 
 
 def numbers_of(labels: Labels) -> npt.NDArray[np.float64]:
-    """Return the labels as numbers; NaN for one that is none (a truth value, or text that is no decimal number)."""
+    """Return the labels as numbers; NaN for one that is none (a truth value, or text); ``18%`` is 18."""
     if labels.dtype.kind in "iuf":
         return labels.astype(np.float64)
     return np.array([_number(label) for label in labels.tolist()], dtype=np.float64)
 
 
 def _number(label: State) -> float:
-    value = value_of(label) if isinstance(label, str) else label
+    value = value_of(label.strip().removesuffix("%")) if isinstance(label, str) else label
     if value is None or isinstance(value, bool | str):
         return math.nan
     try:
@@ -295,6 +295,14 @@ class Cells:
         numbering[:-1][labels] = numbering[-1]
         blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
         return replace(self, labels=self.labels[~labels], blocks=blocks)
+
+    def relabelled(self, labels: Sequence[str | None]) -> Cells:
+        """Return the column with other labels, equal ones taken for one; None makes cells missing."""
+        known: dict[str, int] = {}
+        found = [-1 if label is None else known.setdefault(label, len(known)) for label in labels]
+        numbering = np.array([len(known) if place < 0 else place for place in [*found, -1]], dtype=np.int64)
+        blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
+        return replace(self, labels=label_array(list(known)), blocks=blocks)
 
     def kept(self, rows: npt.NDArray[np.bool_]) -> Cells:
         """Return the column with some of its rows only, as if the others had never been there."""

@@ -43,14 +43,14 @@ def test_variables_do_not_depend_on_the_order_of_rows(order: list[int]) -> None:
 
 
 def test_many_numbers_stay_numbers_unless_they_are_cut_or_declared() -> None:
-    columns = {"x": list(range(257)), "y": [*range(20), *[0] * 237], "t": [f"t{i}" for i in range(257)]}
+    columns = {"x": list(range(257)), "y": [*range(20), *[0] * 237], "t": [f"t{i % 49}" for i in range(257)]}
     assert Table.from_frame(columns).variables[0] == Continuous("x")
-    assert Table.from_frame(columns).cardinalities == (1, 20, 257)
-    assert Table.from_frame(columns, bins={"x": 300}).cardinalities == (257, 20, 257)
-    assert Table.from_frame(columns, bins=2).cardinalities == (2, 2, 257)
-    assert Table.from_frame(columns, bins=2, categorical=["y"]).cardinalities == (2, 20, 257)
+    assert Table.from_frame(columns).cardinalities == (1, 20, 49)
+    assert Table.from_frame(columns, bins={"x": 300}).cardinalities == (257, 20, 49)
+    assert Table.from_frame(columns, bins=2).cardinalities == (2, 2, 49)
+    assert Table.from_frame(columns, bins=2, categorical=["y"]).cardinalities == (2, 20, 49)
     assert Table.from_frame({"x": pa.array(range(257)).dictionary_encode()}).cardinalities == (257,)
-    assert Table.from_frame(columns, bins={"y": 2}).cardinalities == (1, 2, 257)
+    assert Table.from_frame(columns, bins={"y": 2}).cardinalities == (1, 2, 49)
 
 
 def test_a_column_may_be_declared_continuous_whatever_it_holds() -> None:
@@ -301,7 +301,7 @@ def test_what_is_no_weight(weights: list[Any], what: str) -> None:
 
 def test_columns_of_length_one_state_and_many_states() -> None:
     many = [f"s{i:05}" for i in range(65_536)]
-    table = Table.from_frame({"x": many[::-1], "y": ["a"] * len(many)})
+    table = Table.from_frame({"x": many[::-1], "y": ["a"] * len(many)}, categorical=["x"])
     assert table.cardinalities == (65_536, 1)
     assert table.column("x").dtype == np.uint32
     assert labels(table[:3])["x"] == many[:-4:-1]
