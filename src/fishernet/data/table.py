@@ -569,9 +569,8 @@ class Table:
         Parameters
         ----------
         bins : int, or mapping from column to int or to ascending cut points
-            At most so many bins, closed on the right; a column with no more distinct numbers than that keeps them as
-            states. An int is for every continuous column, as is one under the key None for those that a mapping does
-            not name. A categorical column whose states are numbers is cut where it is named.
+            As for `from_frame`. An int is for every continuous column, as is one under the key None for those that a
+            mapping does not name. A categorical column whose states are numbers is cut where it is named.
         binning : {"quantile", "equal-width"}
             How an int is turned into cut points; rows count by their weights.
 
