@@ -17,6 +17,7 @@ what Arrow has no type for (a column of both text and numbers) is read value by 
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,7 @@ from pyarrow import Table as ArrowTable
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import check_names, listed
 from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn, as_text, dictionary_cells
+from fishernet.data.dates import counted, in_arrow, unit_of
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
@@ -85,6 +87,9 @@ def cells_of(
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
     if not is_dictionary:
+        unit = unit_of(kind)
+        if unit is not None:
+            return NumberCells(name, counted(column), declared=True, unit=unit)
         column = _encodable(name, column, kind)
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             return NumberCells(name, column)
@@ -164,7 +169,7 @@ def _parsed(name: str, text: bytes) -> Column:
     try:
         content = json.loads(text)
         if content.get("continuous") is True:
-            return Continuous(name)
+            return Continuous(name, content.get("unit"))
         states, cuts = content["states"], content.get("cuts")
         if not isinstance(states, list) or not isinstance(cuts, list | None):
             raise TypeError
@@ -204,6 +209,8 @@ def table_of(
 def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, Any], pa.Array]:
     """Return what a column's metadata say, and the column."""
     if variable.is_continuous:
+        if variable.unit is not None:
+            return {"continuous": True, "unit": variable.unit}, in_arrow(column, variable.unit)
         return {"continuous": True}, pa.array(column, from_pandas=True)
     content = {"states": variable.states} | ({} if variable.cuts is None else {"cuts": variable.cuts})
     return content, dictionary_array(variable, column)
@@ -360,8 +367,12 @@ def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
             return cells
         except NO_ARROW_TYPE:
             pass
-    categories = series.cat.get_categories().to_list() if declared else None
-    return object_cells(name, series.to_list(), options.na_values, categories)
+    if declared:
+        return object_cells(name, series.to_list(), options.na_values, series.cat.get_categories().to_list())
+    values = series.to_list()
+    known = next((value for value in values if value is not None), None)
+    dates = isinstance(known, datetime.date)  # which pandas keeps as objects
+    return _sequence_cells(name, values, options) if dates else object_cells(name, values, options.na_values)
 
 
 # -------------------------------------------------------------------------------------------- mappings of columns

@@ -33,6 +33,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import SchemaError
+from fishernet.data.dates import Unit
 from fishernet.data.variable import State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
@@ -173,6 +174,8 @@ class Cells:
         The cuts, where the declared states are bins.
     is_weights : bool
         Whether the source marks the column as the table's weights.
+    unit : str, optional
+        What the numbers of a column of dates or times count.
     """
 
     name: str
@@ -182,6 +185,7 @@ class Cells:
     text: bool = False
     cuts: tuple[float, ...] | None = None
     is_weights: bool = False
+    unit: Unit | None = None
 
     @cached_property
     def typed_labels(self) -> Labels:
@@ -296,6 +300,11 @@ class Cells:
         blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
         return replace(self, labels=self.labels[~labels], blocks=blocks)
 
+    def dated(self, numbers: npt.NDArray[np.float64], unit: Unit) -> NumberCells:
+        """Return the column as one of dates, of which each label is a number."""
+        cells = self.spread(np.append(numbers, np.nan))
+        return NumberCells(self.name, pa.chunked_array([pa.array(cells)]), declared=True, unit=unit)
+
     def relabelled(self, labels: Sequence[str | None]) -> Cells:
         """Return the column with other labels, equal ones taken for one; None makes cells missing."""
         known: dict[str, int] = {}
@@ -334,6 +343,7 @@ class NumberCells:
     column: pa.ChunkedArray
     declared: bool = False
     is_weights: bool = False
+    unit: Unit | None = None
 
     @cached_property
     def values(self) -> npt.NDArray[np.float64]:
@@ -350,7 +360,7 @@ class NumberCells:
         """The column by its distinct numbers."""
         cells = dictionary_cells(self.name, self.column.dictionary_encode())
         absent = np.isnan(cells.labels) if cells.labels.dtype.kind == "f" else np.zeros(len(cells.labels), dtype=bool)
-        return cells.without(absent) if absent.any() else cells
+        return replace(cells.without(absent) if absent.any() else cells, unit=self.unit)
 
     @property
     def has_values(self) -> bool:

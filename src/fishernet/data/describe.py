@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.names import listed
+from fishernet.data.dates import date_texts
 from fishernet.data.encode import Decision
 from fishernet.data.variable import Column
 
@@ -85,7 +86,7 @@ def described(
         decision = known.get(variable.name, Decision(variable.name, "", ""))
         kind = "continuous" if variable.is_continuous else "categorical"
         missing = int(np.count_nonzero(variable.missing(column)))
-        holds = _range(column) if variable.is_continuous else _states(variable)
+        holds = _range(variable, column) if variable.is_continuous else _states(variable)
         found.append(ColumnDescription(variable.name, kind, holds, missing, decision.why, decision.overrule))
     left = [ColumnDescription(d.name, "left out", "", 0, d.why, d.overrule) for d in decisions if d.left_out]
     return Description(n_rows, (*found, *left))
@@ -97,7 +98,9 @@ def _states(variable: Column) -> str:
     return listed(variable.states) if n <= SHOWN else f"{listed(variable.states[:SHOWN])}, ... ({n:,} states)"
 
 
-def _range(column: npt.NDArray[np.float64]) -> str:
-    """Return the least and the largest number."""
+def _range(variable: Column, column: npt.NDArray[np.float64]) -> str:
+    """Return the least and the largest number, or date."""
     known = column[~np.isnan(column)]
+    if variable.is_continuous and variable.unit is not None and len(known):
+        return " to ".join(date_texts([known.min(), known.max()], variable.unit))
     return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "nothing"

@@ -35,6 +35,7 @@ from fishernet.data.cells import (
     sorted_states,
     value_of,
 )
+from fishernet.data.dates import date_texts
 from fishernet.data.options import BINNINGS, Options, interval_labels
 from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
@@ -364,7 +365,8 @@ def _decision(column: SourceColumn, variable: Column, options: Options) -> Decis
     if variable.cuts is not None and not column.declared:
         return Decision(name, "cut into bins, as asked", "")
     if variable.is_continuous:
-        return Decision(name, "numbers", f"bins={{{name!r}: 4}} or categorical=[{name!r}]")
+        kind = "numbers" if variable.unit is None else f"dates, in {variable.unit} since 1970"
+        return Decision(name, kind, f"bins={{{name!r}: 4}} or categorical=[{name!r}]")
     if column.declared:
         return Decision(name, "states that the data declare", "")
     if column.is_plain_number:
@@ -394,7 +396,7 @@ def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) 
 def _found_column(column: SourceColumn, rows: Rows, options: Options) -> tuple[Column, npt.NDArray[Any]]:
     """Return what a column is, and its cells."""
     if stays_continuous(column, options):
-        return Continuous(column.name), column.numbers(kept=rows.kept)
+        return Continuous(column.name, column.unit), column.numbers(kept=rows.kept)
     cells = column.coded
     variable, codes = found_states(cells, rows.weights, options)
     fill = variable.cardinality
@@ -438,7 +440,8 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
     if cut is not None and (named or column.is_plain_number):
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
-            variable = Variable(column.name, interval_labels(cuts), cuts)
+            texts = None if column.unit is None else date_texts(cuts, column.unit)
+            variable = Variable(column.name, interval_labels(cuts, texts), cuts)
             return variable, variable.bin(column.label_numbers)
     if column.declared:
         return Variable(column.name, labels.tolist(), column.cuts), np.arange(len(labels))
@@ -451,7 +454,7 @@ def discretized(
 ) -> tuple[Column, npt.NDArray[Any]]:
     """Return a column of a table cut into bins as the options ask, and what it is then."""
     if variable.is_continuous:
-        cells = NumberCells(variable.name, pa.chunked_array([pa.array(column)])).coded
+        cells = NumberCells(variable.name, pa.chunked_array([pa.array(column)]), unit=variable.unit).coded
     elif options.cuts_by_name(variable.name):
         labels = label_array(variable.states)
         cells = Cells(variable.name, labels, [Block(column, np.arange(len(labels) + 1), has_nulls=True)])
@@ -473,7 +476,7 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
     held = counts > 0
     values, inverse = np.unique(column.label_numbers[held], return_inverse=True)
     if len(values) <= cut:
-        return None
+        return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
     if not np.isfinite(values).all():
         raise SchemaError(
             f"column {column.name!r} holds infinite numbers; say where to cut it instead of in how many bins",

@@ -67,8 +67,8 @@ def equal_width_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int
 BINNINGS = {"quantile": quantile_cuts, "equal-width": equal_width_cuts}
 
 
-def interval_labels(cuts: Sequence[float]) -> list[str]:
-    """Return one readable label a bin, with digits enough to tell the cuts apart.
+def interval_labels(cuts: Sequence[float], texts: Sequence[str] | None = None) -> list[str]:
+    """Return one readable label a bin, with digits enough to tell the cuts apart, or with these texts for the cuts.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def interval_labels(cuts: Sequence[float]) -> list[str]:
     """
     if not cuts:
         return ["any"]
-    texts = _distinct_texts(cuts)
+    texts = _distinct_texts(cuts) if texts is None else texts
     inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return [f"<= {texts[0]}", *inner, f"> {texts[-1]}"]
 
