@@ -61,24 +61,7 @@ def _listed(items: Any) -> Any:
 def repeat_runs(
     n: int, run: Callable[[int, Progress], Result], what: str, progress: Progress | None
 ) -> Iterator[Result]:
-    """Yield ``run(0, ...)`` up to ``run(n - 1, ...)``, each when it is done.
-
-    Parameters
-    ----------
-    n : int
-        How many runs.
-    run : callable
-        ``run(number, progress)``; it passes this progress on to its search, so that a long run is not a silent one.
-    what : str
-        What is being done, for the progress.
-    progress : callable, optional
-        ``progress(what, runs done, n)``.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C. It does not carry the best graph of the search that it ended: that is only one of many.
-    """
+    """Yield ``run(0, ...)`` up to ``run(n - 1, ...)``, each when it is done."""
     reporter = Reporter(progress, what)
     for number in range(n):
         reporter.step(number, n)

@@ -35,8 +35,10 @@ from fishernet.learn.search import (
     Scorer,
     SearchResult,
     check_options,
+    families_of_one_size,
     run_in_core,
     score_in_parts,
+    tie,
 )
 from fishernet.scores import Families
 
@@ -51,24 +53,16 @@ PAIRS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class HillClimb:
-    """Greedy hill climbing.
-
-    Attributes
-    ----------
-    restarts : int
-        How often it goes on from the best graph with some arcs changed.
-    perturb : int, optional
-        How many random steps a restart makes first; default 20.
-    candidates : int, optional
-        Only arcs among the most dependent pairs of variables (`among_candidates`).
-    seed : int
-        All randomness comes from it.
-    """
+    """Greedy hill climbing."""
 
     restarts: int = 0
+    """How often it goes on from the best graph with some arcs changed."""
     perturb: int | None = None
+    """How many random steps a restart makes first; default 20."""
     candidates: int | None = None
+    """Only arcs among the most dependent pairs of variables (`among_candidates`)."""
     seed: int = 0
+    """All randomness comes from it."""
 
     def __post_init__(self) -> None:
         check_options(self.restarts, self.perturb, self.candidates)
@@ -87,31 +81,21 @@ class HillClimb:
 
 @dataclass(frozen=True)
 class Tabu:
-    """Tabu search.
-
-    Attributes
-    ----------
-    tenure : int, optional
-        For how many steps an arc that was changed stays as it is; default 15, or the number of variables if that is
-        less.
-    patience : int
-        How many steps in a row may fail to better the best score.
-    restarts : int
-        How often it goes on from the best graph with some arcs changed.
-    perturb : int, optional
-        How many random steps a restart makes first; default 4.
-    candidates : int, optional
-        Only arcs among the most dependent pairs of variables (`among_candidates`).
-    seed : int
-        All randomness comes from it.
-    """
+    """Tabu search."""
 
     tenure: int | None = None
+    """For how many steps an arc that was changed stays as it is; default 15, or the number of variables if that is
+    less."""
     patience: int = PATIENCE
+    """How many steps in a row may fail to better the best score."""
     restarts: int = 0
+    """How often it goes on from the best graph with some arcs changed."""
     perturb: int | None = None
+    """How many random steps a restart makes first; default 4."""
     candidates: int | None = None
+    """Only arcs among the most dependent pairs of variables (`among_candidates`)."""
     seed: int = 0
+    """All randomness comes from it."""
 
     def __post_init__(self) -> None:
         check_options(self.restarts, self.perturb, self.candidates)
@@ -167,8 +151,7 @@ def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> R
     for begin, end in _blocks(n):
         block = children[begin:end]
         parents = np.concatenate([np.arange(child, dtype=np.int32) for child in block])
-        offsets = np.arange(len(parents) + 1, dtype=np.int64)
-        pairs = Families(np.repeat(block, block), offsets, parents, once=True)
+        pairs = replace(families_of_one_size(np.repeat(block, block), parents[:, None]), once=True)
         scores = score_in_parts(scorer, pairs, lambda: watch.look(0))
         if scores is None:
             return None
@@ -194,17 +177,7 @@ def _blocks(n: int) -> Iterator[tuple[int, int]]:
 
 
 def strongest(gains: Array, most: int) -> npt.NDArray[np.bool_]:
-    """Mark the highest gains of every row, at most so many and only finite ones; the first among those that tie.
-
-    Parameters
-    ----------
-    gains : (n, n) float64
-    most : int
-
-    Returns
-    -------
-    (n, n) bool
-    """
+    """Mark the highest gains of every row, at most so many and only finite ones; the first among those that tie."""
     n = len(gains)
     if most >= n:
         return np.isfinite(gains)
@@ -214,8 +187,7 @@ def strongest(gains: Array, most: int) -> npt.NDArray[np.bool_]:
         if np.isneginf(least):
             chosen[:] = np.isfinite(row)
             continue
-        tie = max(1e-9, 1e-12 * abs(least))
-        chosen[:] = row > least + tie
-        level = np.flatnonzero(np.abs(row - least) <= tie)
+        chosen[:] = row > least + tie(least)
+        level = np.flatnonzero(np.abs(row - least) <= tie(least))
         chosen[level[: most - int(chosen.sum())]] = True
     return marked

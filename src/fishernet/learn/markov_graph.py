@@ -41,25 +41,16 @@ Blanket = tuple[int, ...]
 
 @dataclass
 class BlanketSearch:
-    """Finds the blankets of variables one at a time, and counts what it took.
-
-    Parameters
-    ----------
-    n_variables : int
-    test : IndependenceTest
-    alpha : float
-        Independence is rejected where the p-value is at most this.
-    interleaved : bool
-        Inter-IAMB.
-    max_blanket : int, optional
-        A blanket with so many members grows no more.
-    """
+    """Finds the blankets of variables one at a time, and counts what it took."""
 
     n_variables: int
     test: IndependenceTest
     alpha: float = 0.05
+    """Independence is rejected where the p-value is at most this."""
     interleaved: bool = False
+    """Inter-IAMB."""
     max_blanket: int | None = None
+    """A blanket with so many members grows no more."""
     n_tests: int = field(default=0, init=False)
     """Tests made."""
     n_skipped: int = field(default=0, init=False)

@@ -40,28 +40,19 @@ PAIRS_AMONG = 10
 
 @dataclass(frozen=True)
 class Order:
-    """Search over orders and graphs.
-
-    Attributes
-    ----------
-    restarts : int, optional
-        How often it goes on from near the best order or graph, in turn; default 50, fewer where the number of variables
-        times that of rows is above 800,000, but at least 4.
-    perturb : int, optional
-        How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 4 and 20 arcs.
-    graphs : bool
-        False searches over orders alone, as in the paper.
-    candidates : int, optional
-        Only arcs among the most dependent pairs of variables (`fishernet.learn.hill_climb.among_candidates`).
-    seed : int
-        All randomness comes from it.
-    """
+    """Search over orders and graphs."""
 
     restarts: int | None = None
+    """How often it goes on from near the best order or graph, in turn; default 50, fewer where the number of variables
+    times that of rows is above 800,000, but at least 4."""
     perturb: int | None = None
+    """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 4 and 20 arcs."""
     graphs: bool = True
+    """False searches over orders alone, as in the paper."""
     candidates: int | None = None
+    """Only arcs among the most dependent pairs of variables (`fishernet.learn.hill_climb.among_candidates`)."""
     seed: int = 0
+    """All randomness comes from it."""
 
     def __post_init__(self) -> None:
         check_options(self.restarts, self.perturb, self.candidates)

@@ -38,27 +38,17 @@ from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.markov_graph import Edge, check_rule, combined, edges_between, joined
+from fishernet.learn.search import first_best, tie
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
 
 Prior = bool | tuple[float, float, float]
 
 
-def log_prior(prior: Prior, n_variables: int) -> npt.NDArray[np.float64]:
+def log_prior(prior: Prior, n_variables: int) -> Floats:
     """Return the log-probability of a blanket by its size, (n_variables,): ``log B(a + p, b + m - p) / B(a, b)``.
 
     An edge is there with a probability that has a Beta(a, b) distribution, and m could be.
-
-    Parameters
-    ----------
-    prior : bool or (a, b, m)
-        True is (1/2, 1/2, n_variables - 1), False nothing.
-    n_variables : int
-
-    Raises
-    ------
-    FishernetError
-        When the numbers are out of range.
     """
     if prior is False:
         return np.zeros(n_variables)
@@ -75,9 +65,8 @@ def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-DiscreteBlanket = tuple[int, ...]
-Family = tuple[int, DiscreteBlanket]
-Array = npt.NDArray[np.float64]
+Blanket = tuple[int, ...]
+Family = tuple[int, Blanket]
 
 
 def discrete_markov_graph(
@@ -156,7 +145,7 @@ def discrete_markov_graph(
     reporter = Reporter(progress, "learning a Markov network")
     n_scored = 0
 
-    def scored(families: list[Family]) -> Array:
+    def scored(families: list[Family]) -> Floats:
         nonlocal n_scored
         n_scored += len(families)
         reporter.step(n_scored)
@@ -178,12 +167,12 @@ class _Node:
     """Where the search of one variable's blanket is."""
 
     variable: int
-    blanket: DiscreteBlanket
+    blanket: Blanket
     score: float
     shrinking: bool = False
     finished: bool = False
 
-    def candidates(self, n_variables: int, most: int) -> list[DiscreteBlanket]:
+    def candidates(self, n_variables: int, most: int) -> list[Blanket]:
         if self.shrinking:
             return [tuple(v for v in self.blanket if v != member) for member in self.blanket]
         if len(self.blanket) >= most:
@@ -191,7 +180,7 @@ class _Node:
         others = (v for v in range(n_variables) if v != self.variable and v not in self.blanket)
         return [tuple(sorted((*self.blanket, v))) for v in others]
 
-    def move(self, candidates: list[DiscreteBlanket], scores: Array) -> None:
+    def move(self, candidates: list[Blanket], scores: Floats) -> None:
         best = first_best(scores)
         if len(scores) and scores[best] > self.score + tie(scores[best], self.score):
             self.blanket, self.score = candidates[best], float(scores[best])
@@ -202,9 +191,7 @@ class _Node:
             self.finished = True
 
 
-def find_blankets(
-    n_variables: int, scored: Callable[[list[Family]], Array], max_blanket: int | None
-) -> list[DiscreteBlanket]:
+def find_blankets(n_variables: int, scored: Callable[[list[Family]], Floats], max_blanket: int | None) -> list[Blanket]:
     """Return every variable's blanket; all variables move side by side, so that one call scores for all of them."""
     most = n_variables - 1 if max_blanket is None else max_blanket
     empty = scored([(v, ()) for v in range(n_variables)])
@@ -220,13 +207,13 @@ def find_blankets(
 
 def climb(
     candidates: Iterable[Iterable[int]],
-    scored: Callable[[list[Family]], Array],
+    scored: Callable[[list[Family]], Floats],
     max_blanket: int | None,
 ) -> list[list[int]]:
     """Return the adjacency after adding and removing candidate edges, the best first, while that raises the score."""
     near = [list(others) for others in candidates]
     edges = [(u, v) for u, others in enumerate(near) for v in others if u < v]
-    blankets: list[DiscreteBlanket] = [() for _ in near]
+    blankets: list[Blanket] = [() for _ in near]
     current = scored([(v, ()) for v in range(len(near))])
     toggled: dict[tuple[int, int], float] = {}  # (v, w): v's score with w put in, or taken out
     stale = list(range(len(near)))
@@ -248,27 +235,11 @@ def climb(
     return [list(blanket) for blanket in blankets]
 
 
-def _toggle(blanket: DiscreteBlanket, variable: int) -> DiscreteBlanket:
+def _toggle(blanket: Blanket, variable: int) -> Blanket:
     return tuple(sorted(set(blanket) ^ {variable}))
 
 
-def first_best(scores: Array, size: float = 0.0) -> int:
-    """Return the first position whose score ties with the largest; scores are differences of numbers of some size."""
-    if not len(scores):
-        return 0
-    top = float(scores.max())
-    return int(np.argmax(scores >= top - tie(top, size)))
-
-
-def tie(a: float, b: float) -> float:
-    """Return the difference below which two scores are equal."""
-    largest = max(abs(a), abs(b))
-    return max(1e-9, 1e-12 * largest) if math.isfinite(largest) else 1e-9
-
-
 AT_ONCE = 256  # blankets between two reports of progress
-
-Blanket = list[int]
 
 
 def gaussian_graph(
@@ -369,9 +340,9 @@ class _Search:
         self._score = (scaled, full_rank, of_size, weight)
         self.saturated: list[str] = []
 
-    def blankets(self, reporter: Reporter) -> list[Blanket]:
+    def blankets(self, reporter: Reporter) -> list[list[int]]:
         d = len(self._names)
-        found: list[Blanket] = []
+        found: list[list[int]] = []
         for first in range(0, d, AT_ONCE):
             last = min(d, first + AT_ONCE)
             offsets, members, saturated, collinear = _core.find_blankets(*self._score, first, last)

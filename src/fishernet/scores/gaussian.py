@@ -28,24 +28,13 @@ from fishernet.scores.score import Families, Score
 
 @dataclass(frozen=True)
 class Fractional(Score):
-    """The fractional marginal likelihood of columns of numbers (P4, Eq. 3.6).
-
-    Parameters
-    ----------
-    center : bool
-        Whether the columns' means are taken off. Either way n is the number of rows.
-    """
+    """The fractional marginal likelihood of columns of numbers (P4, Eq. 3.6)."""
 
     center: bool = True
+    """Whether the columns' means are taken off. Either way n is the number of rows."""
 
     def joint(self, statistic: Statistic) -> float:
-        """Return f of the scatter of a set of columns.
-
-        Raises
-        ------
-        SchemaError
-            When it has more columns than the rows allow, one is constant, or one is made of the others.
-        """
+        """Return f of the scatter of a set of columns."""
         d = len(statistic.continuous)
         names = [f"at position {v}" for v in statistic.continuous]
         scatter = Scatter(int(statistic.total), statistic.mean, statistic.scatter, names)
@@ -73,13 +62,7 @@ class Fractional(Score):
 
 
 class FractionalTerms:
-    """The fractional scores of families of one scatter, in the core.
-
-    Parameters
-    ----------
-    scatter : Scatter
-    center : bool
-    """
+    """The fractional scores of families of one scatter, in the core."""
 
     def __init__(self, scatter: Scatter, *, center: bool) -> None:
         self.names = scatter.names
