@@ -1,17 +1,14 @@
-"""Learning dependency networks: every variable by itself (P2, section 4).
+"""Learning dependency networks: every variable by itself (Takabatake and Akaho, 2021, section 4).
 
-Choosing the inputs of every variable by itself (P2, section 4.2): greedy (Algorithm 6) or tabu search.
+The inputs of a variable are chosen greedily (their Algorithm 6) or by tabu search: from no inputs, every variable takes
+the best of all single additions and removals while that raises its score. All variables move side by side: the search
+wants the candidates of all that are not finished in one call. A tie is a difference below max(1e-9, 1e-12 |score|)
+nats; ties go to additions before removals, then to the first candidate in the order of the variables.
 
-From no inputs, every variable takes the best of all single additions and removals while that raises its score. All
-variables move side by side: the search wants the candidates of all that are not finished in one call. A tie is a
-difference below max(1e-9, 1e-12 |score|) nats; ties go to additions before removals, then to the first candidate in
-the order of the variables.
-
-Growing the decision trees of a dependency network (P2, section 6; Heckerman et al. 2000).
-
-A leaf is split by the variable (and the sets of its states) that raises the score most. The score of a tree is the
-log-likelihood of its leaves less a price for every free parameter, so that every leaf is decided by itself. Where no
-split raises it, the best one is tried all the same and kept if splits below it make up for it; otherwise it is pruned.
+Or a decision tree grows (Heckerman et al., 2000): a leaf is split by the variable (and the sets of its states) that
+raises the score most. The score of a tree is the log-likelihood of its leaves less a price for every free parameter, so
+that every leaf is decided by itself. Where no split raises it, the best one is tried all the same and kept if splits
+below it make up for it; otherwise it is pruned.
 """
 
 from __future__ import annotations
@@ -72,10 +69,11 @@ class InputsFound:
     inputs: tuple[tuple[int, ...], ...]
     """Ascending positions of each one's inputs."""
     scores: npt.NDArray[np.float64]
-    """(n_variables,): their local scores in nats; P2's costs are these divided by minus the number of rows."""
+    """(n_variables,): their local scores in nats; the costs of Takabatake and Akaho (2021) are these divided by
+    minus the number of rows."""
     n_candidates: int
-    """How many families were looked at, as P2's Table 4 counts: each variable alone, then every addition and removal of
-    every iteration."""
+    """How many families were looked at, as Takabatake and Akaho (2021, Table 4) count: each variable alone, then every
+    addition and removal of every iteration."""
     n_scores: int
     """How many distinct families were scored."""
     steps: int
@@ -98,7 +96,7 @@ class InputSearch:
     tenure: int = 0
     """For how many steps a variable that was added or removed stays as it is."""
     last_step: bool = False
-    """End with the whole rest as inputs where that scores higher (P2, 4.3), if the limits allow it."""
+    """End with the whole rest as inputs where that scores higher (section 4.3), if the limits allow it."""
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> InputsFound:
         """Choose inputs within the limits of the rules."""
@@ -334,8 +332,8 @@ def local_structure(
     score : str or Score
         What is maximized for each variable: "mdl" (alias "bic"), "aic", "loglik".
     search : {"greedy", "tabu"}
-        "greedy": single additions and removals while they better the score (P2, Algorithm 6). "tabu": goes on with the
-        best change that is not the undoing of one of the last five, until ten in a row have not bettered the best.
+        "greedy": single additions and removals while they better the score ([1]_, Algorithm 6). "tabu": goes on with
+        the best change that is not the undoing of one of the last five, until ten in a row have not bettered the best.
     max_inputs : int, optional
         At most this many inputs per variable.
     max_cells : float, optional
@@ -343,7 +341,7 @@ def local_structure(
         2**24. None means no limit.
     last_step : bool
         Take all other variables as inputs where that scores higher still (and the limits allow it), which guarantees
-        convergence to the true distribution (P2, 4.3) and hardly ever happens.
+        convergence to the true distribution ([1]_, section 4.3) and hardly ever happens.
     seed : None, int or numpy.random.Generator
         For searches that draw; these do not.
     progress : callable, optional
@@ -361,6 +359,11 @@ def local_structure(
         When a cell is missing.
     SchemaError
         When there are no variables.
+
+    References
+    ----------
+    .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
+       2021.
 
     Examples
     --------
@@ -411,10 +414,10 @@ def dependency_network(
     score, search, max_inputs, max_cells, last_step, seed, progress, **options
         As for `local_structure`.
     inputs : {"direct", "tree"}
-        What a conditional looks at: the input variables themselves, or a decision tree over them (P2, section 6), grown
-        and pruned by the same score; its leaves share rows of probabilities. Trees need a Table.
+        What a conditional looks at: the input variables themselves, or a decision tree over them [2]_, grown and pruned
+        by the same score; its leaves share rows of probabilities. Trees need a Table.
     smoothing : "zeros", float or "snml"
-        "zeros": zero counts become one (P2, Algorithm 5), so that the chain is ergodic. A number is a pseudo-count; 0
+        "zeros": zero counts become one ([1]_, Algorithm 5), so that the chain is ergodic. A number is a pseudo-count; 0
         gives plain frequencies (Algorithm 4), whose zeros may leave the chain without a stationary distribution.
     splits : {"binary", "multiway"}
         How trees divide states: a set of them against the rest, or each by itself.
@@ -429,6 +432,13 @@ def dependency_network(
         When a cell is missing.
     ZeroProbabilityError
         When smoothing is 0 and a configuration of inputs never occurs.
+
+    References
+    ----------
+    .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
+       2021.
+    .. [2] D. Heckerman, D. M. Chickering, C. Meek, R. Rounthwaite and C. Kadie, "Dependency networks for inference,
+       collaborative filtering, and data visualization", JMLR 1, 2000.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
-        become one (P2, Algorithm 5).
+        become one (Takabatake and Akaho, 2021, Algorithm 5).
     ess : float, optional
         Equivalent sample size: ess / (r q) is added to every cell instead, so that equivalent structures get the same
         distribution.

@@ -1,11 +1,11 @@
 """Searches over graphs that change by one arc a step: hill climbing and tabu search; and the choice of candidates.
 
-Hill climbing (P2, Algorithm 7): from the start, the best of all single additions, removals and reversals of an arc is
-made until none raises the score. Tabu search [1]_ goes on over the top: the best of all steps is made even when it
-lowers the score. An arc that was changed in one of the last ``tenure`` steps stays as it is, in both directions, unless
-its change makes the best graph so far. The search ends when ``patience`` steps in a row have not bettered the best
-score. Until its first local optimum it is the climb, so it never ends lower. A restart makes some random steps from the
-best graph and searches on; the best graph of all is kept.
+Hill climbing: from the start, the best of all single additions, removals and reversals of an arc is made until none
+raises the score. Tabu search [1]_ goes on over the top: the best of all steps is made even when it lowers the score. An
+arc that was changed in one of the last ``tenure`` steps stays as it is, in both directions, unless its change makes the
+best graph so far. The search ends when ``patience`` steps in a row have not bettered the best score. Until its first
+local optimum it is the climb, so it never ends lower. A restart makes some random steps from the best graph and
+searches on; the best graph of all is kept.
 
 The state (what every toggle of an arc would change, and who reaches whom) lives in the core. A tie is a difference
 below max(1e-9, 1e-12 |score|) nats; ties go to additions before removals before reversals, then to the first parent,

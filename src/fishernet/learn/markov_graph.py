@@ -1,17 +1,13 @@
-"""Undirected graphs by tests of independence.
-
-Markov blankets by tests of independence: IAMB and inter-IAMB.
+"""Undirected graphs by tests of independence: Markov blankets by IAMB or inter-IAMB [1]_, then one graph.
 
 The blanket of a variable grows: of all others the one with the strongest association given the blanket is tested, and
 added if the test rejects independence; the first that is not ends the growth. Then it shrinks: a member that is
-independent of the variable given the rest is dropped. Inter-IAMB shrinks after every addition [1]_.
+independent of the variable given the rest is dropped. Inter-IAMB shrinks after every addition.
 
 References
 ----------
 .. [1] I. Tsamardinos, C. F. Aliferis and A. Statnikov, "Algorithms for large scale Markov blanket discovery", FLAIRS
-   2003; P4, 3.2.4.
-
-From a blanket a variable to one undirected graph.
+   2003.
 """
 
 from __future__ import annotations
@@ -251,7 +247,7 @@ def markov_graph(
         Numbers for the continuous tests; for the tests on counts a Table (or what `Table.from_codes` and
         `Table.from_frame` take) or a source of counts.
     test : str or callable
-        "knn-mi": mutual information from nearest neighbours with permutations, which sees any dependence (P4, 3.2).
+        "knn-mi": mutual information from nearest neighbours with permutations, which sees any dependence [1]_.
         "fisher-z": partial correlation. "g-squared", "chi-squared": tables of counts. Or a function
         ``test(i, j, given)`` that answers with a ``statistic`` and a ``p_value``; the candidate with the largest
         statistic is tested first, or the one with the largest ``test.association(i, j, given)`` where there is that.
@@ -273,7 +269,7 @@ def markov_graph(
     **options
         "knn-mi": ``k=5``, ``permutations=200``, ``scheme="local"``, ``k_perm=5``, ``skip_below=None``,
         ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`, which says why the
-        scheme of P4, "simple", rejects too much.
+        scheme of [1]_, "simple", rejects too much.
 
     Returns
     -------
@@ -289,6 +285,10 @@ def markov_graph(
         When an option is unknown or out of range.
     MissingValueError
         When a cell of a table is missing.
+
+    References
+    ----------
+    .. [1] J. Leppä-aho, "Methods for Learning Directed and Undirected Graphical Models", 2020, section 3.2.
 
     Examples
     --------

@@ -1,21 +1,13 @@
-"""Undirected graphs of Gaussian variables by their fractional marginal pseudo-likelihood (P4, 3.1).
-
-What the sizes of Markov blankets are worth before the data are seen.
-
-Undirected graphs of discrete variables by their marginal pseudo-likelihood.
+"""Undirected graphs by marginal pseudo-likelihood, of discrete and of Gaussian variables.
 
 The pseudo-likelihood of a Markov network is the product of every variable's conditional given its Markov blanket, its
-neighbours. With a Dirichlet prior for each conditional the parameters integrate out, and the score of a graph is a sum
-over variables of the local score of a variable given its neighbours [1]_: what `fishernet.score` gives for an
-undirected graph. So any local score will do.
+neighbours. With a prior for each conditional the parameters integrate out, and the score of a graph is a sum over
+variables of the local score of a variable given its neighbours (Pensar et al., 2017): what `fishernet.score` gives for
+an undirected graph. So any local score will do. For Gaussian variables it is the fractional marginal pseudo-likelihood
+(FMPL; Leppä-aho et al., 2017). A prior may say what the sizes of blankets are worth before the data are seen.
 
-The search is that of FMPL (P4, 3.1.5): first each variable's blanket by itself, then hill climbing among the edges that
-some blanket holds.
-
-References
-----------
-.. [1] J. Pensar, H. Nyman, J. Niiranen and J. Corander, "Marginal pseudo-likelihood learning of discrete Markov network
-   structures", Bayesian Analysis 12, 2017.
+The search is that of FMPL: first each variable's blanket by itself, then hill climbing among the edges that some
+blanket holds.
 """
 
 from __future__ import annotations
@@ -260,12 +252,8 @@ def gaussian_graph(
     ----------
     X : (n, d) array, pandas, polars or pyarrow frame, mapping from names to columns, or Scatter
         Columns of numbers.
-    rule : {"hc", "and", "or"}
-        "and", "or": join columns that are in each other's blankets, or one in the other's. "hc": hill climbing among
-        the edges of "or" from the empty graph, by single additions and removals.
-    prior : bool or (a, b, m)
-        Whether a blanket of p members also gets ``log B(a + p, b + m - p) / B(a, b)``, for edges that are present with
-        a probability of unknown size; True is (1/2, 1/2, d - 1). Needed where there are fewer rows than columns.
+    rule, prior
+        As for `discrete_markov_graph`. The prior is needed where there are fewer rows than columns.
     center : bool
         Whether the columns' means are taken off. Either way n is the number of rows.
     names : sequence of str, optional
@@ -293,15 +281,13 @@ def gaussian_graph(
 
     Notes
     -----
-    A blanket takes the column that raises its score most, and then loses members, the best first, while that raises
-    the score; the first addition that does not raise it ends the search. It holds at most n - 2 columns (n - 1 when
-    not centred). Time O(d^2 p^2) for blankets of p columns, and O(n d^2) for the scatter; memory O(d^2 + n d).
+    The search is that of `discrete_markov_graph`. A blanket holds at most n - 2 columns (n - 1 when not centred). Time
+    O(d^2 p^2) for blankets of p columns, and O(n d^2) for the scatter; memory O(d^2 + n d).
 
     References
     ----------
-    .. [1] P4, 3.1.3 to 3.1.5, Eq. 3.6 and Theorem 3.1; Leppä-aho, Pensar, Roos and Corander, "Learning Gaussian
-       graphical models with fractional marginal pseudo-likelihood", International Journal of Approximate Reasoning 83,
-       2017.
+    .. [1] J. Leppä-aho, J. Pensar, T. Roos and J. Corander, "Learning Gaussian graphical models with fractional
+       marginal pseudo-likelihood", International Journal of Approximate Reasoning 83, 2017.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def structure(
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
         for 700: `candidates`, `max_seconds` or another search make that less. "tabu": greedy additions, removals and
         reversals of an arc, also where the score falls, with what was just changed held fast; never below the climb.
-        "hill-climb": the same greedy steps while the score rises (P2, Algorithm 7). "exact": the best graph of all, for
+        "hill-climb": the same greedy steps while the score rises. "exact": the best graph of all, for
         some 25 variables.
         Or an object that is one (`fishernet.learn.Search`), as ``fishernet.learn.Tabu(tenure=20)``.
     rules : Rules, optional

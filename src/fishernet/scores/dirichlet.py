@@ -16,7 +16,7 @@ from fishernet.scores.score import Rule, Score, cell_counts, log_cells
 
 @dataclass(frozen=True)
 class Bdeu(Score):
-    """The Bayesian Dirichlet score with a uniform prior (P4, Eq. 4.2 and ERRATA P4.7).
+    """The Bayesian Dirichlet score with a uniform prior (Heckerman, Geiger and Chickering, 1995).
 
     ``ess`` rows are imagined beforehand, spread evenly: ``ess / (r q)`` a cell of the family.
     """

@@ -1,6 +1,7 @@
-"""The fractional marginal likelihood of Gaussian families: of a directed graph (P4, Eq. 3.3), and of Markov blankets.
+"""The fractional marginal likelihood of Gaussian families: of directed graphs, and of Markov blankets.
 
-A family's score is the logarithm of a factor of P4's Eq. 3.6, which is ``f(S + child) - f(S)`` for::
+A family's score is the logarithm of a factor of the score of Leppä-aho et al. (2017) (Leppä-aho, 2020, Eq. 3.6), which
+is ``f(S + child) - f(S)`` for::
 
     f(A) = sum_{p < q} [log Gamma((n + p) / 2) - log Gamma((p + 1) / 2)]
            - (n - 1) q / 2 log(pi) - q^2 / 2 log(n) - (n - 1) / 2 log |S_A|
@@ -28,7 +29,7 @@ from fishernet.scores.score import Families, Score
 
 @dataclass(frozen=True)
 class Fractional(Score):
-    """The fractional marginal likelihood of columns of numbers (P4, Eq. 3.6)."""
+    """The fractional marginal likelihood of columns of numbers (Leppä-aho, 2020, Eq. 3.3)."""
 
     center: bool = True
     """Whether the columns' means are taken off. Either way n is the number of rows."""
@@ -98,7 +99,7 @@ def weight(n: int) -> float:
 
 
 def blanket_sizes(n: int, most: int) -> Floats:
-    """Return what Eq. 3.6 says of a blanket's size alone, in logarithms, for 0 to `most` members."""
+    """Return what a factor of the score says of a blanket's size alone, in logarithms, for 0 to `most` members."""
     always = -weight(n) * math.log(math.pi)
     return np.array(
         [
@@ -127,9 +128,7 @@ def check_size(n_columns: int, scatter: Scatter, *, center: bool) -> None:
 
 
 def fmpl(X: Any, child: int, blanket: Iterable[int], *, center: bool = True) -> float:
-    """Return the fractional marginal pseudo-likelihood of a column given its Markov blanket, in nats.
-
-    It is the logarithm of one factor of P4's Eq. 3.6.
+    """Return the fractional marginal pseudo-likelihood [1]_ of a column given its Markov blanket, in nats.
 
     Parameters
     ----------
@@ -150,8 +149,9 @@ def fmpl(X: Any, child: int, blanket: Iterable[int], *, center: bool = True) -> 
 
     References
     ----------
-    .. [1] P4, Eq. 3.6. Leppä-aho, Pensar, Roos and Corander, "Learning Gaussian graphical models with fractional
-       marginal pseudo-likelihood", International Journal of Approximate Reasoning 83, 2017.
+    .. [1] J. Leppä-aho, J. Pensar, T. Roos and J. Corander, "Learning Gaussian graphical models with fractional
+       marginal pseudo-likelihood", International Journal of Approximate Reasoning 83, 2017; J. Leppä-aho, "Methods for
+       Learning Directed and Undirected Graphical Models", 2020, Eq. 3.6.
 
     Examples
     --------
