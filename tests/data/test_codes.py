@@ -72,14 +72,6 @@ def test_codes_beyond_the_variables_states() -> None:
         Table.from_codes([[0]], variables)
 
 
-def test_the_callers_array_stays_the_callers() -> None:
-    codes = np.zeros((2, 1), dtype=np.uint8)
-    table = Table.from_codes(codes)
-    codes[:] = 9
-    assert table.column("v0").tolist() == [0, 0]
-    assert codes.flags.writeable
-
-
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
