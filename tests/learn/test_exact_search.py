@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +14,9 @@ import fishernet as fn
 from fishernet.base.errors import FishernetError, StateSpaceError
 from fishernet.data import Source
 from fishernet.learn.exact import TableRun, bytes_needed
-from fishernet.scores import SCORES, Families, LocalScores, named_score
+from fishernet.scores import SCORES, LocalScores, named_score
 from tests.interrupts import interrupt_once_begun
-from tests.learn.scoring import local_score
+from tests.learn.scoring import by_library, local_score
 from tests.processes import printed
 from tests.reference.exact import Masks, all_dags, best_by_subsets, best_of_all
 from tests.sources import Parts
@@ -26,11 +24,6 @@ from tests.tables import random_table, tables
 
 EVERY = pytest.mark.parametrize("name", sorted(SCORES))
 NAMED = {"mdl": "bic"}  # by its other name
-
-
-def by_library(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]], float]:
-    scores = LocalScores(table, named_score(name))
-    return lambda child, parents: float(scores(Families.from_pairs([(child, parents)]))[0])
 
 
 def exact(table: fn.Table | Source, name: str, **options: object) -> fn.learn.SearchResult:
@@ -76,7 +69,7 @@ def test_best_of_all_dags(table: fn.Table, name: str) -> None:
 @pytest.mark.parametrize("name", ["bic", "bdeu", "fnml", "qnml", "k2"])
 def test_it_is_the_literal_algorithm(name: str) -> None:
     table = random_table(3, 400, [3, 2, 2, 4, 2, 3, 2, 2], dependence=0.5)
-    assert same(exact(table, name).score, best_by_subsets(8, functools.cache(by_library(table, name))))
+    assert same(exact(table, name).score, best_by_subsets(8, by_library(table, name)))
 
 
 @pytest.mark.parametrize("seed", range(10))

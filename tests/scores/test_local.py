@@ -106,16 +106,6 @@ def test_more_configurations_than_a_double_counts(name: str) -> None:
     assert np.isfinite(by_core[0]) == (name in ("loglik", *OTHERS))
 
 
-def test_an_arc_and_its_reversal_tie() -> None:
-    table = random_table(2, 5000, [3, 4, 2])
-    families = Families.from_pairs(
-        [(0, ()), (1, (0,)), (1, ()), (0, (1,)), (0, (2,)), (1, (0, 2)), (1, (2,)), (0, (1, 2))]
-    )
-    s = local_scores(table, families, Bic())
-    assert s[0] + s[1] == pytest.approx(s[2] + s[3], rel=1e-13)
-    assert s[4] + s[5] == pytest.approx(s[6] + s[7], rel=1e-13)
-
-
 def test_each_family_is_scored_once() -> None:
     remote = Parts(random_table(0, 50, [2, 3, 2]))
     scores = LocalScores(remote, Bic())

@@ -129,11 +129,6 @@ def test_a_prior_must_be_positive(name: str, option: str, bad: float) -> None:
         fn.local_score(table, "v0", ["v1"], name, **{option: bad})
 
 
-def test_what_a_score_does_not_take_is_named() -> None:
-    with pytest.raises(fn.FishernetError, match=r"'qnml' does not take these options.*ess"):
-        fn.local_score(random_table(0, 10, [2, 2]), "v0", [], "qnml", ess=1.0)
-
-
 def test_a_name_may_carry_its_number() -> None:
     table = random_table(0, 50, [2, 2])
     assert fn.local_score(table, "v0", ["v1"], "bdeu:10") == fn.local_score(table, "v0", ["v1"], "bdeu", ess=10)

@@ -23,7 +23,7 @@ from fishernet.base.names import positions
 from fishernet.data import Source, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
-from fishernet.learn.search import families_of_one_size, joined_families, tie
+from fishernet.learn.search import column_names, families_of_one_size, joined_families, tie
 from fishernet.scores import LogLikelihood, local_scores
 
 Array = npt.NDArray[np.float64]
@@ -73,9 +73,7 @@ def chow_liu(table: Any, *, root: str | None = None, max_cells: float | None = M
     7
     """
     source = categorical_source(table)
-    names = _names(source)
-    if not names:
-        raise SchemaError("the table has no columns to learn from")
+    names = column_names(source)
     start = 0 if root is None else positions(names, [root])[0]
     every = np.arange(len(names))
     fits = _fitting_pairs(source, every, None, checked_cells(max_cells))
@@ -156,8 +154,9 @@ def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | 
     (15, 2)
     """
     source, c, features, limit = _classification(table, target, max_cells)
-    names = _names(source)
-    start = 0 if root is None else positions([names[v] for v in features], [root], "feature")[0]
+    start = 0
+    if root is not None:
+        start = positions([source.variables[v].name for v in features], [root], "feature")[0]
     fits = _fitting_pairs(source, features, c, limit)
     above = spanning_tree(mutual_information(source, features, c).ranks(fits), start)
     joined = [i != start and fits[i, above[i]] for i in range(len(features))]
@@ -221,14 +220,10 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
 # ---------------------------------------------------------------------------------------------------------- graphs
 
 
-def _names(source: Source) -> list[str]:
-    return [variable.name for variable in source.variables]
-
-
 def _classification(table: Any, target: str, max_cells: float | None) -> tuple[Source, int, Positions, float]:
     """Return the data, the position of the class, those of all other variables, and the limit on cells."""
     source, limit = categorical_source(table), checked_cells(max_cells)
-    names = _names(source)
+    names = [variable.name for variable in source.variables]
     c = positions(names, [target], "column")[0]
     if source.variables[c].cardinality < 2:
         raise SchemaError(
@@ -263,7 +258,7 @@ def _within(source: Source, family: list[int], others: list[int], most: int, lim
 
 def _augmented(source: Source, c: int, chosen: dict[int, list[int]]) -> Dag:
     """Return the graph in which each feature has the class and the chosen features as parents."""
-    return Dag(_names(source), [(c, *chosen[v]) if v != c else () for v in range(len(source.variables))])
+    return Dag(column_names(source), [(c, *chosen[v]) if v != c else () for v in range(len(source.variables))])
 
 
 def spanning_tree(ranks: npt.NDArray[np.int32], root: int) -> Positions:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
@@ -32,7 +32,7 @@ from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
 from fishernet.learn.fit import check_smoothing, fit_conditionals
 from fishernet.learn.rules import MAX_CELLS, Rules
-from fishernet.learn.search import Scorer, first_best, joined_families, score_in_parts, tie
+from fishernet.learn.search import Scorer, column_names, first_best, joined_families, score_in_parts, tie
 from fishernet.models import DependencyNetwork, TreeConditional
 from fishernet.models.conditionals.full_table import cell_weights, normalized
 from fishernet.models.conditionals.tree import Split
@@ -89,7 +89,7 @@ class InputsFound:
 
 @dataclass(frozen=True)
 class InputSearch:
-    """The search for the inputs of all variables."""
+    """The search for the inputs of all variables (Takabatake and Akaho, 2021)."""
 
     patience: int = 0
     """How many steps in a row may fail to better the best inputs: 0 is Algorithm 6, more is tabu search."""
@@ -121,11 +121,11 @@ class InputSearch:
             ends = np.cumsum([len(node.candidates) for node in walking])
             for node, own in zip(walking, np.split(scores, ends[:-1]), strict=True):
                 self._move(node, own, steps)
-        whole = nodes if self.last_step and _may_have_all(rules) else []
-        if whole:
-            n_candidates += len(whole)
+        fits = rules.max_parents >= n - 1 and float(np.prod(rules.states)) <= rules.max_cells
+        if self.last_step and fits and n:
+            n_candidates += n
             steps += 1
-            rests = [(node, tuple(u for u in range(n) if u != node.variable)) for node in whole]
+            rests = [(node, tuple(u for u in range(n) if u != node.variable)) for node in nodes]
             scores = ask(Families.from_pairs((node.variable, rest) for node, rest in rests))
             for (node, rest), score in zip(rests, scores.tolist(), strict=True):
                 if score > node.best_score + tie(score, node.best_score):
@@ -159,10 +159,6 @@ class InputSearch:
         else:
             node.idle += 1
         node.finished = self.patience > 0 and node.idle >= self.patience
-
-
-def _may_have_all(rules: Rules) -> bool:
-    return rules.max_parents >= len(rules.names) - 1 and float(np.prod(rules.states)) <= rules.max_cells
 
 
 def _candidates(node: Node, rules: Rules) -> Families:
@@ -374,17 +370,12 @@ def local_structure(
     """
     generator(seed)  # a bad seed is refused, whether the search draws or not
     source = categorical_source(table)
-    if not source.variables:
-        raise SchemaError("the table has no columns to learn from")
+    names = column_names(source)
     if search not in SEARCHES:
         raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}", parameter="search")
     most = check.optional_integer(max_inputs, "max_inputs", least=0)
-    rules = Rules.of(
-        [variable.name for variable in source.variables],
-        states=[variable.cardinality for variable in source.variables],
-        max_parents=most,
-        max_cells=max_cells,
-    )
+    states = [variable.cardinality for variable in source.variables]
+    rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)
     scorer = LocalScores(source, named_score(score, **options))
     chosen = replace(SEARCHES[search], last_step=bool(last_step))
     return chosen.run(scorer, rules, Watch(progress, "choosing inputs"))
@@ -486,8 +477,7 @@ def _grow_trees(
         raise FishernetError("trees are grown by a penalized likelihood: 'mdl' ('bic'), 'aic' or 'loglik'")
     table.require_complete("growing trees")
     of = require_categorical(table.variables, "growing trees")
-    if not of:
-        raise SchemaError("the table has no columns to learn from")
+    column_names(table)
     grower = TreeGrower(table, rule.parameter, splits=splits, max_inputs=max_inputs)
     reporter = Reporter(progress, "growing trees")
     conditionals = []

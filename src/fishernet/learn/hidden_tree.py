@@ -70,20 +70,10 @@ def hidden_tree_fit(
         The symbols that occur, sorted (by appearance where they cannot be), when omitted; not with `start`.
     missing : symbol, optional
         Stands for a symbol that is not known; not with `start`.
-    restarts : int
-        How many random models are fitted; the best is kept. With `start` there is one.
-    smoothing : float
-        Added to the expected count of every parameter that is not 0 (a Dirichlet prior's parameter less one); 0 gives
-        maximum likelihood.
-    max_steps : int
-        Steps of each restart.
-    tolerance : float
-        A restart ends when a step gains less than this, in nats a symbol.
     start : HiddenTree, optional
         Where to begin, instead of at random: it fixes tree, states, alphabet, tables, arities and zeros.
-    seed : None, int or numpy.random.Generator
-    progress : callable, optional
-        ``progress(what, done, total)``, in steps.
+    restarts, smoothing, max_steps, tolerance, seed, progress
+        As for `baum_welch`.
 
     Returns
     -------

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,6 @@ from fishernet.base.random import stream_key
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import (
     CoreSearch,
-    RunsInCore,
     Scorer,
     SearchResult,
     check_options,
@@ -51,8 +51,34 @@ PATIENCE = 100
 PAIRS_AT_ONCE = 1 << 18
 
 
+class RunsInCore(Protocol):
+    """A search whose work the core does, perhaps among the most dependent pairs of variables alone."""
+
+    @property
+    def restarts(self) -> int | None: ...  # noqa: D102
+    @property
+    def perturb(self) -> int | None: ...  # noqa: D102
+    @property
+    def candidates(self) -> int | None: ...  # noqa: D102
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch: ...  # noqa: D102
+
+    def __post_init__(self) -> None:
+        check_options(self.restarts, self.perturb, self.candidates)
+
+    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
+        """Find a graph that keeps the rules."""
+        if self.candidates is not None:
+            fewer = among_candidates(scorer, rules, self.candidates, watch)
+            if fewer is None:
+                return SearchResult(rules.start, float("nan"), (), scorer.n_distinct, False, watch.seconds, self.seed)
+            rules = fewer
+        return run_in_core(self.in_core(rules, scorer.source.total), scorer, rules, watch, self.seed)
+
+
 @dataclass(frozen=True)
-class HillClimb:
+class HillClimb(RunsInCore):
     """Greedy hill climbing."""
 
     restarts: int = 0
@@ -64,13 +90,6 @@ class HillClimb:
     seed: int = 0
     """All randomness comes from it."""
 
-    def __post_init__(self) -> None:
-        check_options(self.restarts, self.perturb, self.candidates)
-
-    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
-        """Find a graph that keeps the rules."""
-        return run_among_candidates(self, scorer, rules, watch)
-
     def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:  # noqa: ARG002
         """Return the core's search."""
         perturb = CLIMB_PERTURB if self.perturb is None else self.perturb
@@ -80,7 +99,7 @@ class HillClimb:
 
 
 @dataclass(frozen=True)
-class Tabu:
+class Tabu(RunsInCore):
     """Tabu search."""
 
     tenure: int | None = None
@@ -98,14 +117,10 @@ class Tabu:
     """All randomness comes from it."""
 
     def __post_init__(self) -> None:
-        check_options(self.restarts, self.perturb, self.candidates)
+        super().__post_init__()
         check.integer(self.patience, "patience", least=1)
         if self.tenure is not None:
             check.integer(self.tenure, "tenure", least=1)
-
-    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
-        """Find a graph that keeps the rules."""
-        return run_among_candidates(self, scorer, rules, watch)
 
     def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:  # noqa: ARG002
         """Return the core's search."""
@@ -118,19 +133,6 @@ class Tabu:
             perturb=TABU_PERTURB if self.perturb is None else self.perturb,
             key=stream_key(self.seed),
         )
-
-
-# --------------------------------------------------------------------------------------------------------- candidates
-
-
-def run_among_candidates(search: RunsInCore, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
-    """Choose the candidates, where there shall be some, and run the core's search among them."""
-    if search.candidates is not None:
-        fewer = among_candidates(scorer, rules, search.candidates, watch)
-        if fewer is None:
-            return SearchResult(rules.start, float("nan"), (), scorer.n_distinct, False, watch.seconds, search.seed)
-        rules = fewer
-    return run_in_core(search.in_core(rules, scorer.source.total), scorer, rules, watch, search.seed)
 
 
 def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> Rules | None:

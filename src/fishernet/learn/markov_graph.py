@@ -208,8 +208,7 @@ def markov_blankets(
     began = time.monotonic()
     check.share(alpha, "alpha")
     check.word(search, "search", SEARCHES)
-    if max_blanket is not None:
-        check.integer(max_blanket, "max_blanket", least=0)
+    max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
     of, how = _test_of(X, test, names, standardize, alpha, number, options)
     if not of:

@@ -25,11 +25,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fishernet import _core
-from fishernet.base.progress import Watch
 from fishernet.base.random import stream_key
-from fishernet.learn.hill_climb import PATIENCE, TENURE, run_among_candidates
+from fishernet.learn.hill_climb import PATIENCE, TENURE, RunsInCore
 from fishernet.learn.rules import Rules
-from fishernet.learn.search import CoreSearch, Scorer, SearchResult, check_options
+from fishernet.learn.search import CoreSearch
 
 MOST_RESTARTS, LEAST_RESTARTS = 50, 4
 WORK = 40_000_000  # restarts times variables times rows
@@ -39,7 +38,7 @@ PAIRS_AMONG = 10
 
 
 @dataclass(frozen=True)
-class Order:
+class Order(RunsInCore):
     """Search over orders and graphs."""
 
     restarts: int | None = None
@@ -53,13 +52,6 @@ class Order:
     """Only arcs among the most dependent pairs of variables (`fishernet.learn.hill_climb.among_candidates`)."""
     seed: int = 0
     """All randomness comes from it."""
-
-    def __post_init__(self) -> None:
-        check_options(self.restarts, self.perturb, self.candidates)
-
-    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
-        """Find a graph that keeps the rules."""
-        return run_among_candidates(self, scorer, rules, watch)
 
     def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:
         """Return the core's search."""

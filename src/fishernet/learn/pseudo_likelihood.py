@@ -30,7 +30,7 @@ from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.markov_graph import Edge, check_rule, combined, edges_between, joined
-from fishernet.learn.search import first_best, tie
+from fishernet.learn.search import column_names, first_best, tie
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
 
@@ -126,11 +126,8 @@ def discrete_markov_graph(
     """
     check_rule(rule, ("hc", "and", "or"))
     source = categorical_source(table)
-    names = [variable.name for variable in source.variables]
-    if not names:
-        raise SchemaError("the table has no columns to learn from")
-    if max_blanket is not None:
-        check.integer(max_blanket, "max_blanket", least=0)
+    names = column_names(source)
+    max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
     local = LocalScores(source, named_score(score, **options))
     of_size = log_prior(prior, len(names))
 

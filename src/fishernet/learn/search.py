@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base import check
-from fishernet.base.errors import FishernetError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Watch
 from fishernet.data import Source
 from fishernet.graphs import Dag
@@ -123,16 +123,6 @@ class CoreSearch(Protocol):
     def run(self, scorer: Any, watch: Callable[[int], bool]) -> bool: ...  # noqa: D102
 
 
-class RunsInCore(Protocol):
-    """A search whose work the core does."""
-
-    @property
-    def candidates(self) -> int | None: ...  # noqa: D102
-    @property
-    def seed(self) -> int: ...  # noqa: D102
-    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch: ...  # noqa: D102
-
-
 def run_in_core(search: CoreSearch, scorer: Scorer, rules: Rules, watch: Watch, seed: int | None) -> SearchResult:
     """Run a search of the core to its end, or until its time is over."""
     names = rules.names
@@ -200,6 +190,13 @@ def first_best(scores: Array, size: float = 0.0) -> int:
         return 0
     top = float(scores.max())
     return int(np.argmax(scores >= top - tie(top, size)))
+
+
+def column_names(source: Source) -> list[str]:
+    """Return the names of the variables to learn from; raise SchemaError when there are none."""
+    if not source.variables:
+        raise SchemaError("the table has no columns to learn from")
+    return [variable.name for variable in source.variables]
 
 
 def check_options(restarts: int | None, perturb: int | None, candidates: int | None) -> None:

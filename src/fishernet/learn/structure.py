@@ -17,7 +17,7 @@ from fishernet.learn.exact import Exact
 from fishernet.learn.hill_climb import HillClimb, Tabu
 from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
-from fishernet.learn.search import Search, SearchResult
+from fishernet.learn.search import Search, SearchResult, column_names
 from fishernet.scores import LocalScores, Score, named_score
 
 # A search's fields are the options that it takes by name.
@@ -148,19 +148,11 @@ def structure(
     ('add', True)
     """
     how = named_score(score, **options)
-    asked = {
-        "candidates": candidates,
-        "restarts": restarts,
-        "perturb": perturb,
-        "tenure": tenure,
-        "patience": patience,
-        "max_memory": max_memory,
-    }
+    asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
+    asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
     chosen = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
     source = how.source(table)
-    names = [variable.name for variable in source.variables]
-    if not names:
-        raise SchemaError("the table has no columns to learn from")
+    names = column_names(source)
     if rules is None:
         states = [variable.cardinality for variable in source.variables]
         limits: dict[str, Any] = {"states": states, "max_cells": max_cells}
