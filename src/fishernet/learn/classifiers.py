@@ -87,7 +87,7 @@ def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS)
     Parameters
     ----------
     table : Table, data frame or Source
-        Its columns are looked at, its rows are not.
+        Only its columns are used, not its rows.
     target : str
         The class.
     max_cells : float, optional
@@ -324,13 +324,13 @@ def mutual_information(source: Source, features: Positions, given: int | None) -
     """Return what each pair of features tells about one another, given a variable or nothing."""
     n = len(features)
     first, second = np.triu_indices(n, 1)
-    parents, nobody = features[second][:, None], np.empty((n, 0), dtype=np.int64)
-    asked = [(features[first], parents), (features, nobody)]
+    parents, none = features[second][:, None], np.empty((n, 0), dtype=np.int64)
+    asked = [(features[first], parents), (features, none)]
     if given is not None:
         each = np.full(n, given)
         both = np.sort(np.column_stack([parents, np.full(len(parents), given)]), axis=1)
         # first of all, as all features are then counted with it in one pass
-        asked = [(each, features[:, None]), (each[:1], nobody[:1]), (features[first], both), (features, each[:, None])]
+        asked = [(each, features[:, None]), (each[:1], none[:1]), (features[first], both), (features, each[:, None])]
     families = joined_families([families_of_one_size(children, parents) for children, parents in asked])
     scores = local_scores(source, families, LogLikelihood())
     *by_given, between, own = np.split(scores, np.cumsum([len(children) for children, _ in asked])[:-1])

@@ -1,4 +1,4 @@
-"""Learning dependency networks: every variable by itself (Takabatake and Akaho, 2021, section 4).
+"""Learning dependency networks: each variable separately (Takabatake and Akaho, 2021, section 4).
 
 The inputs of a variable are chosen greedily (their Algorithm 6) or by tabu search: from no inputs, every variable takes
 the best of all single additions and removals while that raises its score. All variables move side by side: the search
@@ -7,7 +7,7 @@ nats; ties go to additions before removals, then to the first candidate in the o
 
 Or a decision tree grows (Heckerman et al., 2000): a leaf is split by the variable (and the sets of its states) that
 raises the score most. The score of a tree is the log-likelihood of its leaves less a price for every free parameter, so
-that every leaf is decided by itself. Where no split raises it, the best one is tried all the same and kept if splits
+that every leaf is decided separately. Where no split raises it, the best one is still tried, and kept if the splits
 below it make up for it; otherwise it is pruned.
 """
 
@@ -72,7 +72,7 @@ class InputsFound:
     """(n_variables,): their local scores in nats; the costs of Takabatake and Akaho (2021) are these divided by
     minus the number of rows."""
     n_candidates: int
-    """How many families were looked at, as Takabatake and Akaho (2021, Table 4) count: each variable alone, then every
+    """How many families were considered, as Takabatake and Akaho (2021, Table 4) count: each variable alone, then every
     addition and removal of every iteration."""
     n_scores: int
     """How many distinct families were scored."""
@@ -411,7 +411,7 @@ def dependency_network(
         "zeros": zero counts become one ([1]_, Algorithm 5), so that the chain is ergodic. A number is a pseudo-count; 0
         gives plain frequencies (Algorithm 4), whose zeros may leave the chain without a stationary distribution.
     splits : {"binary", "multiway"}
-        How trees divide states: a set of them against the rest, or each by itself.
+        How trees divide states: a set of them against the rest, or a branch for each.
 
     Returns
     -------

@@ -50,7 +50,7 @@ class Exact:
     -----
     For n variables the tables take ``8 (n / 2 + 1) 2**n`` bytes, for fNML and K2 (whose g depends on the child) up to
     ``8 (n / 2 + 4) 2**n``: 25 variables go into 2**33 bytes. More variables need a score with which few parent sets are
-    worth a look (BIC, AIC, HQC), or few parents.
+    worth considering (BIC, AIC, HQC), or few parents.
     """
 
     max_memory: float = MAX_MEMORY
@@ -123,7 +123,7 @@ class TableRun:
         return search.parents
 
     def _search(self) -> _core.ExactSearch | None:
-        """Return the core's search; where the core cannot count by itself, after counting. None: too late."""
+        """Return the core's search; where the core cannot count, after counting here. None when the time is over."""
         source, score = self._scorer.source, self._scorer.score
         if self._scorer.in_core is not None:
             rows, rule = self._scorer.in_core

@@ -1,7 +1,7 @@
 """Exact search with few parent sets: the parent sets that may be best, and the shortest way through the subsets.
 
-The parent sets that may be part of a best network are found without looking at all of them. A set is of no use when one
-of its subsets is as good. It and its supersets need not even be looked at when a bound says so [1]_: no set fits better
+The parent sets that may be part of a best network are found without examining all of them. A set is of no use when one
+of its subsets is as good. It and its supersets need not even be examined when a bound says so [1]_: no set fits better
 than all variables together do, and a penalty only rises with more parents. Where the penalty is a price for every
 parameter, a parent adds at most its own entropy given the others, for a known price.
 
@@ -36,14 +36,14 @@ from fishernet.scores import Families, LocalScores, LogLikelihood
 from fishernet.scores.score import Rule
 
 Float64 = npt.NDArray[np.float64]
-BYTES_PER_SET = 60  # what is remembered of a set that was looked at
+BYTES_PER_SET = 60  # what is remembered of an examined set
 UNKNOWN = Rule("unknown", 0.0)  # of a score that the core does not know
 MOST_VARIABLES = 63  # a set is a bit mask
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is known of a score before a set is looked at, and while it is."""
+    """What is known of a score before a set is examined, and during it."""
 
     best_fit: Float64
     """(n,): no set of parents of a child fits better; infinite when nothing is known."""
@@ -57,7 +57,7 @@ class Bounds:
 
 
 def has_bounds(scores: Scorer) -> bool:
-    """Whether there is a penalty that rules sets out; without one nearly all of them are looked at."""
+    """Whether there is a penalty that rules sets out; without one nearly all of them are examined."""
     measure, parameter = scores.score.rule(scores.source.total) or UNKNOWN
     return measure in ("fnml", "qnml") or (measure == "likelihood" and parameter > 0)
 
@@ -169,7 +169,7 @@ class SparseRun:
 
     @property
     def n_scores(self) -> int:
-        """How many families were looked at."""
+        """How many families were examined."""
         return 0 if self._finding.sets is None else self._finding.sets.n_wanted
 
     @property

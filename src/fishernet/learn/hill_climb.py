@@ -138,16 +138,16 @@ class Tabu(RunsInCore):
 def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> Rules | None:
     """Forbid all arcs but those between the most dependent pairs of variables; None when the time was over first.
 
-    With thousands of variables most arcs are never worth a look. For every variable the `most` others are kept with
+    With thousands of variables most arcs are not worth considering. For every variable the `most` others are kept with
     which it depends most, that is, an arc between which scores highest; two variables are candidates of each other when
     either kept the other. The required arcs and those of the start stay. Every pair is scored once and forgotten.
-    Pairs between which both arcs are forbidden take nobody's place.
+    Pairs between which both arcs are forbidden take no other pair's place.
     """
     n = len(rules.names)
     gains = np.full((n, n), -np.inf)
     children = np.arange(n, dtype=np.int32)
-    nobody = Families(children, np.zeros(n + 1, np.int64), np.zeros(0, np.int32), once=True)
-    alone = score_in_parts(scorer, nobody, lambda: watch.look(0))
+    without = Families(children, np.zeros(n + 1, np.int64), np.zeros(0, np.int32), once=True)
+    alone = score_in_parts(scorer, without, lambda: watch.look(0))
     if alone is None:
         return None
     for begin, end in _blocks(n):

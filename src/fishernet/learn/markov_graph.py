@@ -58,7 +58,7 @@ class BlanketSearch:
         met = {blanket}
         while (grown := self._grown(variable, blanket)) != blanket:
             blanket = self._shrunk(variable, grown) if self.interleaved else grown
-            if blanket in met:  # what was dropped would come back for ever
+            if blanket in met:  # what was dropped would come back again and again
                 break
             met.add(blanket)
         return blanket if self.interleaved else self._shrunk(variable, blanket)
@@ -277,8 +277,8 @@ def markov_graph(
     Raises
     ------
     SchemaError
-        When a column is constant, of another kind than the test needs, has NaN or infinite values (its name and row
-        are said) or, with "fisher-z", is a linear combination of others; when there are too few rows or names do not
+        When a column is constant, of another kind than the test needs, has NaN or infinite values (the message names it
+        and the row) or, with "fisher-z", is a linear combination of others; when there are too few rows or names do not
         fit.
     FishernetError
         When an option is unknown or out of range.

@@ -72,6 +72,6 @@ class Order(RunsInCore):
 
 
 def default_restarts(n_variables: int, n_rows: float) -> int:
-    """Return how many restarts a search makes when nobody says: fewer where each takes long."""
+    """Return how many restarts a search makes by default: fewer where each takes long."""
     fair = WORK / max(1.0, float(n_variables) * n_rows)
     return round(max(LEAST_RESTARTS, min(MOST_RESTARTS, fair)))

@@ -6,7 +6,7 @@ variables of the local score of a variable given its neighbours (Pensar et al., 
 an undirected graph. So any local score will do. For Gaussian variables it is the fractional marginal pseudo-likelihood
 (FMPL; Leppä-aho et al., 2017). A prior may say what the sizes of blankets are worth before the data are seen.
 
-The search is that of FMPL: first each variable's blanket by itself, then hill climbing among the edges that some
+The search is that of FMPL: first each variable's blanket separately, then hill climbing among the edges that some
 blanket holds.
 """
 
@@ -271,8 +271,8 @@ def gaussian_graph(
     Raises
     ------
     SchemaError
-        When a value is not finite (its column and row are said), columns are constant or made of others, or there are
-        fewer than three rows.
+        When a value is not finite (the message names column and row), columns are constant or made of others, or there
+        are fewer than three rows.
     FishernetError
         When the rule is unknown or the prior out of range.
 

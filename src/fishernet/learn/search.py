@@ -93,7 +93,7 @@ class SearchResult:
     score: float
     """Its score in nats; NaN when there was no time to score one."""
     steps: tuple[Step, ...]
-    """The way there from the start, without what was in vain; their gains add up to that of the score."""
+    """The way there from the start, without steps that led to nothing; their gains add up to that of the score."""
     n_scores: int
     """How many distinct local scores were computed; those that chose the candidates are counted apart."""
     finished: bool

@@ -84,9 +84,9 @@ def structure(
     start : Dag, optional
         Where the search begins; without it, at the required arcs.
     candidates : int, optional
-        Arcs only between a variable and the so many others on which it depends most (by the score of an arc between
-        the two), and those that count it among theirs; the start's and the required arcs as well. For thousands of
-        variables.
+        Arcs only between a variable and this number of others, those on which it depends most (by the score of an arc
+        between the two), and those that count it among theirs; the start's and the required arcs as well. For thousands
+        of variables.
     restarts : int, optional
         How often the search goes on from the best graph with some of it changed at random; default 0. For "order" the
         default is 50, fewer where the number of variables times that of rows is above 800,000, but at least 4. More
@@ -118,7 +118,7 @@ def structure(
     Warns
     -----
     FishernetWarning
-        When columns of numbers are as many as the rows, or more, and `max_parents` is not said.
+        When columns of numbers are as many as the rows, or more, and `max_parents` is not given.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def _fields(search: str) -> set[str]:
 
 
 def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | None:
-    """Return how many parents the rows allow; warn where nobody asked for fewer, and noise would get as many."""
+    """Return how many parents the rows allow; warn where that is not limited and noise would get as many."""
     most, n = score.most_parents(source), len(source.variables)
     if most is None or (asked is not None and asked <= most):
         return asked

@@ -83,7 +83,7 @@ class FractionalTerms:
         return scores - self._weight * self._log_squares[families.children]
 
     def subsets(self, most: int) -> Floats:
-        """Return f of all sets of up to `most` columns, by bit masks, (2 ** d,); of larger sets nothing is said."""
+        """Return f of all sets of up to `most` columns, by bit masks, (2 ** d,); those of larger sets mean nothing."""
         sizes = self._sizes[: most + 1]
         scores, collinear = _core.gaussian_subset_scores(self.scaled, sizes, self._weight)
         if len(collinear):
