@@ -88,7 +88,7 @@ void sum_states(const double* __restrict p, std::int64_t r, std::int64_t inner, 
     for (std::int64_t k = 1; k < r; ++k) add(m, p + k * inner, inner);
 }
 
-void add_fired(double* __restrict into, const double* __restrict p, const double* __restrict theta,
+void add_updated(double* __restrict into, const double* __restrict p, const double* __restrict theta,
                const std::int32_t* __restrict offsets, double weight, std::int64_t outer, std::int64_t r,
                std::int64_t inner, double* __restrict m) {
     for (std::int64_t a = 0; a < outer; ++a) {
@@ -102,7 +102,7 @@ void add_fired(double* __restrict into, const double* __restrict p, const double
     }
 }
 
-void fire(double* __restrict p, const double* __restrict theta, const std::int32_t* __restrict offsets,
+void update(double* __restrict p, const double* __restrict theta, const std::int32_t* __restrict offsets,
           std::int64_t outer, std::int64_t r, std::int64_t inner, double* __restrict m) {
     for (std::int64_t a = 0; a < outer; ++a) {
         sum_states(p + a * r * inner, r, inner, m);
@@ -121,7 +121,7 @@ void add_looked_up(double* __restrict sums, const double* __restrict values, con
 
 constexpr FloatKernels loops = {
     &multiply, &scale, &gather, &multiply_gathered, &multiply_runs, &add_runs, &add, &add_scaled, &dot, &sum,
-    &add_matches, &add_fired, &fire, &add_looked_up,
+    &add_matches, &add_updated, &update, &add_looked_up,
 };
 
 }  // namespace

@@ -45,13 +45,13 @@ struct FloatKernels {
     void (*add_matches)(double* sums, const std::uint32_t* cells, std::uint32_t start, std::uint32_t states,
                         std::uint32_t state, double other, double same, std::int64_t n);
 
-    // One firing of a variable with r states in a table of outer x r x inner cells (P2, Eq. 11): with m(a, b) the sum of
+    // One update of a variable with r states in a table of outer x r x inner cells (Takabatake and Akaho, 2021, Eq. 11): with m(a, b) the sum of
     // p over the states, into[a, k, b] += weight * m(a, b) * theta[offsets[a, 0, b] + k]. m has room for inner numbers.
-    void (*add_fired)(double* into, const double* p, const double* theta, const std::int32_t* offsets, double weight,
+    void (*add_updated)(double* into, const double* p, const double* theta, const std::int32_t* offsets, double weight,
                       std::int64_t outer, std::int64_t r, std::int64_t inner, double* m);
 
     // The same in the place of p: p[a, k, b] = m(a, b) * theta[offsets[a, 0, b] + k].
-    void (*fire)(double* p, const double* theta, const std::int32_t* offsets, std::int64_t outer, std::int64_t r,
+    void (*update)(double* p, const double* theta, const std::int32_t* offsets, std::int64_t outer, std::int64_t r,
                  std::int64_t inner, double* m);
 
     // sums[i] += values[cells[i]]

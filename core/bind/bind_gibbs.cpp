@@ -19,10 +19,10 @@ using Values = In2<double>;
 constexpr std::int64_t most_configurations = 0x7FFFFFFF;
 constexpr std::int64_t most_cells = std::int64_t{1} << 62;
 
-// Conditionals of variables 0 .. n - 1, in that order, each as the core fires it.
+// Conditionals of variables 0 .. n - 1, in that order, each as the core updates it.
 struct GibbsSampler {
     std::vector<std::int64_t> cardinalities;
-    std::vector<Fireable> list;
+    std::vector<Updatable> list;
     std::vector<In<double>> kept;  // the factors' values
 };
 
@@ -48,7 +48,7 @@ void check_inputs(const GibbsSampler& self, std::span<const std::int32_t> inputs
 // Probabilities (groups, states); group = configuration of the inputs, the last one fastest, or map[configuration].
 void add_table(GibbsSampler& self, const In<std::int32_t>& inputs, const Values& probabilities,
                const std::optional<In<std::int32_t>>& map) {
-    Fireable c;
+    Updatable c;
     c.child = next_child(self);
     c.states = static_cast<std::int32_t>(self.cardinalities[static_cast<std::size_t>(c.child)]);
     check_inputs(self, view(inputs), c.child);
@@ -79,7 +79,7 @@ void add_table(GibbsSampler& self, const In<std::int32_t>& inputs, const Values&
 // Probabilities (groups, states); group = leaf of a tree over the inputs.
 void add_tree(GibbsSampler& self, const In<std::int32_t>& inputs, const Values& probabilities,
               const In<std::int32_t>& variable, const In<std::int32_t>& first, const In<std::int32_t>& next) {
-    Fireable c;
+    Updatable c;
     c.child = next_child(self);
     c.states = static_cast<std::int32_t>(self.cardinalities[static_cast<std::size_t>(c.child)]);
     check_inputs(self, view(inputs), c.child);
@@ -94,7 +94,7 @@ void add_tree(GibbsSampler& self, const In<std::int32_t>& inputs, const Values& 
 // variable of a scope fastest.
 void add_product(GibbsSampler& self, const std::vector<In<std::int32_t>>& scopes,
                  const std::vector<In<double>>& values) {
-    Fireable c;
+    Updatable c;
     c.child = next_child(self);
     c.states = static_cast<std::int32_t>(self.cardinalities[static_cast<std::size_t>(c.child)]);
     if (scopes.size() != values.size() || scopes.empty()) refuse("every factor needs a scope and values");
@@ -134,7 +134,7 @@ nb::list sample(const GibbsSampler& self, const In<std::int32_t>& free, bool ord
                 std::uint64_t key) {
     const std::size_t n = self.cardinalities.size();
     if (self.list.size() != n) refuse("every variable needs a conditional");
-    if (free.size() == 0) refuse("nothing is free to be fired");
+    if (free.size() == 0) refuse("nothing is free to be updated");
     for (const auto v : view(free)) {
         if (v < 0 || static_cast<std::size_t>(v) >= n) refuse("a free variable is out of range");
     }

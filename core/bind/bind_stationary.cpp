@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/sizes.hpp"
-#include "networks/firing.hpp"
+#include "networks/updates.hpp"
 #include "networks/krylov.hpp"
 #include "bind/arrays.hpp"
 #include "bind/turns.hpp"
@@ -14,19 +14,19 @@ namespace {
 // The search for the distribution that pseudo-Gibbs sampling leaves as it is.
 struct Stationary {
     Stationary(std::vector<FreeConditional> conditionals, std::vector<double> weights, std::size_t most_vectors)
-        : firing(std::move(conditionals)), of(std::move(weights)),
-          krylov(firing.n_states(), most_vectors, [this](const double* from, double* to, StopCheck check) {
+        : updates(std::move(conditionals)), of(std::move(weights)),
+          krylov(updates.n_states(), most_vectors, [this](const double* from, double* to, StopCheck check) {
               if (of.empty()) {
-                  std::copy(from, from + firing.n_states(), to);
-                  firing.sweep(to, nullptr, check);
+                  std::copy(from, from + updates.n_states(), to);
+                  updates.sweep(to, nullptr, check);
               } else {
-                  firing.average(from, of, to, check);
+                  updates.average(from, of, to, check);
               }
           }) {}
     Stationary(const Stationary&) = delete;
     Stationary& operator=(const Stationary&) = delete;
 
-    Firing firing;
+    Updates updates;
     std::vector<double> of;  // weights of a random scan; none: an ordered one
     Krylov krylov;
 };
@@ -92,7 +92,7 @@ double step(BoundStationary& self) {
 void sweep(BoundStationary& self) {
     const Turn search(self);
     const nb::gil_scoped_release release;
-    search->firing.sweep(search->krylov.current(), nullptr, check_signals);
+    search->updates.sweep(search->krylov.current(), nullptr, check_signals);
 }
 
 Out2<double> cycle(BoundStationary& self, std::size_t depth) {
@@ -119,13 +119,13 @@ Out<double> current(BoundStationary& self) {
     return to_python(std::vector<double>(p, p + search->krylov.size()));
 }
 
-// The average of the distributions before each firing of a sweep (P2, Eq. 7).
+// The average of the distributions before each update of a sweep (Takabatake and Akaho, 2021, Eq. 7).
 Out<double> average_over_sweep(BoundStationary& self) {
     const Turn search(self);
     std::vector<double> visited(static_cast<std::size_t>(search->krylov.size()));
     {
         const nb::gil_scoped_release release;
-        search->firing.sweep(search->krylov.current(), visited.data(), check_signals);
+        search->updates.sweep(search->krylov.current(), visited.data(), check_signals);
     }
     return to_python(std::move(visited));
 }

@@ -1,5 +1,5 @@
 // The multinomial parametric complexity: how much a model that may fit every sample of n draws from r states must pay
-// for it. C(r, n) is the sum over all such samples of their maximized likelihood (P4, Eq. 4.3); the regret is its log.
+// for it. C(r, n) is the sum over all such samples of their maximized likelihood (Leppä-aho, 2020, Eq. 4.3); the regret is its log.
 #pragma once
 
 #include <cmath>

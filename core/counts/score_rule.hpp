@@ -42,8 +42,8 @@ enum class Measure {
     likelihood,  // maximized; less `parameter` for every free parameter
     bdeu,        // Dirichlet marginal likelihood, parameter / (number of cells) a cell
     k2,          // Dirichlet marginal likelihood, 1 a cell of the family
-    fnml,        // normalized maximum likelihood of the child in each configuration of its parents (P4, Eq. 4.6)
-    qnml,        // quotient of normalized maximum likelihoods of the two sets (P4, Eq. 4.8 to 4.10)
+    fnml,        // normalized maximum likelihood of the child in each configuration of its parents (Leppä-aho, 2020, Eq. 4.6)
+    qnml,        // quotient of normalized maximum likelihoods of the two sets (Leppä-aho, 2020, Eq. 4.8 to 4.10)
     bdq,         // quotient of Dirichlet marginal likelihoods of the two sets, `parameter` a cell
 };
 

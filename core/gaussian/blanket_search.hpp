@@ -1,4 +1,4 @@
-// The two steps of FMPL (P4, 3.1.5): the Markov blanket of every column by itself, and hill climbing over edges.
+// The two steps of FMPL (Leppä-aho, 2020, 3.1.5): the Markov blanket of every column by itself, and hill climbing over edges.
 #pragma once
 
 #include <cstdint>

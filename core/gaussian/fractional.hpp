@@ -1,4 +1,4 @@
-// The fractional marginal likelihood of Gaussian families (P4, Eq. 3.6): a number for the size of the set, and a weight
+// The fractional marginal likelihood of Gaussian families (Leppä-aho, 2020, Eq. 3.6): a number for the size of the set, and a weight
 // times the logarithm of a determinant.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Mutual information from nearest neighbours (P4, Eq. 3.9, and its conditional form), under many orders of the rows of y.
+// Mutual information from nearest neighbours (Leppä-aho, 2020, Eq. 3.9, and its conditional form), under many orders of the rows of y.
 #pragma once
 
 #include <array>

@@ -83,7 +83,7 @@ struct Padded {
 };
 
 template <int width>
-std::vector<Padded<width>> pad(std::span<const Fireable> conditionals) {
+std::vector<Padded<width>> pad(std::span<const Updatable> conditionals) {
     std::vector<Padded<width>> padded;
     for (const auto& c : conditionals) {
         Padded<width> p{c.thresholds.data(), c.map.empty() ? nullptr : c.map.data(), c.child, c.states - 1, {}, {}};
@@ -96,7 +96,7 @@ std::vector<Padded<width>> pad(std::span<const Fireable> conditionals) {
 
 // Redraws one variable; `binary` says that all variables have two states and no map.
 template <int width, bool binary>
-inline void fire(const Padded<width>& c, std::uint32_t* state, std::uint32_t draw) {
+inline void update(const Padded<width>& c, std::uint32_t* state, std::uint32_t draw) {
     std::uint32_t group = 0;
     for (int i = 0; i < width; ++i) group += c.strides[i] * state[c.inputs[i]];
     if constexpr (binary) {
@@ -111,7 +111,7 @@ inline void fire(const Padded<width>& c, std::uint32_t* state, std::uint32_t dra
 }
 
 // The same for any number of inputs, and for products.
-void fire_any(const Fireable& c, std::uint32_t* state, Stream& stream, std::vector<double>& weights) {
+void update_any(const Updatable& c, std::uint32_t* state, Stream& stream, std::vector<double>& weights) {
     const std::uint32_t draw = stream.next();
     if (c.factors.empty()) {
         std::uint64_t group = 0;
@@ -149,7 +149,7 @@ void fire_any(const Fireable& c, std::uint32_t* state, Stream& stream, std::vect
     state[c.child] = static_cast<std::uint32_t>(chosen);
 }
 
-// Which of the free variables is fired next.
+// Which of the free variables is updated next.
 class Chooser {
 public:
     explicit Chooser(const Scan& scan)
@@ -180,7 +180,7 @@ private:
 };
 
 template <int width, bool binary>
-void fire_times(std::span<const Padded<width>> conditionals, const Scan& scan, Chooser& chooser, Stream& stream,
+void update_times(std::span<const Padded<width>> conditionals, const Scan& scan, Chooser& chooser, Stream& stream,
                 std::uint32_t* state, std::int64_t times) {
     if (chooser.plain()) {
         const std::uint64_t n = chooser.n_free();
@@ -188,7 +188,7 @@ void fire_times(std::span<const Padded<width>> conditionals, const Scan& scan, C
             const std::int64_t now = std::min<std::int64_t>(times, 32);
             const auto* draws = stream.take(2 * now);
             for (std::int64_t i = 0; i < now; ++i) {
-                fire<width, binary>(conditionals[scan.free[(draws[i] * n) >> 32]], state, draws[now + i]);
+                update<width, binary>(conditionals[scan.free[(draws[i] * n) >> 32]], state, draws[now + i]);
             }
             times -= now;
         }
@@ -196,7 +196,7 @@ void fire_times(std::span<const Padded<width>> conditionals, const Scan& scan, C
     }
     for (std::int64_t i = 0; i < times; ++i) {
         const auto which = chooser.next(stream);
-        fire<width, binary>(conditionals[which], state, stream.next());
+        update<width, binary>(conditionals[which], state, stream.next());
     }
 }
 
@@ -213,15 +213,15 @@ struct Chain {
 
     std::int64_t row;   // the next to be written
     std::int64_t end;
-    std::int64_t wait;  // firings until then
+    std::int64_t wait;  // updates until then
     Stream stream;
     Chooser chooser;
     std::vector<std::uint32_t> state;
 };
 
-// Algorithm 3: burn in; then a row, `thin` firings, a row, ...; no more than so many firings at one go.
-template <class Fire>
-void advance(Chain& chain, const ChainPlan& plan, std::span<const Output> columns, std::int64_t budget, Fire fire_now) {
+// Algorithm 3: burn in; then a row, `thin` updates, a row, ...; no more than so many updates at one go.
+template <class Update>
+void advance(Chain& chain, const ChainPlan& plan, std::span<const Output> columns, std::int64_t budget, Update update_now) {
     while (chain.row < chain.end && budget > 0) {
         if (chain.wait == 0) {
             write_row(columns, chain.state.data(), chain.row++);
@@ -229,21 +229,21 @@ void advance(Chain& chain, const ChainPlan& plan, std::span<const Output> column
             continue;
         }
         const std::int64_t now = std::min(chain.wait, budget);
-        fire_now(chain, now);
+        update_now(chain, now);
         chain.wait -= now;
         budget -= now;
     }
 }
 
 // All chains side by side, a stretch of each at a time, so that the work can be stopped.
-template <class Fire>
+template <class Update>
 void run_chains(std::vector<Chain>& chains, const ChainPlan& plan, std::span<const Output> columns, StopCheck check,
-                Fire fire_now) {
-    constexpr std::int64_t stretch = 1000000;  // firings: some ten milliseconds
+                Update update_now) {
+    constexpr std::int64_t stretch = 1000000;  // updates: some ten milliseconds
     const auto n = static_cast<std::int64_t>(chains.size());
     Patience patience(check);
     while (std::any_of(chains.begin(), chains.end(), [](const Chain& chain) { return chain.row < chain.end; })) {
-        const auto one = [&](std::int64_t c) { advance(chains[static_cast<std::size_t>(c)], plan, columns, stretch, fire_now); };
+        const auto one = [&](std::int64_t c) { advance(chains[static_cast<std::size_t>(c)], plan, columns, stretch, update_now); };
         if (n == 1) {
             one(0);
         } else {
@@ -254,28 +254,28 @@ void run_chains(std::vector<Chain>& chains, const ChainPlan& plan, std::span<con
 }
 
 template <int width, bool binary>
-void run_padded(std::span<const Fireable> conditionals, const Scan& scan, std::vector<Chain>& chains,
+void run_padded(std::span<const Updatable> conditionals, const Scan& scan, std::vector<Chain>& chains,
                 const ChainPlan& plan, std::span<const Output> columns, StopCheck check) {
     const auto padded = pad<width>(conditionals);
     run_chains(chains, plan, columns, check, [&](Chain& chain, std::int64_t times) {
-        fire_times<width, binary>(std::span<const Padded<width>>(padded), scan, chain.chooser, chain.stream,
+        update_times<width, binary>(std::span<const Padded<width>>(padded), scan, chain.chooser, chain.stream,
                                   chain.state.data(), times);
     });
 }
 
-void run_any(std::span<const Fireable> conditionals, std::vector<Chain>& chains, const ChainPlan& plan,
+void run_any(std::span<const Updatable> conditionals, std::vector<Chain>& chains, const ChainPlan& plan,
              std::span<const Output> columns, StopCheck check) {
     run_chains(chains, plan, columns, check, [&](Chain& chain, std::int64_t times) {
         thread_local std::vector<double> weights;
         for (std::int64_t i = 0; i < times; ++i) {
-            fire_any(conditionals[chain.chooser.next(chain.stream)], chain.state.data(), chain.stream, weights);
+            update_any(conditionals[chain.chooser.next(chain.stream)], chain.state.data(), chain.stream, weights);
         }
     });
 }
 
 }  // namespace
 
-void sample_gibbs(std::span<const Fireable> conditionals, const Scan& scan, const ChainPlan& plan,
+void sample_gibbs(std::span<const Updatable> conditionals, const Scan& scan, const ChainPlan& plan,
                   std::span<const std::int32_t> starts, std::span<const Output> columns, std::uint64_t key,
                   StopCheck check) {
     std::size_t widest = 0;

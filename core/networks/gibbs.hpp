@@ -1,4 +1,4 @@
-// Pseudo-Gibbs sampling (P2, Algorithms 1 to 3): one variable at a time is redrawn from its conditional, given the rest.
+// Pseudo-Gibbs sampling (Takabatake and Akaho, 2021, Algorithms 1 to 3): one variable at a time is redrawn from its conditional, given the rest.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct ConditionalFactor {
     const double* values = nullptr;
 };
 
-// What is fired: thresholds by group, or factors to be multiplied.
-struct Fireable {
+// What is updated: thresholds by group, or factors to be multiplied.
+struct Updatable {
     std::int32_t child = 0;
     std::int32_t states = 1;
     std::vector<std::int32_t> inputs;
@@ -32,7 +32,7 @@ struct Fireable {
 };
 
 struct Scan {
-    std::vector<std::int32_t> free;               // the variables that are fired, by position among the fireables
+    std::vector<std::int32_t> free;               // the variables that are updated, by position among the updatables
     bool ordered = false;                         // one after the other; else at random,
     std::vector<double> weights;                  // with these probabilities; empty: equal ones
 };
@@ -40,13 +40,13 @@ struct Scan {
 struct ChainPlan {
     std::int64_t rows = 0;                        // of all chains together, divided as evenly as can be
     std::int64_t chains = 1;
-    std::int64_t burn_in = 0;                     // firings before the first row
-    std::int64_t thin = 1;                        // firings between two rows
+    std::int64_t burn_in = 0;                     // updates before the first row
+    std::int64_t thin = 1;                        // updates between two rows
 };
 
-// Rows come chain after chain; a row is written before the firings that follow it. `starts` has one row of states a
+// Rows come chain after chain; a row is written before the updates that follow it. `starts` has one row of states a
 // chain. Chain c is a function of (key, c) and its start alone.
-void sample_gibbs(std::span<const Fireable> conditionals, const Scan& scan, const ChainPlan& plan,
+void sample_gibbs(std::span<const Updatable> conditionals, const Scan& scan, const ChainPlan& plan,
                   std::span<const std::int32_t> starts, std::span<const Output> columns, std::uint64_t key,
                   StopCheck check);
 

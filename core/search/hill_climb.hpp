@@ -1,4 +1,4 @@
-// Local search over directed acyclic graphs: add, remove or reverse one arc (P2, Algorithm 7).
+// Local search over directed acyclic graphs: add, remove or reverse one arc (Takabatake and Akaho, 2021, Algorithm 7).
 //
 // The search never sees data, it calls a scorer. For every child and everyone who may be its parent it keeps what
 // toggling that one parent would change; reversing an arc is two toggles. Whether a step closes a cycle is read from

@@ -33,13 +33,13 @@ struct Target {
     std::int64_t k;
 };
 
-// The squared maximum mean discrepancy (P1, Eq. 10) under a Fisher kernel, of whose cells the inverse of theta and of
+// The squared maximum mean discrepancy (Leppä-aho et al., 2020, Eq. 10) under a Fisher kernel, of whose cells the inverse of theta and of
 // the group's probability are given; 0 where a probability is 0.
 std::unique_ptr<Criterion> squared_distance(const Target& target, std::vector<double> inverse_theta,
                                             std::vector<double> inverse_group);
 
 // Minus the sum over variables of the log-probability that chi-square is greater than the statistic of the set's
-// counts (P1, 7.1). Every conditional has no parents.
+// counts (Leppä-aho et al., 2020, 7.1). Every conditional has no parents.
 std::unique_ptr<Criterion> chi_square_tails(const Target& target);
 
 }  // namespace fishernet

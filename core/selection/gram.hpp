@@ -1,5 +1,5 @@
 // Kernels that are sums over conditionals: what two rows share in one adds `other` of their group when they are in the
-// same group, `same` of their cell when they are in the same cell (P1, Theorem 1), and nothing otherwise.
+// same group, `same` of their cell when they are in the same cell (Leppä-aho et al., 2020, Theorem 1), and nothing otherwise.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Algorithm 1 of P1 over the rows of a table, for criteria in which a row adds a number for each of its cells. Equal
+// Algorithm 1 of Leppä-aho et al. (2020) over the rows of a table, for criteria in which a row adds a number for each of its cells. Equal
 // rows are one candidate.
 #pragma once
 

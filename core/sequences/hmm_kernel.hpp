@@ -1,4 +1,4 @@
-// The hidden Markov model kernel of strings of one length (P3, algorithm 12.8).
+// The hidden Markov model kernel of strings of one length (Shawe-Taylor and Cristianini, 2004, algorithm 12.8).
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace fishernet {
 
-// Sums over strings from which the derivatives of the log-likelihood follow (P3, 12.2.2). A derivative by a parameter is
+// Sums over strings from which the derivatives of the log-likelihood follow (Shawe-Taylor and Cristianini, 2004, 12.2.2). A derivative by a parameter is
 // the expected number of its uses divided by it, computed without the division, so that it is right at 0 as well.
 struct HmmTotals {
     std::vector<double> emission;           // (n_symbols, padded): derivatives

@@ -1,4 +1,4 @@
-// The pair hidden Markov model kernel (P3, 12.1.5): the probability that one trajectory gives both strings.
+// The pair hidden Markov model kernel (Shawe-Taylor and Cristianini, 2004, 12.1.5): the probability that one trajectory gives both strings.
 #pragma once
 
 #include <cstdint>

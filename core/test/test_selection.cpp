@@ -14,7 +14,7 @@ namespace {
 const std::vector<double> theta{0.3, 0.7, 0.2, 0.3, 0.5, 0.1, 0.6, 0.3};
 const std::vector<double> group{1, 1, 0.3, 0.3, 0.3, 0.7, 0.7, 0.7};
 
-// Theorem 1 of P1 for the network of two variables with these numbers.
+// Theorem 1 of Leppä-aho et al. (2020) for the network of two variables with these numbers.
 double kernel(const CellRows& rows, std::int64_t x, std::int64_t y) {
     double sum = 0;
     for (std::size_t c = 0; c < 2; ++c) {

@@ -1,4 +1,4 @@
-// Kernels of hidden trees for all pairs of strings (P3, algorithm 12.17), and probabilities of strings.
+// Kernels of hidden trees for all pairs of strings (Shawe-Taylor and Cristianini, 2004, algorithm 12.17), and probabilities of strings.
 #pragma once
 
 #include <cstdint>

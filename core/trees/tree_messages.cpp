@@ -202,7 +202,7 @@ void UpwardPass::fold(MessageBlock& source, std::int32_t node, std::int64_t edge
     ++factors_[node];
 }
 
-// The strings' leaves are independent given the state above: P(s | a) P(t | a) (ERRATA P3.12).
+// The strings' leaves are independent given the state above: P(s | a) P(t | a).
 void UpwardPass::fold_leaf(std::int32_t node, std::int64_t edge) {
     if (factors_[node] == 0) products_[node] = open(x_->count[node], y_->count[node], model_.states);
     const auto width = products_[node].width;

@@ -1,4 +1,4 @@
-// Messages towards the root of a hidden tree: rows of numbers, one a string, for every state (P3, algorithm 12.17).
+// Messages towards the root of a hidden tree: rows of numbers, one a string, for every state (Shawe-Taylor and Cristianini, 2004, algorithm 12.17).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A hidden tree model (P3, 12.1.6): states at the internal nodes of a fixed tree, symbols at its leaves.
+// A hidden tree model (Shawe-Taylor and Cristianini, 2004, 12.1.6): states at the internal nodes of a fixed tree, symbols at its leaves.
 #pragma once
 
 #include <cmath>

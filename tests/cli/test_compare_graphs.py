@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,7 @@ def undirected(tmp_path: Path) -> tuple[Path, Path]:
     """Return a graph and a Gaussian Markov network: two edges are in both, one is only in each."""
     graph = fn.UndirectedGraph.from_edges(list("wxyz"), [("w", "x"), ("x", "y"), ("y", "z")])
     fn.save(graph, tmp_path / "graph.json")
-    precision = [[3.0, 1, 0, 1], [1, 3, 1, 0], [0, 1, 3, 0], [1, 0, 0, 3]]  # of z, y, x, w
+    precision: Any = [[3.0, 1, 0, 1], [1, 3, 1, 0], [0, 1, 3, 0], [1, 0, 0, 3]]  # of z, y, x, w
     fn.save(fn.GaussianMarkovNetwork(list("zyxw"), [0, 0, 0, 0], precision), tmp_path / "gaussian.json")
     return tmp_path / "graph.json", tmp_path / "gaussian.json"
 

@@ -36,7 +36,7 @@ def test_the_rows_that_stand_in_are_the_library_s() -> None:
         refitted = fn.learn.parameters(net.dag, training[selection.indices])
         assert facts[name] == -refitted.log_prob(held_out).mean()
     assert facts["all"] == -net.log_prob(held_out).mean()
-    # what P1 finds in its Fig. 1, by a margin of several standard deviations
+    # what Leppä-aho et al. (2020) find in their Fig. 1, by a margin of several standard deviations
     assert facts["all"] < facts["fisher_mmd"] < facts["chi_square"]
     assert facts["fisher_mmd"] < facts["random_mean"] - 2 * facts["random_sd"]
 

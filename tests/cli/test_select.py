@@ -117,14 +117,6 @@ def test_json_and_stderr_say_what_the_library_says(asia: Path, rows: Path, kind:
     assert (int(line["sweeps"]), int(line["replacements"])) == (facts["sweeps"], facts["replacements"])
 
 
-def test_the_distance_is_the_criterion_of_the_chosen_rows(asia: Path, rows: Path) -> None:
-    facts = facts_of("select", asia, rows, "-k", 12)
-    kernel = fn.kernels.FisherKernel(ASIA)
-    assert facts["distance"] == pytest.approx(fn.compare.mmd(kernel, ROWS[facts["indices"]], ROWS), rel=1e-9)
-    facts = facts_of("select", asia, rows, "-k", 12, "--by", "chi-square")
-    assert facts["distance"] == pytest.approx(fn.select.chi_square_criterion(ROWS, facts["indices"]), rel=1e-9)
-
-
 @KINDS
 def test_without_a_seed_the_rows_are_others_and_the_seed_that_was_drawn_gives_them_again(
     asia: Path, rows: Path, kind: str
@@ -134,13 +126,6 @@ def test_without_a_seed_the_rows_are_others_and_the_seed_that_was_drawn_gives_th
     assert first["seed"] != second["seed"]
     assert first["indices"] != second["indices"]
     assert facts_of(*words, "--seed", first["seed"])["indices"] == first["indices"]
-
-
-def test_k_may_be_one_or_all(asia: Path, rows: Path) -> None:
-    assert facts_of("select", asia, rows, "-k", 1)["stands_for"] == [200]
-    facts = facts_of("select", asia, rows, "-k", 200)
-    assert sorted(facts["indices"]) == list(range(200))
-    assert facts["distance"] == pytest.approx(0, abs=1e-12)
 
 
 # ------------------------------------------------------------------------------------------- weights and missing cells
@@ -192,14 +177,6 @@ def test_missing_cells_are_states_of_their_own(csv: Path, model: Path) -> None:
     good("learn", csv, "--missing", "state", "-o", model)
     _, *lines = good("select", model, csv, "-k", 100, "--missing", "state").cells
     assert sum("missing" in line for line in lines) == 10
-
-
-def test_labels_that_a_text_file_cannot_tell_apart_leave_the_old_file(tmp_path: Path) -> None:
-    model, table = saved(coin(states=[1, "1", 2]), tmp_path), written(tmp_path / "t.csv", "a\n2\n2\n2\n")
-    path = written(tmp_path / "s.csv", "old")
-    assert "could not be told from others in a text file" in refused("select", model, table, "-k", 1, "-o", path)
-    assert path.read_text(encoding="utf-8") == "old"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.json", "s.csv", "t.csv"]
 
 
 def test_a_row_that_the_model_deems_impossible_is_a_matter_of_mmd_alone(asia: Path, rows: Path) -> None:

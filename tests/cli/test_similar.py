@@ -32,30 +32,12 @@ def test_json_says_what_the_library_says(asia: Path, rows: Path) -> None:
     assert [[*one["terms"].values()] for one in facts["similar"]] == found.by_variable.tolist()
 
 
-def test_cosines_are_those_of_the_normalized_kernel_and_terms_add_up_to_them(asia: Path, rows: Path) -> None:
-    facts = facts_of("similar", asia, rows, "--row", 3, "-n", 200)
-    cosines = fn.kernels.Normalized(fn.kernels.FisherKernel(ASIA))(ROWS[[3]], ROWS)[0]
-    assert sorted(one["row"] for one in facts["similar"]) == list(range(200))
-    for one in facts["similar"]:
-        assert one["cosine"] == pytest.approx(cosines[one["row"]], rel=1e-12, abs=1e-12)
-        assert sum(one["terms"].values()) == pytest.approx(one["cosine"], rel=1e-12, abs=1e-12)
-
-
 def test_states_are_those_of_the_rows(asia: Path, rows: Path) -> None:
     facts = facts_of("similar", asia, rows, "--row", 3, "-n", 40)
     lines = [line.split(",") for line in rows.read_text(encoding="utf-8").splitlines()]
     for one in (facts, *facts["similar"]):
         assert [*one["states"]] == lines[0]
         assert [*one["states"].values()] == lines[one["row"] + 1]
-
-
-def test_terms_by_arithmetic(small: Path) -> None:
-    facts = facts_of("similar", small, small.with_suffix(".csv"), "--row", 0)
-    first, second = facts["similar"]
-    own = 3 + 4 + 9  # (1 - 1/4) / (1/4), (1 / 0.5 - 1) / (1/4), (1 - 0.1) / 0.1
-    assert (first["row"], second["row"]) == (0, 1)
-    assert first["terms"] == pytest.approx({"a": 3 / own, "b": 4 / own, "c": 9 / own}, rel=1e-12)
-    assert second["terms"] == pytest.approx({"a": 3 / own, "b": -4 / own, "c": 9 / own}, rel=1e-12)
 
 
 # --------------------------------------------------------------------------------------------------------------- text
@@ -72,17 +54,6 @@ def test_text_names_what_adds_most(small: Path) -> None:
         "row  cosine  adds most to the cosine",
         "0    1.0000  c = 0 (+0.56)",
     ]
-
-
-def test_text_has_the_numbers_of_json(asia: Path, rows: Path) -> None:
-    facts = facts_of("similar", asia, rows, "--row", 9, "-n", 30)
-    lines = good("similar", asia, rows, "--row", 9, "-n", 30, "--top", 2).out.splitlines()
-    assert len(lines) == 31
-    for one, line in zip(facts["similar"], lines[1:], strict=True):
-        row, cosine, terms = line.split(maxsplit=2)
-        assert (int(row), cosine) == (one["row"], f"{one['cosine']:.4f}")
-        largest = sorted(one["terms"].values(), reverse=True)[:2]
-        assert [float(part.split("(")[1].rstrip(")")) for part in terms.split(", ")] == pytest.approx(largest, abs=6e-3)
 
 
 def test_equal_terms_come_in_the_order_of_the_variables_and_nothing_has_no_sign(tmp_path: Path) -> None:

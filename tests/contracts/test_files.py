@@ -423,7 +423,7 @@ def test_what_no_file_can_hold_is_refused_before_anything_is_written(name: str, 
 def test_a_class_of_its_own_cannot_be_saved(name: str, tmp_path: Path) -> None:
     """It would come back as another class."""
     model = EXAMPLES[name]
-    own = type("Own", (type(model),), {"__slots__": ()})
+    own: Any = type("Own", (type(model),), {"__slots__": ()})
     other = own.__new__(own)
     with pytest.raises(fn.SchemaError, match="a Own cannot be saved; what can be saved: BayesianNetwork"):
         fn.save(other, tmp_path / "a.json")
@@ -443,7 +443,7 @@ def test_a_writer_that_is_stopped_half_way_leaves_the_old_file(
             raise KeyboardInterrupt
         return dumps(*args, **options)
 
-    dumps = json.dumps
+    dumps: Callable[..., str] = json.dumps
     model, path = EXAMPLES[name], tmp_path / "a"
     path.write_text("old")
     monkeypatch.setattr(json, "dumps", interrupted)

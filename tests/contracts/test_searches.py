@@ -23,9 +23,9 @@ from fishernet.data import Statistic
 from fishernet.learn import Rules, Scorer, SearchResult, Step
 from fishernet.learn.structure import SEARCHES
 from fishernet.scores import Families
-from tests.contracts.test_sources import Parts
 from tests.learn.scoring import local_score
 from tests.reference.ordering import best_score
+from tests.sources import Parts
 from tests.tables import random_table, tables
 
 

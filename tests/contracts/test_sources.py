@@ -52,14 +52,14 @@ EVERY_SET = [s for size in range(6) for s in itertools.combinations(range(5), si
 def cells_of(statistic: Statistic) -> dict[tuple[int, ...], tuple[float, Any, Any]]:
     """Return number, mean and scatter of each cell that occurs, by its states."""
     if statistic.states is not None:
-        places = list(enumerate(map(tuple, statistic.states.tolist())))
+        places: list[Any] = list(enumerate(map(tuple, statistic.states.tolist())))
     else:
         places = [(cell, cell) for cell in np.ndindex(statistic.counts.shape)]
     held = {tuple(cell): (statistic.counts[at], statistic.mean[at], statistic.scatter[at]) for at, cell in places}
     return {cell: found for cell, found in held.items() if found[0]}
 
 
-def by_loop(table: Table, chosen: tuple[int, ...]) -> dict[tuple[int, ...], tuple[float, Any, Any]]:
+def by_loop(table: Table, chosen: tuple[int, ...]) -> dict[tuple[int, ...], Any]:
     """Return the same, row by row."""
     states = [v for v in chosen if not table.variables[v].is_continuous]
     others = [v for v in chosen if table.variables[v].is_continuous]

@@ -79,30 +79,16 @@ def inference(**changed: Any) -> _core.Inference:
 
 def hidden_markov(**changed: Any) -> _core.HiddenMarkov:
     half = np.full((2, 2), 0.5)
-    arguments: dict[str, Any] = {
-        "initial": half[0],
-        "transition": half,
-        "emission": half,
-        "empty": None,
-        "final": None,
-        "at_once": 0.0,
-        **changed,
-    }
-    return _core.HiddenMarkov(**arguments)
+    arguments: dict[str, Any] = {"initial": half[0], "transition": half, "emission": half}
+    arguments |= {"empty": None, "final": None, "at_once": 0.0}
+    return _core.HiddenMarkov(**(arguments | changed))
 
 
 def best(**changed: Any) -> Any:
     half = np.full((2, 2), -1.0)
-    arguments: dict[str, Any] = {
-        "start": half[0],
-        "moves": half,
-        "emission": half,
-        "end": half[0],
-        "codes": i32(0, 1),
-        "offsets": i64(0, 2),
-        **changed,
-    }
-    return _core.hmm_best(**arguments)
+    arguments: dict[str, Any] = {"start": half[0], "moves": half, "emission": half, "end": half[0]}
+    arguments |= {"codes": i32(0, 1), "offsets": i64(0, 2)}
+    return _core.hmm_best(**(arguments | changed))
 
 
 def cells() -> _core.Cells:
@@ -110,32 +96,16 @@ def cells() -> _core.Cells:
 
 
 def strings(**changed: Any) -> _core.StringModel:
-    arguments: dict[str, Any] = {
-        "emission": np.array([[0.5, 0.3], [0.1, 0.9]]),
-        "empty": np.array([0.2, 0.0]),
-        "initial": np.array([0.5, 0.5]),
-        "end": np.ones(2),
-        "nothing": 1.0,
-        "group_starts": i64(0, 1, 2),
-        "starts": i64(0, 2, 3),
-        "from_": i32(0, 1, 0),
-        "weights": np.array([0.5, 0.5, 0.5]),
-        **changed,
-    }
-    return _core.StringModel(**arguments)
+    arguments: dict[str, Any] = {"emission": np.array([[0.5, 0.3], [0.1, 0.9]]), "empty": np.array([0.2, 0.0])}
+    arguments |= {"initial": np.array([0.5, 0.5]), "end": np.ones(2), "nothing": 1.0, "group_starts": i64(0, 1, 2)}
+    arguments |= {"starts": i64(0, 2, 3), "from_": i32(0, 1, 0), "weights": np.array([0.5, 0.5, 0.5])}
+    return _core.StringModel(**(arguments | changed))
 
 
 def pairs(**changed: Any) -> Any:
-    arguments: dict[str, Any] = {
-        "x_codes": i32(0, 1, 1),
-        "x_offsets": i64(0, 1, 3),
-        "y_codes": i32(1),
-        "y_offsets": i64(0, 1),
-        "x_of": i64(0, 1),
-        "y_of": i64(0, 0),
-        **changed,
-    }
-    return strings().pairs(**arguments)
+    arguments: dict[str, Any] = {"x_codes": i32(0, 1, 1), "x_offsets": i64(0, 1, 3), "x_of": i64(0, 1)}
+    arguments |= {"y_codes": i32(1), "y_offsets": i64(0, 1), "y_of": i64(0, 0)}
+    return strings().pairs(**(arguments | changed))
 
 
 def none_of_parents() -> _core.Cells:
@@ -146,33 +116,17 @@ def none_of_parents() -> _core.Cells:
 
 def distance(**changed: Any) -> _core.SwapSearch:
     values = np.ones(8)
-    arguments: dict[str, Any] = {
-        "distinct": cells(),
-        "kind_of": i64(0, 1, 2),
-        "counts": values,
-        "total": 3.0,
-        "k": 2,
-        "inverse_theta": values,
-        "inverse_group": values,
-        **changed,
-    }
-    return _core.search_distance(**arguments)
+    arguments: dict[str, Any] = {"distinct": cells(), "kind_of": i64(0, 1, 2), "counts": values, "total": 3.0, "k": 2}
+    arguments |= {"inverse_theta": values, "inverse_group": values}
+    return _core.search_distance(**(arguments | changed))
 
 
 def tree(**changed: Any) -> _core.TreeModel:
     """Two leaves below node 1, one below the root."""
     even = np.full((1, 2, 2), 0.5)
-    arguments: dict[str, Any] = {
-        "first": i64(0, 2, 4),
-        "child": i32(1, ~0, ~1, ~2),
-        "table": i32(0, 0, 0, 0),
-        "allowed": np.ones((2, 2), np.uint8),
-        "root": np.array([0.5, 0.5]),
-        "transition": even,
-        "emission": even,
-        **changed,
-    }
-    return _core.TreeModel(**arguments)
+    arguments: dict[str, Any] = {"first": i64(0, 2, 4), "child": i32(1, ~0, ~1, ~2), "table": i32(0, 0, 0, 0)}
+    arguments |= {"allowed": np.ones((2, 2), np.uint8), "root": np.array([0.5, 0.5])}
+    return _core.TreeModel(**(arguments | {"transition": even, "emission": even} | changed))
 
 
 STRINGS: Any = np.array([[0, 1, 2], [1, 1, 0]], np.int32)
@@ -401,6 +355,55 @@ WRONG += [
 ]
 
 
+TWO = np.array([[1.0, 0.5], [0.5, 1.0]])
+SIZES = np.zeros(2)
+
+
+def blankets(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {"products": TWO, "rank": 9, "of_size": SIZES, "weight": 1.0, "first": 0, "last": 2}
+    return _core.find_blankets(**(arguments | changed))
+
+
+def climb(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {"products": TWO, "rank": 9, "of_size": SIZES, "weight": 1.0}
+    arguments |= {"edges": np.array([[0, 1]], np.int32)}
+    return _core.climb_edges(**(arguments | changed))
+
+
+def families(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {"products": TWO, "of_set": np.zeros(3), "weight": 1.0}
+    arguments |= {"children": i32(0, 1), "offsets": i64(0, 0, 1), "parents": i32(0)}
+    return _core.gaussian_family_scores(**(arguments | changed))
+
+
+def subsets(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {"products": TWO, "of_set": np.zeros(3), "weight": 1.0}
+    return _core.gaussian_subset_scores(**(arguments | changed))
+
+
+WRONG += [
+    ("products that are not square", lambda: blankets(products=np.ones((2, 3)))),
+    ("a product beyond 1", lambda: blankets(products=np.array([[1.0, 1.5], [1.5, 1.0]]))),
+    ("a product that is no number", lambda: blankets(products=np.full((2, 2), np.nan))),
+    ("products that are not scaled", lambda: blankets(products=np.eye(2) / 2)),
+    ("a score of no size", lambda: blankets(of_size=np.zeros(0))),
+    ("a size that is infinite", lambda: blankets(of_size=np.array([0.0, np.inf]))),
+    ("a negative weight", lambda: blankets(weight=-1.0)),
+    ("a column before the first", lambda: blankets(first=-1)),
+    ("a column after the last", lambda: blankets(last=3)),
+    ("an end before the beginning", lambda: blankets(first=2, last=1)),
+    ("edges of three columns", lambda: climb(edges=np.zeros((1, 3), np.int32))),
+    ("an edge from a column to itself", lambda: climb(edges=np.zeros((1, 2), np.int32))),
+    ("an edge beyond the columns", lambda: climb(edges=np.array([[0, 2]], np.int32))),
+    ("an edge twice", lambda: climb(edges=np.array([[0, 1], [0, 1]], np.int32))),
+    ("a child out of range", lambda: families(children=i32(0, 2))),
+    ("a family larger than the score knows", lambda: families(of_set=np.zeros(2))),
+    ("offsets that do not fit", lambda: families(offsets=i64(0, 1))),
+    ("all sets of too many columns", lambda: subsets(products=np.eye(33))),
+    ("a weight that is no number", lambda: subsets(weight=np.nan)),
+]
+
+
 @pytest.mark.parametrize(("what", "call"), WRONG, ids=[what for what, _ in WRONG])
 def test_what_does_not_fit_is_refused(what: str, call: Callable[[], Any]) -> None:
     with pytest.raises((ValueError, TypeError, RuntimeError)):
@@ -430,3 +433,19 @@ def test_what_fits_is_taken() -> None:
     assert _core.draw_local_orders(row_orders([1], [0]), 2, 1, 0).shape == (2, 2)
     empty = columns(codes=[], cardinalities=i64(), n_rows=7)
     assert _core.count(empty, i64(0, 0), i32(), 1)[0][0].tolist() == [7]
+
+
+def test_what_fits_the_gaussian_core_is_taken() -> None:
+    offsets, members, saturated, collinear = blankets()
+    assert (offsets.tolist(), members.tolist(), saturated.tolist(), len(collinear)) == ([0, 1, 2], [1, 0], [0, 0], 0)
+    assert climb()[0].tolist() == [1]
+    assert families()[0] == pytest.approx([0.0, -np.log(0.75)])
+    assert subsets()[0] == pytest.approx([0.0, 0.0, 0.0, -np.log(0.75)])
+
+
+def test_collinear_columns_are_said() -> None:
+    same = np.ones((2, 2))
+    assert sorted(blankets(products=same)[-1].tolist()) == [0, 1]
+    assert climb(products=same)[-1].tolist() == [1, 0]
+    assert families(products=same)[-1].tolist() == [0, 1]
+    assert subsets(products=same)[-1].tolist() == [1, 0]

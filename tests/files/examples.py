@@ -45,7 +45,7 @@ EXAMPLES: dict[str, Any] = {
     "hidden tree": fn.HiddenTree(
         [[0, 1], 2],
         [0.4, 0.6],
-        [MOVE, [[0.5, 0.5], [0.25, 0.75]]],
+        np.array([MOVE, [[0.5, 0.5], [0.25, 0.75]]]),
         MOVE,
         alphabet=Alphabet([True, "né"], unknown="né"),
         branch_tables=[1, 0, 1, 0],
@@ -54,7 +54,7 @@ EXAMPLES: dict[str, Any] = {
         [[1, 0], 2],
         [0.25, 0.75],
         [[0.9, 0.1], [0.5, 0.5]],
-        [[0.2, 0.3, 0.5], [1, 0, 0]],
+        [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]],
         alphabet=Alphabet(["A", 1, 2.5], unknown="A"),
         missing="?",
         arity=[2, 1],

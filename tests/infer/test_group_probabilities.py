@@ -1,4 +1,4 @@
-"""P(the parents are in a group), P1's P(pi_i = j): exact by tree and elimination, or sampled."""
+"""P(the parents are in a group): exact by tree and elimination, or sampled."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_without_parents_there_is_one_group(method: str) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sampled_values_are_counts_with_one_added_to_each_configuration(seed: int) -> None:
-    """(count + 1) / (samples + configurations), P1 section 7.1: what was added is taken off, and integers are left."""
+    """(count + 1) / (samples + configurations): what was added is taken off, and integers are left."""
     net = reference.varied(random_network(seed, [2, 3, 1, 4, 2]), seed)
     n = 1000
     for c, got in zip(

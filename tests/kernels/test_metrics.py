@@ -195,3 +195,7 @@ def test_what_does_not_fit_is_refused() -> None:
         fn.kernels.FisherKernel(net, metric="empirical", reference=missing)
     with pytest.raises(SchemaError):
         fn.kernels.FisherKernel(net, metric="empirical", reference=net.sample(0, seed=0))
+    some = net.sample(4, seed=0)
+    with pytest.raises(SchemaError, match="positive weight"):
+        weightless = fn.Table(some.variables, some.codes, weights=[0] * 4)
+        fn.kernels.FisherKernel(net, metric="empirical", reference=weightless)

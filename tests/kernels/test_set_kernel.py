@@ -61,7 +61,7 @@ def test_means_of_pairs_formulas_of_counts_and_equal_rows_agree(
     """The set kernel is the mean over all pairs, and a formula of counts; the squared distance is Eq. 10."""
     net, X, Y = case
     kernel = fn.kernels.FisherKernel(net)
-    near = {"rel": 1e-9, "abs": 1e-12 * size_of(net, X, Y)}
+    near: Any = {"rel": 1e-9, "abs": 1e-12 * size_of(net, X, Y)}
     similarity, distance = fn.kernels.set_kernel(kernel, X, Y), fn.compare.mmd(kernel, X, Y)
     assert (type(similarity), type(distance)) == (float, float)
     assert similarity == pytest.approx(set_kernel(literal(net), X, Y), **near)

@@ -114,3 +114,21 @@ def test_a_bandwidth_is_a_positive_number(bandwidth: float) -> None:
 def test_a_negative_multiple_is_no_kernel(factor: float) -> None:
     with pytest.raises(FishernetError):
         factor * fn.kernels.FisherKernel(NET)
+
+
+def test_what_is_no_kernel_is_not_calculated_with() -> None:
+    kernel: Any = fn.kernels.FisherKernel(NET)
+    for other in (3, "a", np.eye(2)):
+        with pytest.raises(TypeError):
+            kernel + other
+    for other in (True, "a"):
+        with pytest.raises(TypeError):
+            kernel * other
+    text: Any = "no kernel"
+    with pytest.raises(fn.SchemaError, match="a kernel is needed, not str"):
+        fn.kernels.Normalized(text)
+    with pytest.raises(fn.SchemaError, match="a kernel is needed, not str"):
+        fn.kernels.Rbf(text, 1.0)
+    logs = fn.kernels.HmmKernel(fn.HiddenMarkovModel([1], [[1]], [[0.5, 0.5]], alphabet="ab"), log=True)
+    with pytest.raises(FishernetError, match="gives logarithms"):
+        kernel + logs

@@ -186,7 +186,7 @@ def test_an_impossible_string_has_no_score() -> None:
     model = case.model()
     assert model.log_prob([[0, 0], [0, 1]]).tolist() == [0.0, -np.inf]
     for ask in (model.fisher_scores, model.posterior, model.expected_counts):
-        with pytest.raises(fn.ZeroProbabilityError, match="string 1 is impossible"):
+        with pytest.raises(fn.ZeroProbabilityError, match="string 1 has probability 0"):
             ask([[0, 0], [0, 1]])
 
 

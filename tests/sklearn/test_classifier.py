@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -265,33 +263,6 @@ def test_it_can_be_pickled_and_cloned(structure: str) -> None:
     assert again.network_ == model.network_
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
     assert clone(model).get_params() == model.get_params()
-
-
-def test_the_network_can_be_used_as_any_other() -> None:
-    frame, y = mixed()
-    net = BayesianNetworkClassifier().fit(frame, y).network_
-    assert isinstance(net, fn.BayesianNetwork)
-    assert fn.infer.marginal(net, ["class"], given={"town": "Oslo"}).sum() == pytest.approx(1)
-
-
-def best_score(table: fn.Table, score: str) -> float:
-    """The highest score of all graphs, by trying every order of the variables with the best parents before each."""
-
-    def family(child: str, before: tuple[str, ...]) -> float:
-        sets = itertools.chain.from_iterable(itertools.combinations(before, k) for k in range(len(before) + 1))
-        return max(fn.local_score(table, child, parents, score=score) for parents in sets)
-
-    family = functools.cache(family)
-    orders = itertools.permutations(table.names)
-    return max(sum(family(name, tuple(sorted(order[:i]))) for i, name in enumerate(order)) for order in orders)
-
-
-@pytest.mark.parametrize("score", ["bic", "qnml"])
-def test_exact_search_finds_the_best_graph_of_all(score: str) -> None:
-    frame, y = mixed()
-    model = BayesianNetworkClassifier("exact", structure_score=score).fit(frame, y)
-    table = as_table(frame, y)
-    assert fn.score(model.dag_, table, score=score) == pytest.approx(best_score(table, score), rel=1e-12)
 
 
 def test_exact_search_with_weights_that_are_not_whole_and_missing_cells() -> None:

@@ -87,29 +87,32 @@ def test_classes_keep_their_type(y: list[Any]) -> None:
 # ---------------------------------------------------------------------------------------------------- bad input
 
 
-def test_bad_input_is_said() -> None:
-    frame, y = mixed(40)
-    fit = BayesianNetworkClassifier().fit
-    with pytest.raises(ValueError, match="unknown structure 'tann'; there are 'nb', 'tan', 'kdb', 'order', 'tabu'"):
-        BayesianNetworkClassifier("tann").fit(frame, y)
-    with pytest.raises(ValueError, match="one class only, 1"):
-        fit(frame, np.ones(40, dtype=int))
-    with pytest.raises(ValueError, match="Unknown label type"):
-        fit(frame, np.linspace(0, 1, 40))
-    with pytest.raises(ValueError, match="NaN or None 1 times, first in row 3"):
-        fit(frame, [*y[:3], None, *y[4:]])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        fit(frame, y[:39])
-    with pytest.raises(ValueError, match=r"0 row\(s\)"):
-        fit(frame[:0], y[:0])
-    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
-        fit(frame[[]], y)
-    with pytest.raises(ValueError, match="column 'town' has only missing cells"):
-        fit(frame.assign(town=None), y)
-    with pytest.raises(ValueError, match=r"'x0' is continuous: cut it into bins"):
-        BayesianNetworkClassifier(bins=None).fit(np.arange(300.0)[:, None], np.arange(300) % 2)
-    with pytest.raises(TypeError, match="column 1, row 0: the argument must be a string or a number, not list"):
-        fit(np.array([[1, [2]], [1, None]], dtype=object), [0, 1])
+FRAME, Y = mixed(40)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "said"),
+    [
+        (FRAME, Y, {"structure": "tann"}, "unknown structure 'tann'; there are 'nb', 'tan', 'kdb', 'order', 'tabu'"),
+        (FRAME, np.ones(40, dtype=int), {}, "one class only, 1"),
+        (FRAME, np.linspace(0, 1, 40), {}, "Unknown label type"),
+        (FRAME, [*Y[:3], None, *Y[4:]], {}, "NaN or None 1 times, first in row 3"),
+        (FRAME, Y[:39], {}, "inconsistent numbers of samples"),
+        (FRAME[:0], Y[:0], {}, r"0 row\(s\)"),
+        (FRAME[[]], Y, {}, r"0 feature\(s\)"),
+        (FRAME.assign(town=None), Y, {}, "column 'town' has only missing cells"),
+        (np.arange(300.0)[:, None], np.arange(300) % 2, {"bins": None}, r"'x0' is continuous: cut it into bins"),
+        (
+            np.array([[1, [2]], [1, None]], dtype=object),
+            [0, 1],
+            {},
+            "column 1, row 0: .* a string or a number, not list",
+        ),
+    ],
+)
+def test_bad_input_is_said(X: Any, y: Any, options: dict[str, Any], said: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=said):
+        BayesianNetworkClassifier(**options).fit(X, y)
 
 
 def test_other_columns_than_in_training_are_refused() -> None:

@@ -210,7 +210,7 @@ def moved() -> tuple[study.Orbit, study.Orbit]:
 
 
 def test_actual_gibbs_sampling_never_moves_away_from_its_end(moved: tuple[study.Orbit, study.Orbit]) -> None:
-    """Each firing is an m-projection on a manifold through the end (Theorem 2 and the Pythagorean relation)."""
+    """Each update is an m-projection on a manifold through the end (Theorem 2 and the Pythagorean relation)."""
     actual = moved[0]
     assert (np.diff(actual.to_centre) <= 1e-12).all()
     assert actual.to_centre[-1] < 1e-6

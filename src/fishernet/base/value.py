@@ -54,6 +54,8 @@ def _made(kind: type[Value], parts: tuple[Any, ...], options: dict[str, Any]) ->
 
 def same_values(a: Any, b: Any) -> bool:
     """Whether two values are equal; tuples and dicts item by item, arrays element by element."""
+    if a is b:
+        return True
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(same_values, a, b))
     if isinstance(a, Mapping) and isinstance(b, Mapping):

@@ -10,7 +10,7 @@ import click
 from fishernet.base.errors import SchemaError
 from fishernet.cli.models import graph_of, is_directed, read_model, wrong_kind
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, edge_lines
-from fishernet.graphs import Dag, UndirectedGraph, hamming, shd
+from fishernet.graphs import Dag, hamming, shd
 
 
 @click.command("compare-graphs", short_help="Say where two graphs differ.")
@@ -40,7 +40,7 @@ def compare_graphs(a: Path, b: Path) -> Answer:
         raise SchemaError(
             f"{directed} has arcs and {undirected} has edges without a direction; compare two graphs of one kind"
         )
-    found = differences(one, other) if is_directed(one) else undirected_differences(one, other)
+    found = differences(one, other)
     return Answer({"a": str(a), "b": str(b), **found}, _text(found))
 
 
@@ -53,35 +53,29 @@ def _graph(path: Path) -> Any:
     return graph
 
 
-def differences(a: Dag, b: Dag) -> dict[str, Any]:
-    """Return where two graphs differ; arcs are pairs of names (parent, child), in the order of their graph."""
-    mine, theirs = set(a.edges), set(b.edges)
+def differences(a: Any, b: Any) -> dict[str, Any]:
+    """Return where two graphs of one kind differ; edges are pairs of names, arcs (parent, child), in their order."""
+    kind = "arcs" if is_directed(a) else "edges"
+    facts: dict[str, Any] = _of_arcs(a, b) if is_directed(a) else {"hamming": hamming(a, b)}
+    mine, theirs = ({frozenset(edge) for edge in graph.edges} for graph in (a, b))
+    only_in_a = [edge for edge in a.edges if frozenset(edge) not in theirs]
+    return {
+        **facts,
+        "variables": len(a.names),
+        f"{kind}_in_a": a.n_edges,
+        f"{kind}_in_b": b.n_edges,
+        f"{kind}_in_both": a.n_edges - len(only_in_a) - len(facts.get("turned", ())),
+        "only_in_a": only_in_a,
+        "only_in_b": [edge for edge in b.edges if frozenset(edge) not in mine],
+    }
+
+
+def _of_arcs(a: Dag, b: Dag) -> dict[str, Any]:
     return {
         "shd": shd(a, b),
         "hamming": hamming(a.skeleton(), b.skeleton()),
         "equivalent": a.is_equivalent(b),
-        "variables": len(a.names),
-        "arcs_in_a": a.n_edges,
-        "arcs_in_b": b.n_edges,
-        "arcs_in_both": len(mine & theirs),
-        "only_in_a": [arc for arc in a.edges if not {arc, arc[::-1]} & theirs],
-        "only_in_b": [arc for arc in b.edges if not {arc, arc[::-1]} & mine],
-        "turned": [arc for arc in a.edges if arc[::-1] in theirs],
-    }
-
-
-def undirected_differences(a: UndirectedGraph, b: UndirectedGraph) -> dict[str, Any]:
-    """Return where two undirected graphs differ; edges are pairs of names, in the order of their graph."""
-    distance = hamming(a, b)
-    mine, theirs = ({frozenset(edge) for edge in graph.edges} for graph in (a, b))
-    return {
-        "hamming": distance,
-        "variables": len(a.names),
-        "edges_in_a": a.n_edges,
-        "edges_in_b": b.n_edges,
-        "edges_in_both": len(mine & theirs),
-        "only_in_a": [edge for edge in a.edges if frozenset(edge) not in theirs],
-        "only_in_b": [edge for edge in b.edges if frozenset(edge) not in mine],
+        "turned": [arc for arc in a.edges if arc[::-1] in set(b.edges)],
     }
 
 

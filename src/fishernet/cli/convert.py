@@ -8,17 +8,8 @@ from typing import Any
 import click
 
 from fishernet.base.errors import FileFormatError
-from fishernet.cli.models import (
-    CALLED,
-    READERS,
-    WRITERS,
-    graph_of,
-    is_bayesian,
-    is_directed,
-    read_model,
-    write_model,
-    wrong_kind,
-)
+from fishernet.cli import models
+from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wrong_kind
 from fishernet.cli.options import Reading, reading_options
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
@@ -41,9 +32,9 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
       fishernet convert patients.arff patients.parquet
     """  # noqa: D301
     check_folder(target)
-    is_model = ending(source) in READERS
+    is_model = ending(source) in models.READERS
     kinds = ("model", "table") if is_model else ("table", "model")
-    if is_model != (ending(target) in WRITERS):
+    if is_model != (ending(target) in models.WRITERS):
         raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
     found = _convert_model(source, target) if is_model else _convert_table(source, target, Reading.out_of(options))
     facts = {"in": str(source), "out": str(target), "kind": kinds[0], **found}
@@ -51,12 +42,12 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
 
 
 def _convert_model(source: Path, target: Path) -> dict[str, int]:
-    model = read_model(source)
+    model = models.read_model(source)
     if type(model) not in CALLED:
         raise wrong_kind(source, model, f"what can be converted is {', '.join(CALLED.values())}")
     if ending(target) == ".bif" and not is_bayesian(model):
         raise wrong_kind(source, model, "only a Bayesian network can be turned into .bif")
-    write_model(model, target)
+    models.write_model(model, target)
     if hasattr(model, "conditionals"):
         arcs = sum(len(conditional.parents) for conditional in model.conditionals)
         return {"variables": len(model.names), "arcs": arcs}

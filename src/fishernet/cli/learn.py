@@ -14,7 +14,7 @@ from fishernet import learn as library
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
 from fishernet.base.progress import Progress
-from fishernet.cli import options as have
+from fishernet.cli import options as option
 from fishernet.cli.models import check_model_output, is_gaussian, write_model
 from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
 from fishernet.cli.terminal import (
@@ -97,7 +97,6 @@ class Learner(ABC):
                 *self.lines(facts),
                 ("parameters", f"{facts['parameters']:,}"),
                 (f"held-out {self.measure}", self.held_out_words(facts)),
-                *_class_lines(facts),
                 *self.last_lines(facts, f", parameters fitted again on all {facts['rows']:,} rows"),
             ]
         )
@@ -168,20 +167,18 @@ class _Classifier(_Tree):
             "held_out_log_loss": quality and quality.log_loss,
         }
 
+    def last_lines(self, facts: Facts, again: str = "") -> list[Line]:
+        accuracy, loss = facts["held_out_accuracy"], facts["held_out_log_loss"]
+        told = None if accuracy is None else f"accuracy {accuracy:.4f}, log-loss {number(loss)} nats per row"
+        lines = super().last_lines(facts, again)
+        return lines if told is None else [(f"held-out {shown(self.target)}", told), *lines]
+
     def quality(self, network: Any, rows: Table) -> Quality | None:
         """Return how well the class is predicted; None without rows, or where one is impossible whatever its class."""
         try:
             return Quality.of(network.predict_proba(rows, self.target), rows.column(self.target), rows.weights)
         except ZeroProbabilityError:
             return None
-
-
-def _class_lines(facts: Facts) -> list[Line]:
-    """Return how well the class is predicted in the rows held out."""
-    if facts.get("held_out_accuracy") is None:
-        return []
-    told = f"accuracy {facts['held_out_accuracy']:.4f}, log-loss {number(facts['held_out_log_loss'])} nats per row"
-    return [(f"held-out {shown(facts['target'])}", told)]
 
 
 class _NaiveBayes(_Classifier):
@@ -400,14 +397,14 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     for name, value in given.items():
         if name not in make.takes:
             other = next(learner for learner in LEARNERS.values() if name in learner.takes)
-            option = "--no-prior" if value is False else option_of(name)
-            raise FishernetError(f"{option} is for {other.called}; it does not go with {make.called}")
+            word = "--no-prior" if value is False else option_of(name)
+            raise FishernetError(f"{word} is for {other.called}; it does not go with {make.called}")
     learner: Learner = make(seed, **{name: value for name, value in given.items() if name != "holdout"})
     return learner
 
 
 @click.command(short_help="Learn a network or a graph from a table.")
-@have.table_argument
+@option.table_argument
 @click.option(
     "-o", "--output", type=FILE, metavar="MODEL", help="Save the network or graph (.json; bn and its forms also .bif)."
 )
@@ -422,7 +419,7 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     "graph (gaussian, markov).",
 )
 @click.option("--target", metavar="COLUMN", help="naive-bayes, tan, kdb: the class to be predicted.")
-@have.count(
+@option.count(
     "--k",
     help="kdb: at most N other features as parents of each.  [default: 3]  markov, knn-mi: N neighbours.  [default: 5]",
 )
@@ -438,17 +435,17 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     help="How it is searched for; dn: greedy or tabu; markov: iamb or inter-iamb.  [default: order; dn: greedy; "
     "markov: iamb]",
 )
-@have.count("--max-parents", help="bn: at most N parents per variable.")
-@have.count("--max-inputs", help="dn: at most N inputs per variable.")
-@have.tuning_options("bn")
-@have.rule_options
+@option.count("--max-parents", help="bn: at most N parents per variable.")
+@option.count("--max-inputs", help="dn: at most N inputs per variable.")
+@option.tuning_options("bn")
+@option.rule_options
 @click.option(
     "--smoothing",
-    type=have.number_or_word,
+    type=option.number_or_word,
     metavar="X|snml|zeros",
     help="Pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1; dn: zeros]",
 )
-@have.amount("--ess", help="bn and its forms: instead, pseudo-counts that add up to X per variable.")
+@option.amount("--ess", help="bn and its forms: instead, pseudo-counts that add up to X per variable.")
 @click.option(
     "--rule",
     metavar="hc|and|or",
@@ -459,14 +456,14 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     "--prior/--no-prior", default=None, help="gaussian: whether edges are few beforehand.  [default: --prior]"
 )
 @click.option("--test", metavar="|".join(TESTS), help="markov: the test of independence.  [default: knn-mi]")
-@have.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
-@have.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
+@option.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
+@option.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
-@have.columns_option
-@have.reading_options("error", "drop", "state")
-@have.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
-@have.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")
-@have.count(
+@option.columns_option
+@option.reading_options("error", "drop", "state")
+@option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
+@option.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")
+@option.count(
     "--seed",
     default=0,
     show_default=True,
@@ -479,7 +476,7 @@ def learn(
     """Learn a network from TABLE (.csv, .tsv, .arff, .parquet, .arrow).
 
     A Bayesian network (bn) has no cycles and gives exact probabilities. In a dependency network (dn) every variable
-    chooses its inputs by itself; its rows are drawn by pseudo-Gibbs sampling, and it is measured by its
+    has inputs of its own; rows are drawn from it by pseudo-Gibbs sampling, and it is measured by its
     pseudo-log-likelihood.
 
     Three forms of Bayesian network predict one variable (--target) from all the others: with the class as their only

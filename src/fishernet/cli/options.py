@@ -269,7 +269,7 @@ TUNING = {  # option -> (type, what stands for its value, what it says)
     "tenure": (int, "N", "tabu; an arc that was changed stays as it is for N steps."),
     "patience": (int, "N", "tabu; end after N steps that better nothing."),
     "max_cells": (float, "N", "at most N cells in a conditional's table.  [default: 2**24]"),
-    "max_memory": (float, "GB", "exact; take so many GB at most.  [default: 8.6]"),
+    "max_memory": (float, "GB", "exact; use at most this much memory.  [default: 8.6]"),
 }
 
 

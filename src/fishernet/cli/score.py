@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.cli import models
-from fishernet.cli import options as have
+from fishernet.cli import options as option
 from fishernet.cli.models import is_bayesian, is_dependency, is_gaussian
 from fishernet.cli.options import Reading, count, option_of, read_known, reading_options, refuse_empty, taken
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
@@ -27,19 +27,19 @@ from fishernet.scores import score as graph_score
 CELLS_AT_ONCE = 2**22
 Logs = npt.NDArray[np.float64]
 
-learning_options = have.all_of(
+learning_options = option.all_of(
     click.option("--search", metavar="|".join(SEARCHES), help="With --folds: how it is searched for."),
     count("--max-parents", help="With --folds: at most N parents per variable."),
-    have.tuning_options("With --folds"),
-    have.rule_options,
+    option.tuning_options("With --folds"),
+    option.rule_options,
     click.option(
         "--smoothing",
-        type=have.number_or_word,
+        type=option.number_or_word,
         metavar="X|snml|zeros",
         help="With --folds: pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1]",
     ),
-    have.amount("--ess", help="With --folds: pseudo-counts that add up to X per variable."),
-    have.amount("--max-seconds", metavar="S", help="With --folds: search at most S seconds in each."),
+    option.amount("--ess", help="With --folds: pseudo-counts that add up to X per variable."),
+    option.amount("--max-seconds", metavar="S", help="With --folds: search at most S seconds in each."),
     count("--seed", help="With --folds: decides which rows are in which.  [default: 0]"),
 )
 

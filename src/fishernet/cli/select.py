@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.progress import Progress
 from fishernet.base.random import fixed_seed
 from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
@@ -31,7 +31,12 @@ from fishernet.models import BayesianNetwork
 from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
 from fishernet.select.selection import unused_name
 
-CRITERIA = ("mmd", "chi-square", "random")
+CRITERIA: dict[str, Callable[..., Selection]] = {
+    # the kernel draws where exact probabilities would not fit
+    "mmd": lambda net, table, k, seed, **how: greedy_mmd(FisherKernel(net, seed=seed), table, k, seed=seed, **how),
+    "chi-square": lambda _, table, k, **how: greedy_chi_square(table, k, **how),
+    "random": lambda _, table, k, seed, **__: random_subset(table, k, seed),
+}
 MOST_STARTS = 2**31 - 1  # the core's limit
 
 
@@ -39,7 +44,9 @@ MOST_STARTS = 2**31 - 1  # the core's limit
 @model_argument
 @table_argument
 @count("-k", "k", required=True, help="How many rows.")
-@click.option("--by", type=click.Choice(CRITERIA), default="mmd", show_default=True, help="What they are chosen by.")
+@click.option(
+    "--by", type=click.Choice(list(CRITERIA)), default="mmd", show_default=True, help="What they are chosen by."
+)
 @count("--starts", default=1000, show_default=True, help="Begin with the best of N random choices.")
 @missing_option("error", "drop", "state")
 @weights_option
@@ -51,7 +58,7 @@ def select(
     """Choose the rows that stand best for TABLE, and say how many of its rows each stands for.
 
     By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json or .bif) is as near as can be to that of
-    the whole table; by chi-square, each column by itself fits; random is what both have to beat. For these two MODEL
+    the whole table; by chi-square, each column on its own fits; random is what both have to beat. For these two MODEL
     says only what the columns and their states are.
 
     The rows come with their position in the file, counted from 0, first, and the number of rows to which each is the
@@ -75,26 +82,12 @@ def select(
                 raise SchemaError(f"{table}: all rows have weight 0, so there is nothing to stand for")
             positions = _positions(table, network, data, missing)
         with watch.time("select"):
-            found = choose(by, network, data, k, n_starts=starts, seed=number, progress=progress)
+            found = CRITERIA[by](network, data, k, n_starts=starts, seed=number, progress=progress)
         with watch.time("count"):
             progress("counting what each row stands for", 0, None)
             chosen = with_positions(found.as_table(), positions[found.indices])
     facts = {"model": str(model), "table": str(table), **_facts(found, chosen, positions), "seconds": watch.seconds}
     return Answer(facts, rows=chosen, weights=unused_name("stands_for", list(chosen.names)), remark=_remark(facts))
-
-
-def choose(
-    by: str, network: BayesianNetwork, table: Table, k: int, *, n_starts: int, seed: int, progress: Progress
-) -> Selection:
-    """Choose k rows by one of `CRITERIA`."""
-    match by:
-        case "mmd":
-            kernel = FisherKernel(network, seed=seed)  # which draws where exact probabilities would not fit
-            return greedy_mmd(kernel, table, k, n_starts=n_starts, seed=seed, progress=progress)
-        case "chi-square":
-            return greedy_chi_square(table, k, n_starts=n_starts, seed=seed, progress=progress)
-        case _:
-            return random_subset(table, k, seed)
 
 
 def with_positions(chosen: Table, positions: npt.NDArray[np.int64]) -> Table:

@@ -295,7 +295,7 @@ def with_option(text: str, parameter: str | None, command: click.Command | None)
 
 
 def complain(sentence: str) -> None:
-    """Write one line to stderr; an empty sentence is not said."""
+    """Write one line to stderr; nothing for an empty sentence."""
     if not sentence:
         return
     with suppress(OSError):

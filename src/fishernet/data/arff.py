@@ -65,15 +65,7 @@ class Attribute:
 
 
 def arff_columns(file: TextFile, options: Options) -> Columns:
-    """Read the columns of an ARFF file that the options ask for.
-
-    Raises
-    ------
-    FileFormatError
-        When the file is no dense ARFF file, naming the line.
-    SchemaError
-        When columns are missing, doubled or have no name.
-    """
+    """Read the columns of an ARFF file that the options ask for."""
     try:
         with file.text() as text:
             lines = _lines(text)

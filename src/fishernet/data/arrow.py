@@ -52,13 +52,7 @@ def chosen_names(schema: pa.Schema, options: Options) -> list[str]:
 
 
 def pandas_index(schema: pa.Schema) -> set[str]:
-    """Return the columns that hold the index of a pandas frame.
-
-    Raises
-    ------
-    SchemaError
-        When what pandas wrote about the frame cannot be read.
-    """
+    """Return the columns that hold the index of a pandas frame."""
     try:
         written = schema.pandas_metadata
         index = [] if written is None else written.get("index_columns", [])
@@ -72,20 +66,7 @@ def _is_weights(field: pa.Field, options: Options) -> bool:
 
 
 def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = frozenset()) -> Columns:
-    """Return the columns of an Arrow table that the options ask for.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    options : Options
-    undeclared : frozenset of str
-        Columns whose dictionaries declare no states.
-
-    Raises
-    ------
-    SchemaError
-        When a column is missing or of a type that has no labels (dates, lists), or its metadata do not fit it.
-    """
+    """Return the columns of an Arrow table that the options ask for."""
     cells = []
     for name in chosen_names(table.schema, options):
         field = table.schema.field(name)
@@ -100,20 +81,7 @@ def columns_of(table: pa.Table, options: Options, undeclared: frozenset[str] = f
 def cells_of(
     name: str, column: pa.ChunkedArray, na_values: frozenset[str], *, declared: bool | None = None, text: bool = False
 ) -> SourceColumn:
-    """Return an Arrow column as cells.
-
-    Parameters
-    ----------
-    name : str
-    column : pyarrow.ChunkedArray
-        Of truth values, numbers or text, or a dictionary of them.
-    na_values : frozenset of str
-        Text that means a missing cell, unless it is a declared state.
-    declared : bool, optional
-        Whether the dictionary holds declared states; without it, whether there is one and it is no plain text.
-    text : bool
-        Whether the labels are text whose type is not known yet.
-    """
+    """Return an Arrow column as cells."""
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
     if not is_dictionary:
@@ -217,24 +185,7 @@ def table_of(
     weights: npt.NDArray[np.int64] | npt.NDArray[np.float64] | None,
     weights_name: str,
 ) -> pa.Table:
-    """Return columns as an Arrow table: codes dictionary-encoded, numbers float64, missing cells null.
-
-    Parameters
-    ----------
-    variables : sequence of Variable and Continuous
-    columns : sequence of (n_rows,) arrays
-        Codes, or numbers.
-    n_rows : int
-    weights : (n_rows,) int64 or float64, or None
-        Written as a last column.
-    weights_name : str
-        Its name.
-
-    Raises
-    ------
-    SchemaError
-        When two states of a variable would look the same, or the weights' name is taken.
-    """
+    """Return columns as an Arrow table: codes dictionary-encoded, numbers float64, missing cells null."""
     fields, arrays = [], []
     for variable, column in zip(variables, columns, strict=True):
         content, array = _described(variable, column)
@@ -293,15 +244,7 @@ ARROW_MAGIC = b"ARROW1"
 
 
 def parquet_columns(path: Path, options: Options) -> Columns:
-    """Read the columns of a Parquet file that the options ask for.
-
-    Raises
-    ------
-    FileFormatError
-        When the file is no Parquet file, or is broken.
-    SchemaError
-        When columns are missing, doubled, have no name, or are of a type without labels.
-    """
+    """Read the columns of a Parquet file that the options ask for."""
     import pyarrow.parquet as pq
 
     try:
@@ -358,18 +301,7 @@ NO_ARROW_TYPE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError
 
 
 def frame_columns(frame: Any, options: Options) -> Columns:
-    """Return the columns of a data frame that the options ask for.
-
-    Parameters
-    ----------
-    frame : pandas, polars or pyarrow frame, anything with __arrow_c_stream__, or mapping from names to columns
-    options : Options
-
-    Raises
-    ------
-    SchemaError
-        When it is none of these, a column is missing, doubled or has no name, or holds what cannot be a label.
-    """
+    """Return the columns of a data frame that the options ask for."""
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
     if isinstance(frame, ArrowTable):
@@ -490,23 +422,7 @@ def _mixes_truth(values: Any) -> bool:
 def object_cells(
     name: str, values: Sequence[Any], na_values: frozenset[str], categories: Sequence[Any] | None = None
 ) -> Cells:
-    """Return a column of values of any types as cells.
-
-    Parameters
-    ----------
-    name : str
-    values : sequence
-        None, NaN and their like are missing cells.
-    na_values : frozenset of str
-        Text that means a missing cell.
-    categories : sequence, optional
-        The declared states, in their order.
-
-    Raises
-    ------
-    SchemaError
-        When a value is no str, int, float or bool, naming its row, or equal values differ in type.
-    """
+    """Return a column of values of any types as cells."""
     known: dict[tuple[bool, State], int] = {}
     for category in categories or ():
         value = _plain(name, -1, category)

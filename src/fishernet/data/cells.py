@@ -46,17 +46,7 @@ TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": Fals
 
 
 def typed(texts: Sequence[str]) -> Labels:
-    """Return text labels in the type that all of them have.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Distinct; the result may hold equal numbers for different texts (``1.0`` and ``1.00``).
-
-    Returns
-    -------
-    (n_labels,) array of int64, float64, bool or object (str, or integers beyond 64 bits)
-    """
+    """Return text labels in the type that all of them have."""
     if all(map(INTEGER.fullmatch, texts)):
         return label_array([int(text) for text in texts])
     numbers = _decimals(texts)
@@ -228,20 +218,7 @@ class Cells:
         return numbers_of(self.typed_labels if is_numeric(self.typed_labels) else self.labels)
 
     def numbers(self, *, others: str = "error", kept: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
-        """Return the column as numbers, (n_rows,); NaN in missing cells.
-
-        Parameters
-        ----------
-        others : {"error", "missing"}
-            Whether a label that is no number raises, or is missing.
-        kept : (n_source_rows,) bool, optional
-            Which rows of the source these are, for the message.
-
-        Raises
-        ------
-        SchemaError
-            When a label is no number, naming it and its row.
-        """
+        """Return the column as numbers, (n_rows,); NaN in missing cells."""
         strange = np.isnan(self.label_numbers)
         if others == "error" and strange.any():
             self.refuse_marked(strange, kept, "a continuous column holds numbers")

@@ -116,17 +116,7 @@ def records(file: TextFile, delimiter: str) -> Iterator[Record]:
 
 
 def explain(file: TextFile, delimiter: str, n_columns: int, why: str) -> FileFormatError:
-    """Return an error that says where a delimited file is broken.
-
-    Parameters
-    ----------
-    file : TextFile
-    delimiter : str
-    n_columns : int
-        The cells that every row should have.
-    why : str
-        What the reader said, for want of something better.
-    """
+    """Return an error that says where a delimited file is broken."""
     found = file.undecodable()
     if found is not None:
         return found
@@ -171,22 +161,7 @@ BLOCKS = (1 << 22, 1 << 26, 2**31 - 1)  # bytes; a row must fit into one, so lar
 
 
 def delimited_columns(file: TextFile, options: Options, delimiter: str) -> Columns:
-    """Read the columns of a delimited file that the options ask for.
-
-    Parameters
-    ----------
-    file : TextFile
-    options : Options
-    delimiter : str
-        One character.
-
-    Raises
-    ------
-    FileFormatError
-        When the file is empty, rows differ in length, a quote is not closed or the text is not UTF-8, naming the line.
-    SchemaError
-        When columns are missing, doubled or have no name.
-    """
+    """Read the columns of a delimited file that the options ask for."""
     names = _header(file, delimiter)
     chosen = options.choose(names)
     layout = Layout(file, delimiter, len(names), file.gzipped or _holds_quotes(file), options.na_values)
@@ -301,16 +276,7 @@ class Layout:
             raise explain(self.file, self.delimiter, self.n_columns, str(error).partition("\n")[0]) from None
 
     def read(self, names: list[str], *, line_ends: bool, blocks: Sequence[int]) -> pa.Table:
-        """Return the named columns, dictionary-encoded.
-
-        Parameters
-        ----------
-        names : list of str
-        line_ends : bool
-            Whether quoted cells may hold line ends.
-        blocks : sequence of int
-            The sizes of block to try, as long as a row does not fit.
-        """
+        """Return the named columns, dictionary-encoded."""
         for block in blocks:
             try:
                 return self._read(names, line_ends, block)

@@ -5,8 +5,6 @@ categorical, and its states are the labels that occur in it, sorted, or those it
 cut into bins. With a schema the labels are looked up in the states of the given variables, and nothing is guessed.
 Missing cells are dealt with first, so ``missing="drop"`` gives what a source without those rows would.
 
-Integers as codes, weights and rows: what a caller passes, checked and in the types that a table stores.
-
 Looking the labels of one variable up in the states of another.
 """
 
@@ -22,6 +20,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import MissingValueError, SchemaError, UnknownStateError
 from fishernet.base.names import counted, listed
+from fishernet.data.arrays import Codes, Weights, in_units
 from fishernet.data.cells import (
     Block,
     Cells,
@@ -35,174 +34,6 @@ from fishernet.data.cells import (
 )
 from fishernet.data.options import BINNINGS, Options, interval_labels
 from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
-
-Codes = npt.NDArray[np.unsignedinteger[Any]]
-
-Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-
-MOST_GUESSED = 2**24  # states that are made up for one column of codes
-SUM_BITS = 52  # of a sum of weights in units, so that doubles hold every count
-
-
-def guessed_variable(name: str, column: npt.NDArray[np.integer[Any]]) -> Variable:
-    """Return the variable that a column of codes makes: its states are 0 up to the largest code."""
-    highest = int(column.max(initial=0))
-    if highest >= MOST_GUESSED:
-        raise SchemaError(
-            f"column {name!r} holds {highest:,}, which would make {highest + 1:,} states; give variables, or labels "
-            "through Table.from_frame"
-        )
-    return Variable(name, range(highest + 1))
-
-
-def as_integers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.integer[Any]]:
-    """Return an array of integers; integer-valued floats are taken too.
-
-    Parameters
-    ----------
-    values : array
-    what : str
-        What it holds, as messages begin.
-
-    Raises
-    ------
-    SchemaError
-        When it holds anything else, or its rows have different lengths.
-    """
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise SchemaError(f"{what} must be an array of integers; its rows have different lengths") from None
-    if array.dtype.kind in "biu":
-        return array.astype(np.uint8) if array.dtype.kind == "b" else array
-    if array.size == 0:
-        return array.astype(np.int64)
-    if array.dtype.kind != "f":
-        raise SchemaError(f"{what} must be integers, not {array.dtype}; labels go through Table.from_frame")
-    whole = array.astype(np.int64) if (np.abs(array) < 2.0**62).all() else None
-    if whole is None or not np.array_equal(whole, array):
-        raise SchemaError(f"{what} must be integers; there are fractions, infinities or NaN among them")
-    return whole
-
-
-def checked_codes(column: npt.NDArray[np.integer[Any]], variable: Variable) -> Codes:
-    """Return one column of codes in the type that its variable needs, as a copy."""
-    variable.check(column)
-    return np.array(column, dtype=variable.dtype, order="C")
-
-
-def own_column(variable: Column, column: npt.NDArray[Any], n_rows: int) -> npt.NDArray[Any]:
-    """Return a caller's column as a table keeps it: checked, and a copy that nobody else can write to."""
-    copy = np.array(column, order="C")  # first, so that what is checked is what is kept
-    kept = checked_column(variable, copy, n_rows)
-    variable.check(kept)
-    return kept
-
-
-def checked_column(variable: Column, column: npt.NDArray[Any], n_rows: int) -> npt.NDArray[Any]:
-    """Return a column that has the type and length of a table's, contiguous and read-only, without a copy."""
-    if column.shape != (n_rows,):
-        raise SchemaError(f"column {variable.name!r} has shape {column.shape}, expected ({n_rows},)")
-    if column.dtype != variable.dtype:
-        raise SchemaError(f"column {variable.name!r} has type {column.dtype}, expected {variable.dtype}")
-    if not column.flags.c_contiguous:
-        column = np.ascontiguousarray(column)
-    if column.flags.writeable:
-        column = column.view()
-        column.flags.writeable = False
-    return column
-
-
-def own_weights(weights: npt.ArrayLike | None) -> npt.NDArray[Any] | None:
-    """Return a copy of a caller's weights that nobody else can write to."""
-    return None if weights is None else np.array(_numbers(weights))
-
-
-def checked_weights(weights: npt.ArrayLike, n_rows: int) -> Weights:
-    """Return weights, read-only: int64 where all are whole numbers, float64 otherwise.
-
-    They are not copied where they are of that type already.
-
-    Raises
-    ------
-    SchemaError
-        When they are no numbers from 0 on, not one a row, or so large that their sum could not be held.
-    """
-    array = _numbers(weights)
-    if array.shape != (n_rows,):
-        raise SchemaError(f"weights have shape {array.shape}, expected ({n_rows},)")
-    if array.size and array.min() < 0:
-        row = int(np.flatnonzero(array < 0)[0])
-        raise SchemaError(f"weights must not be negative; row {row} has {array[row]}")
-    if array.size and float(array.sum(dtype=np.float64)) >= 2.0**53:
-        raise SchemaError("weights sum to 2**53 or more, too many rows to be counted one by one")
-    whole = array.dtype.kind != "f" or np.array_equal(array, np.rint(array))
-    held: npt.NDArray[Any] = np.ascontiguousarray(array).astype(np.int64 if whole else np.float64, copy=False)
-    kept: Weights = held.view()
-    kept.flags.writeable = False
-    return kept
-
-
-def _numbers(weights: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return weights as an array of integers or finite float64."""
-    try:
-        array = np.asarray(weights)
-    except ValueError:
-        raise SchemaError("weights must be an array of numbers; its rows have different lengths") from None
-    if array.dtype.kind != "f":
-        return as_integers(array, "weights")
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise SchemaError("weights must be finite; there are infinities or NaN among them")
-    return array
-
-
-def in_units(weights: Weights) -> tuple[npt.NDArray[np.int64], float]:
-    """Return weights as integers, and what one of them stands for; 1 where the weights are integers.
-
-    Sums of integers are exact, in any order and on any number of threads. The unit is the power of two of which the
-    weights' sum has 2**52 at most, so that sums of counts stay exact as float64, too; a weight is rounded to it.
-    """
-    if weights.dtype.kind != "f":
-        return weights.astype(np.int64, copy=False), 1.0
-    _, exponent = np.frexp(float(weights.sum()))
-    unit = max(float(np.ldexp(1.0, int(exponent) - SUM_BITS)), float(np.nextafter(0, 1)))
-    return np.rint(weights / unit).astype(np.int64), unit
-
-
-def total_weight(weights: Weights) -> int | float:
-    """Return the sum of weights: exactly where they are whole, in their units otherwise."""
-    units, unit = in_units(weights)
-    total = int(units.sum())
-    return total if weights.dtype.kind != "f" else total * unit
-
-
-def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
-    """Return the positions, counted from the start, of rows given as an int, integers or a mask.
-
-    Raises
-    ------
-    SchemaError
-        When it is none of these, or a mask of another length.
-    IndexError
-        When a row lies outside the table.
-    """
-    array = np.asarray(rows)
-    if array.ndim == 0 and array.dtype.kind in "iu":
-        array = array.reshape(1)
-    if array.size == 0 and array.ndim == 1 and array.dtype.kind != "b":
-        array = array.astype(np.intp)
-    if array.ndim != 1 or array.dtype.kind not in "biu":
-        raise SchemaError(f"rows must be a slice, an int, or one axis of integers or of bool, not {rows!r}")
-    if array.dtype.kind == "b":
-        if len(array) != n_rows:
-            raise SchemaError(f"a mask of {len(array)} rows does not fit a table of {n_rows} rows")
-        return np.flatnonzero(array)
-    outside = (array < -n_rows) | (array >= n_rows)
-    if outside.any():
-        raise IndexError(f"row {array[outside][0]} of a table of {n_rows} rows")
-    positions: npt.NDArray[np.intp] = np.arange(n_rows)[array]
-    return positions
 
 
 def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str = "error") -> npt.NDArray[Any]:
@@ -346,23 +177,7 @@ class Rows:
 
 
 def encode(source: Columns, options: Options) -> Encoded:
-    """Encode the columns of a source.
-
-    Parameters
-    ----------
-    source : Columns
-        All columns that `Options.choose` asked for.
-    options : Options
-
-    Raises
-    ------
-    SchemaError
-        When the states of a column cannot be found, or the weights are no counts.
-    UnknownStateError
-        When a cell holds a label that the schema's variable does not have.
-    MissingValueError
-        When a cell is missing that must not be.
-    """
+    """Encode the columns of a source."""
     cells, weights = _split_weights(source, options)
     rows = _without_incomplete(cells, weights, source.n_rows, options)
     if options.schema is None:

@@ -17,9 +17,9 @@ from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, require_str
+from fishernet.data.arrays import as_integers, checked_codes
 from fishernet.data.arrow import frame_columns
 from fishernet.data.cells import SourceColumn
-from fishernet.data.encode import as_integers, checked_codes
 from fishernet.data.numbers import LARGEST, as_float, require_finite
 from fishernet.data.options import Options
 from fishernet.data.table import Table
@@ -76,25 +76,7 @@ def as_table(
 
 
 def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
-    """Return the rows of a model's continuous variables, (n_rows, len(names)) float64, C-contiguous.
-
-    Parameters
-    ----------
-    data : Table, data frame, mapping from names to columns, or (n_rows, len(names)) array
-        As for `as_table`.
-    names : sequence of str
-    purpose : str
-        What needs the numbers, as messages begin.
-
-    Raises
-    ------
-    SchemaError
-        When a column lacks or an array has another shape, or a number is too large (its column and row are said).
-    UnknownStateError
-        When a cell is no number.
-    MissingValueError
-        When cells are missing.
-    """
+    """Return the rows of a model's continuous variables, (n_rows, len(names)) float64, C-contiguous."""
     if is_table(data) or is_frame(data):
         plain = None if is_table(data) else _plain_columns(data, names)
         if plain is not None and _are_finite(plain):
@@ -109,24 +91,10 @@ def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
 
 
 def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str) -> Table:
-    """Return data as a table of continuous columns, for a learner of numbers.
+    """Return data as a table of continuous columns, without a hole, for a learner of numbers.
 
-    Parameters
-    ----------
-    data : Table, data frame, mapping from names to columns, or (n_rows, n_columns) array
-        A Table's columns must be continuous; any column of numbers of a frame is taken for that.
-    names : sequence of str, optional
-        Of the columns of an array (otherwise v0, v1, ...); of others, those that are taken, in this order.
-    purpose : str
-        What needs the numbers, as messages begin.
-
-    Raises
-    ------
-    SchemaError
-        When there are no columns, one is not of numbers or holds a number that is too large (its name and row are
-        said), or names do not fit.
-    MissingValueError
-        When cells are missing.
+    Any column of numbers of a frame is taken; a Table's columns must be continuous. `names` are those of an array's
+    columns (otherwise v0, v1, ...), or the columns of others to take, in this order. Messages begin with the purpose.
     """
     chosen = _checked_names(names)
     if is_table(data):
@@ -144,19 +112,7 @@ def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str) 
 
 
 def as_data(data: Data, purpose: str) -> Table:
-    """Return a Table as it is, and a data frame as `Table.from_frame` reads it.
-
-    Parameters
-    ----------
-    data : Table, data frame, or mapping from names to columns
-    purpose : str
-        What needs the table, as the message begins.
-
-    Raises
-    ------
-    SchemaError
-        When it is neither, or as `Table.from_frame`.
-    """
+    """Return a Table as it is, and a data frame as `Table.from_frame` reads it."""
     if is_table(data):
         return data
     if is_frame(data):

@@ -197,13 +197,7 @@ def products(scatter: Scatter, *, center: bool) -> Floats:
 
 
 def scaled_products(scatter: Scatter, *, center: bool) -> Floats:
-    """Return the sums of products scaled to 1 on the diagonal, (d, d).
-
-    Raises
-    ------
-    SchemaError
-        When columns are constant (or, as they are, 0), naming them.
-    """
+    """Return the sums of products scaled to 1 on the diagonal, (d, d)."""
     require_varying(scatter, center=center)
     sums = products(scatter, center=center)
     scales = 1 / np.sqrt(np.diag(sums))

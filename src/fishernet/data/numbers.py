@@ -17,13 +17,7 @@ LARGEST = 1e150  # squares and differences stay finite
 
 
 def points(values: npt.ArrayLike, what: str) -> Columns:
-    """Return points, (n,) or (n, d), as (d, n) columns.
-
-    Raises
-    ------
-    SchemaError
-        When they have other axes, are no numbers, or a value is NaN or infinite, naming column and row.
-    """
+    """Return points, (n,) or (n, d), as (d, n) columns."""
     array = np.asarray(values)
     if array.ndim not in (1, 2):
         raise SchemaError(f"{what} must have the shape (n,) or (n, d), got {array.shape}")

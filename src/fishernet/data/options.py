@@ -55,20 +55,7 @@ def quantile_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -
 
 
 def equal_width_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:  # noqa: ARG001
-    """Return the cuts that divide the range of the values into bins of equal width.
-
-    Parameters
-    ----------
-    values : (n_values,) ascending distinct float64
-    counts : (n_values,) int64
-        Not looked at: a width does not depend on how often a value occurs.
-    n_bins : int
-
-    Returns
-    -------
-    list of float
-        ``n_bins - 1`` cuts; fewer where the range is so narrow that they coincide.
-    """
+    """Return at most ``n_bins - 1`` cuts that divide the range of ascending values into bins of equal width."""
     lowest, highest = float(values[0]), float(values[-1])
     shares = np.arange(1, n_bins) / n_bins
     cuts = np.unique(lowest * (1 - shares) + highest * shares)
@@ -203,13 +190,7 @@ class Options:
                 raise SchemaError(f"the column {name!r} cannot be both {one} and {other}")
 
     def choose(self, names: Sequence[Any]) -> list[str]:
-        """Return which of a source's columns are needed, in its order.
-
-        Raises
-        ------
-        SchemaError
-            When a name is empty, no text or appears twice, or a column that was asked for is missing.
-        """
+        """Return which of a source's columns are needed, in its order."""
         require_str(names)
         for position, name in enumerate(names):
             if not name:

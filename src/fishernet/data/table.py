@@ -14,23 +14,21 @@ from fishernet import _core
 from fishernet.base.errors import MissingValueError, SchemaError
 from fishernet.base.names import check_names, counted, listed, positions
 from fishernet.base.random import Seed, drawn_share
-from fishernet.data.arrow import frame_columns, table_of
-from fishernet.data.encode import (
+from fishernet.data.arrays import (
     Weights,
     as_integers,
     checked_codes,
     checked_column,
     checked_weights,
-    discretized,
-    encode,
     guessed_variable,
     in_units,
     own_column,
     own_weights,
-    recode,
     row_positions,
     total_weight,
 )
+from fishernet.data.arrow import frame_columns, table_of
+from fishernet.data.encode import discretized, encode, recode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, with_moments
 from fishernet.data.variable import Column, Variable

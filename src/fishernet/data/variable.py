@@ -260,16 +260,7 @@ Column = Variable | Continuous
 
 
 def require_categorical(variables: Iterable[Column], purpose: str, remedy: str = "") -> tuple[Variable, ...]:
-    """Return the variables; raise SchemaError, naming them, when some are continuous.
-
-    Parameters
-    ----------
-    variables : iterable of Variable and Continuous
-    purpose : str
-        What needs states, as the message begins.
-    remedy : str
-        What else would do than cutting numbers into bins.
-    """
+    """Return the variables; raise SchemaError, naming them, when some are continuous."""
     every = tuple(variables)
     numbers = [variable.name for variable in every if variable.is_continuous]
     if numbers:
@@ -328,13 +319,7 @@ def code_dtype(cardinality: int) -> np.dtype[Any]:
 
 
 def code_of(variable: Variable, state: object) -> int:
-    """Return the code of a state.
-
-    Raises
-    ------
-    UnknownStateError
-        When the variable does not have it.
-    """
+    """Return the code of a state."""
     try:
         code = variable.code(cast(State, state))
     except TypeError:  # not hashable, so no state

@@ -97,13 +97,7 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
 
 
 def format_of(path: Path) -> str:
-    """Return the ending that says how rows are written, without the ``.gz`` behind it.
-
-    Raises
-    ------
-    FileFormatError
-        When it is another.
-    """
+    """Return the ending that says how rows are written, without the ``.gz`` behind it."""
     name = path.name.lower()
     suffix = Path(name.removesuffix(".gz")).suffix
     if suffix not in FORMATS or (name.endswith(".gz") and suffix not in (".csv", ".tsv")):

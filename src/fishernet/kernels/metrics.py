@@ -239,11 +239,14 @@ class Invariant(Algebra):
     def __init__(self, model: BayesianNetwork, groups: Sequence[Matrix]) -> None:
         self._model = model
         self._theta = [c.probabilities for c in model.conditionals]
+        ends = np.cumsum([0, *(theta.size for theta in self._theta)]).tolist()
+        self._slices = [slice(first, last) for first, last in pairwise(ends)]
         theta = _flat(self._theta)
         states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
         self.inverse_theta = _inverse(theta)
         self.inverse_group = np.repeat(_inverse(_flat(groups)), states)
         self._same, self._other = (1 - theta) * self.inverse_theta * self.inverse_group, -self.inverse_group
+        self._same_parts = self._parts(self._same)
         impossible = (theta == 0) | (self.inverse_group == 0)
         self._impossible = self._parts(impossible.astype(np.float64)) if impossible.any() else None
 
@@ -254,8 +257,7 @@ class Invariant(Algebra):
 
     def _parts(self, cells: Matrix) -> list[Matrix]:
         """Return one number a cell as one (groups, states) array a variable."""
-        ends = np.cumsum([theta.size for theta in self._theta])[:-1]
-        return [part.reshape(t.shape) for part, t in zip(np.split(cells, ends), self._theta, strict=True)]
+        return [cells[part].reshape(theta.shape) for part, theta in zip(self._slices, self._theta, strict=True)]
 
     def cells(self, X: Table) -> _core.Cells:
         """Return where each row falls in the conditionals; ZeroProbabilityError for one of probability zero."""
@@ -277,7 +279,7 @@ class Invariant(Algebra):
     def diag(self, X: Table) -> Matrix:
         """Return the kernel of each row with itself, (n,)."""
         self._require_possible(X)
-        return self._model.flat.look_up(X.native, self._parts(self._same), True)
+        return self._model.flat.look_up(X.native, self._same_parts, True)
 
     def features(self, X: Table) -> Features:
         """Return phi_ijk of each row, (n, dimension); a state of probability 0 that the row does not have gives 0."""

@@ -71,13 +71,7 @@ class LocalScores:
         return self._n_once + (len(self._known) if self._sets is None else self._sets.n_families)
 
     def __call__(self, families: Families) -> npt.NDArray[np.float64]:
-        """Return the scores of families, (n_families,) float64.
-
-        Raises
-        ------
-        MissingValueError
-            When rows have missing cells in a family.
-        """
+        """Return the scores of families, (n_families,) float64."""
         if families.once:
             return self._score_once(families)
         flat = (families.children, families.offsets, families.parents)

@@ -59,7 +59,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     smoothing : float, "snml" or "zeros"
         What is added to counts; see `fishernet.learn.fit`. With 0 rows may become impossible, which raises.
     bins : int, mapping from column to int or cut points, or None
-        Numeric columns are cut into at most so many bins, and columns with no more distinct numbers keep them as
+        Numeric columns are cut into at most this many bins, and columns with no more distinct numbers keep them as
         states; None takes all numbers for states. The columns of an array are called x0, x1, ...
     binning : {"quantile", "equal-width"}
         How an int in `bins` is turned into cut points.

@@ -106,7 +106,7 @@ def _is_missing(cell: Any) -> bool:
     return cell is None or type(cell).__name__ in ("NAType", "NaTType")
 
 
-WEIGHT_BITS = 52  # a sum of weights has so many bits at most; the core counts in integers, and doubles hold them all
+WEIGHT_BITS = 52  # of a sum of weights at most; the core counts in integers, and doubles hold them all
 SEED = 0  # the same table is filled in the same way each time
 
 

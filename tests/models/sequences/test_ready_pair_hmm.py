@@ -132,7 +132,7 @@ def test_unknown_letters() -> None:
 @pytest.mark.parametrize(
     ("joint", "match"),
     [
-        ([[0.0, 0.5], [0.5, 0.0]], "not positive semidefinite .* eigenvalue -1"),  # P3, after definition 12.1
+        ([[0.0, 0.5], [0.5, 0.0]], "not positive semidefinite .* eigenvalue -1"),
         ([[0.4, 0.2], [0.1, 0.3]], "not symmetric: 0.2 at .0, 1., 0.1 at .1, 0."),
         ([[0.5, 0.1], [0.1, 0.4]], "sums to 1.1"),
         ([[1.0, 0.0], [0.0, 0.0]], "symbol 1 of joint has probability 0"),

@@ -227,7 +227,7 @@ class HiddenMarkovModel(Value):
         """
         encoded = self.alphabet.encode(strings)
         flat, logs = self.native.posterior(encoded.codes, encoded.offsets)
-        require_possible(logs)
+        require_possible(~np.isneginf(logs))
         shares = [flat[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
         return (shares, logs) if return_log_prob else shares
 

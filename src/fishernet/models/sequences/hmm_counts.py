@@ -103,28 +103,28 @@ def scores(native: _core.HiddenMarkov, model: Parameters, strings: Strings, want
     """
     blocks, _ = _derivatives(native, model, strings, 1, transitions="transition" in wanted or "final" in wanted)
     parameters = model.by_name()
-    used = {name: _uses(blocks[name], parameters[name]) for name in blocks}
-    uses = {"emission": used["emission"].sum(axis=2), "initial": used["initial"].sum(axis=1)}
+    used = {name: uses(blocks[name], parameters[name]) for name in blocks}
+    of_rows = {"emission": used["emission"].sum(axis=2), "initial": used["initial"].sum(axis=1)}
     if model.final is not None:
-        uses["initial"] = np.ones(len(strings))  # of every trajectory, if only to stop at once
+        of_rows["initial"] = np.ones(len(strings))  # of every trajectory, if only to stop at once
     if "transition" in used:
-        uses["transition"] = used["transition"].sum(axis=2)
+        of_rows["transition"] = used["transition"].sum(axis=2)
         if model.final is not None:
-            uses["transition"] = uses["final"] = uses["transition"] + used["final"]
+            of_rows["transition"] = of_rows["final"] = of_rows["transition"] + used["final"]
     parts = []
     for name in (name for name in parameters if name in wanted):
-        of_row = uses[name] if name == "final" else uses[name][..., None]
+        of_row = of_rows[name] if name == "final" else of_rows[name][..., None]
         parts.append((blocks[name] - of_row).reshape(len(strings), parameters[name].size))
     return np.concatenate(parts, axis=1)
 
 
 def _counts(model: Parameters, blocks: dict[str, Numbers], logs: Numbers) -> ExpectedCounts:
     parameters = model.by_name()
-    uses = {name: _uses(values, parameters[name]) for name, values in blocks.items()}
-    return ExpectedCounts(uses["emission"], uses["transition"], uses["initial"], uses.get("final"), logs)
+    found = {name: uses(values, parameters[name]) for name, values in blocks.items()}
+    return ExpectedCounts(found["emission"], found["transition"], found["initial"], found.get("final"), logs)
 
 
-def _uses(derivatives: Numbers, parameters: Numbers) -> Numbers:
+def uses(derivatives: Numbers, parameters: Numbers) -> Numbers:
     """Return derivatives times parameters; 0 where the parameter is, though the derivative be infinite."""
     if np.isfinite(derivatives).all():
         return derivatives * parameters
@@ -145,7 +145,7 @@ def _derivatives(
             remedy="take fewer strings at once, or fewer kinds of parameters",
         )
     rows, logs = native.derivatives(strings.codes, strings.offsets, block, transitions)
-    require_possible(logs)
+    require_possible(~np.isneginf(logs))
     blocks = {}
     first = 0
     for name, shape in shapes.items():
@@ -155,13 +155,12 @@ def _derivatives(
     return blocks, logs
 
 
-def require_possible(logs: Numbers) -> None:
-    """Raise ZeroProbabilityError when a string is impossible."""
-    if np.isneginf(logs).any():
-        number = int(np.argmax(np.isneginf(logs)))
+def require_possible(possible: npt.NDArray[np.bool_]) -> None:
+    """Raise ZeroProbabilityError when a string is not possible."""
+    if not possible.all():
+        number = int(np.argmin(possible))
         raise ZeroProbabilityError(
-            f"string {number} has probability 0 under the model, which has no trajectories to look at; leave it out, "
-            "or fit the model with smoothing above 0",
+            f"string {number} has probability 0 under the model; leave it out, or fit the model with smoothing above 0",
             variable=f"string {number}",
             configuration={},
             parameter="smoothing",
@@ -179,7 +178,7 @@ def best_states(model: Parameters, strings: Strings) -> npt.NDArray[np.int32]:
         end = np.maximum(end, best_product(moves, best_product(ways, silent + end)))
         start, moves = best_product(ways.T, start), np.stack([best_product(ways.T, row) for row in moves])
     states, logs = _core.hmm_best(start, np.ascontiguousarray(moves), emission, end, strings.codes, strings.offsets)
-    require_possible(logs)
+    require_possible(~np.isneginf(logs))
     return states
 
 

@@ -1,4 +1,4 @@
-"""Ready models for the pair HMM kernel: two strings as descendants of one ancestor (P3, example 12.12).
+"""Ready models for the pair HMM kernel: two strings as descendants of one ancestor.
 
 A *match* state is a symbol of the ancestor, drawn from the background; each string gets a symbol that evolved from it
 for half of the time between the two. In the one *gap* state there is no ancestor: each string, independently, has a
@@ -10,9 +10,8 @@ may stop.
 The model is made so that, of what can be *seen* (columns of an alignment with a symbol in some string), a match is
 followed by a gap with probability `gap_open` and a gap by a gap with probability `gap_extend`, unless the strings stop.
 
-Substitutions of amino acids, from the BLOSUM62 scores.
-
-Reversible substitution processes, and where they are half-way.
+Substitutions are those of a reversible process, of which each string has half: for amino acids from the BLOSUM62
+scores.
 """
 
 from __future__ import annotations
@@ -214,7 +213,7 @@ def pair_hmm_from_substitutions(
 
     References
     ----------
-    .. [1] P3, 12.1.5 and example 12.12.
+    .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004, example 12.12.
 
     Examples
     --------

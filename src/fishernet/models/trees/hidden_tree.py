@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.errors import SchemaError
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
+from fishernet.models.sequences.hmm_counts import require_possible, uses
 from fishernet.models.trees.shape import Nested, TreeShape
 
 
@@ -32,12 +33,7 @@ def checked_arity(arity: Sequence[int] | npt.NDArray[np.integer] | None, n_state
     """Return the number of children in each state, or None."""
     if arity is None:
         return None
-    numbers = checked_numbers(arity, "arity", (n_states,))
-    if (numbers != np.floor(numbers)).any() or (numbers > 2**31).any():
-        raise SchemaError(f"arity must hold numbers of children, got {list(arity)!r}")
-    whole: npt.NDArray[np.int64] = numbers.astype(np.int64)
-    whole.flags.writeable = False
-    return whole
+    return _whole(arity, "arity", n_states, 2**31, f"numbers of children, got {list(arity)!r}")
 
 
 def checked_branches(
@@ -57,10 +53,18 @@ def checked_branches(
         if most > n_tables:
             raise SchemaError(f"a node has {most} children, and there are tables for {n_tables} positions")
         return shape.positions
-    numbers = checked_numbers(tables, "branch_tables", (shape.n_branches,))
-    if (numbers != np.floor(numbers)).any() or (numbers >= n_tables).any():
-        raise SchemaError(f"branch_tables must hold numbers of tables from 0 to {n_tables - 1}")
-    whole: npt.NDArray[np.int32] = numbers.astype(np.int32)
+    numbers = f"numbers of tables from 0 to {n_tables - 1}"
+    return _whole(tables, "branch_tables", shape.n_branches, n_tables - 1, numbers, np.int32)
+
+
+def _whole(
+    values: npt.ArrayLike, name: str, size: int, most: int, what: str, dtype: type = np.int64
+) -> npt.NDArray[Any]:
+    """Return so many integers from 0, read-only."""
+    numbers = checked_numbers(values, name, (size,))
+    if (numbers != np.floor(numbers)).any() or (numbers > most).any():
+        raise SchemaError(f"{name} must hold {what}")
+    whole: npt.NDArray[Any] = numbers.astype(dtype)
     whole.flags.writeable = False
     return whole
 
@@ -77,24 +81,6 @@ class TreeCounts:
     """Of the shape of the model's: how often a leaf had symbol s below state a; missing symbols do not count."""
     log_likelihood: float
     """The sum of the strings' log-probabilities, in nats."""
-
-
-def times(quotients: Numbers, theta: Numbers) -> Numbers:
-    """Return expected counts; a parameter that is 0 counts nothing, however large its derivative."""
-    counts: Numbers = np.where(theta > 0, np.where(theta > 0, quotients, 0.0) * theta, 0.0)
-    return counts
-
-
-def check_possible(impossible: npt.NDArray[np.bool_]) -> None:
-    """Raise ZeroProbabilityError when a string is impossible."""
-    if impossible.any():
-        number = int(np.argmax(impossible))
-        raise ZeroProbabilityError(
-            f"string {number} is impossible under the model (its probability is 0); leave it out, or use a model "
-            "without zeros",
-            variable=f"string {number}",
-            configuration={},
-        )
 
 
 def draw_symbols(model: HiddenTree, n: int, draws: np.random.Generator) -> npt.NDArray[np.int32]:
@@ -367,7 +353,7 @@ class HiddenTree(Value):
         """
         codes = self.encode(strings)
         found = self.native.posteriors(codes).reshape(len(codes), self.shape.n_nodes, self.n_states)
-        check_possible(found[:, 0].sum(axis=1) == 0)
+        require_possible(found[:, 0].sum(axis=1) > 0)
         return found
 
     def expected_counts(self, strings: Strings) -> TreeCounts:
@@ -377,12 +363,12 @@ class HiddenTree(Value):
     def counts_of_codes(self, codes: Codes) -> TreeCounts:
         """Return `expected_counts` of strings that `encode` gave."""
         quotients, log_prob = self.native.quotients(codes, False)
-        check_possible(np.isneginf(log_prob))
+        require_possible(~np.isneginf(log_prob))
         emission, transition, root = self._by_kind(quotients.sum(axis=0))
         return TreeCounts(
-            times(root, self.root),
-            times(transition, self.transition),
-            times(emission, self.emission),
+            uses(root, self.root),
+            uses(transition, self.transition),
+            uses(emission, self.emission),
             float(log_prob.sum()),
         )
 
@@ -404,9 +390,9 @@ class HiddenTree(Value):
             When a string is impossible.
         """
         quotients, log_prob = self.native.quotients(self.encode(strings), True)
-        check_possible(np.isneginf(log_prob))
+        require_possible(~np.isneginf(log_prob))
         parts = zip(self._by_kind(quotients), (self.emission, self.transition, self.root), strict=True)
-        scores = [part - times(part, theta).sum(axis=-1, keepdims=True) for part, theta in parts]
+        scores = [part - uses(part, theta).sum(axis=-1, keepdims=True) for part, theta in parts]
         return np.hstack([part.reshape(len(log_prob), math.prod(part.shape[1:])) for part in scores])
 
     def _by_kind(self, quotients: Numbers) -> tuple[Numbers, Numbers, Numbers]:

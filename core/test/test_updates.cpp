@@ -1,4 +1,4 @@
-#include "networks/firing.hpp"
+#include "networks/updates.hpp"
 
 #include <cmath>
 #include <random>
@@ -32,7 +32,7 @@ std::vector<FreeConditional> ring(std::size_t n) {
     return conditionals;
 }
 
-std::vector<double> fired(const std::vector<FreeConditional>& of, const std::vector<double>& p, std::size_t v) {
+std::vector<double> updated(const std::vector<FreeConditional>& of, const std::vector<double>& p, std::size_t v) {
     std::vector<std::int64_t> steps(of.size(), 1);
     for (std::size_t u = of.size() - 1; u-- > 0;) steps[u] = steps[u + 1] * of[u + 1].states;
     std::vector<double> out(p.size());
@@ -51,25 +51,25 @@ std::vector<double> fired(const std::vector<FreeConditional>& of, const std::vec
 
 void check_operators(std::size_t n) {
     const auto conditionals = ring(n);
-    const Firing firing(conditionals);
+    const Updates updates(conditionals);
     std::mt19937 random(2);
-    std::vector<double> p(static_cast<std::size_t>(firing.n_states())), weights(n);
+    std::vector<double> p(static_cast<std::size_t>(updates.n_states())), weights(n);
     double sum = 0;
     for (auto& x : p) sum += x = 1 + random() % 100;
     for (auto& x : p) x /= sum;
     for (std::size_t v = 0; v < n; ++v) weights[v] = static_cast<double>(v + 1) / static_cast<double>(n * (n + 1) / 2);
     std::vector<double> average(p.size()), expected(p.size(), 0.0), visited(p.size()), seen(p.size(), 0.0);
-    firing.average(p.data(), weights, average.data(), nullptr);
+    updates.average(p.data(), weights, average.data(), nullptr);
     auto swept = p;
     auto step = p;
-    firing.sweep(swept.data(), visited.data(), nullptr);
+    updates.sweep(swept.data(), visited.data(), nullptr);
     for (std::size_t v = 0; v < n; ++v) {
-        const auto alone = fired(conditionals, p, v);
+        const auto alone = updated(conditionals, p, v);
         for (std::size_t x = 0; x < p.size(); ++x) {
             expected[x] += weights[v] * alone[x];
             seen[x] += step[x];
         }
-        step = fired(conditionals, step, v);
+        step = updated(conditionals, step, v);
     }
     for (std::size_t x = 0; x < p.size(); ++x) {
         CHECK(std::abs(average[x] - expected[x]) < 1e-15);
@@ -81,21 +81,21 @@ void check_operators(std::size_t n) {
 // Two binary variables that ask each other, one by a table, one by a tree or by factors.
 void check_chains() {
     const std::vector<double> copy{0.75, 0.25, 0.25, 0.75};
-    Fireable first;
+    Updatable first;
     first.child = 0;
     first.states = 2;
     first.inputs = {1};
     first.strides = {1};
     first.thresholds = thresholds(copy.data(), 2, 2);
-    Fireable second = first;
+    Updatable second = first;
     second.child = 1;
     second.inputs = {0};
-    Fireable tree = second;
+    Updatable tree = second;
     tree.tree = {{0, -1, -1}, {0, 1, 0}, {2, 1}};  // the branches cross, and so do the groups
-    Fireable product = second;
+    Updatable product = second;
     product.factors = {{{0}, {2}, 1, copy.data()}};
     for (const auto& other : {second, tree, product}) {
-        const std::vector<Fireable> both{first, other};
+        const std::vector<Updatable> both{first, other};
         std::vector<std::uint8_t> a(20000), b(20000);
         const std::vector<Output> columns{{a.data(), 1}, {b.data(), 1}};
         const std::vector<std::int32_t> starts{0, 1, 1, 0, 0, 0, 1, 1};
@@ -125,7 +125,7 @@ void check_krylov() {
 
 }  // namespace
 
-TEST(operators_fire_a_few_variables) { check_operators(4); }
-TEST(operators_fire_several_tiles_and_groups) { check_operators(15); }
+TEST(operators_update_a_few_variables) { check_operators(4); }
+TEST(operators_update_several_tiles_and_groups) { check_operators(15); }
 TEST(gibbs_chains_keep_the_distribution) { check_chains(); }
 TEST(krylov_vectors_satisfy_arnoldi) { check_krylov(); }

@@ -1,4 +1,4 @@
-#include "networks/firing.hpp"
+#include "networks/updates.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ struct Scratch {
 
 }  // namespace
 
-Firing::Firing(std::vector<FreeConditional> conditionals) : conditionals_(std::move(conditionals)) {
+Updates::Updates(std::vector<FreeConditional> conditionals) : conditionals_(std::move(conditionals)) {
     const std::size_t n = conditionals_.size();
     steps_.assign(n, 1);
     for (std::size_t v = n; v-- > 0;) {
@@ -45,7 +45,7 @@ Firing::Firing(std::vector<FreeConditional> conditionals) : conditionals_(std::m
 }
 
 // Tiles of the variables from first to last - 1 and of those from `low` on.
-Firing::Group Firing::make_group(std::size_t first, std::size_t last, std::size_t low) const {
+Updates::Group Updates::make_group(std::size_t first, std::size_t last, std::size_t low) const {
     Group group;
     std::vector<std::size_t> inside, outside;
     for (std::size_t v = 0; v < conditionals_.size(); ++v) {
@@ -74,30 +74,30 @@ Firing::Group Firing::make_group(std::size_t first, std::size_t last, std::size_
             const auto at = std::find(c.inputs.begin(), c.inputs.end(), static_cast<std::int32_t>(input));
             return at == c.inputs.end() ? std::int64_t{0} : c.strides[static_cast<std::size_t>(at - c.inputs.begin())];
         };
-        Fired fired;
-        fired.variable = v;
-        fired.outer = fired.inner = 1;
-        fired.offsets.assign(1, 0);
+        Updated updated;
+        updated.variable = v;
+        updated.outer = updated.inner = 1;
+        updated.offsets.assign(1, 0);
         for (const auto u : inside) {
-            if (u != v) (u < v ? fired.outer : fired.inner) *= conditionals_[u].states;
+            if (u != v) (u < v ? updated.outer : updated.inner) *= conditionals_[u].states;
             std::vector<std::int32_t> longer;
-            longer.reserve(fired.offsets.size() * static_cast<std::size_t>(conditionals_[u].states));
-            for (const auto offset : fired.offsets) {
+            longer.reserve(updated.offsets.size() * static_cast<std::size_t>(conditionals_[u].states));
+            for (const auto offset : updated.offsets) {
                 for (std::int64_t k = 0; k < conditionals_[u].states; ++k) {
                     longer.push_back(offset + static_cast<std::int32_t>(k * stride_of(u)));
                 }
             }
-            fired.offsets = std::move(longer);
+            updated.offsets = std::move(longer);
         }
-        for (const auto u : outside) fired.outside_strides.push_back(stride_of(u));
-        group.fired.push_back(std::move(fired));
+        for (const auto u : outside) updated.outside_strides.push_back(stride_of(u));
+        group.updated.push_back(std::move(updated));
     }
     return group;
 }
 
 // work(where the tile begins, states of the variables outside of it, scratch) for every tile
 template <class Work>
-void Firing::for_tiles(const Group& group, StopCheck check, Work work) const {
+void Updates::for_tiles(const Group& group, StopCheck check, Work work) const {
     const std::int64_t at_once = std::max<std::int64_t>(1, 4 * tile_cells / group.cells());
     const std::int64_t tasks = (group.tiles + at_once - 1) / at_once;
     run_tasks(tasks, [&](std::int64_t task) {
@@ -147,16 +147,16 @@ std::int64_t dot(std::span<const std::int64_t> a, std::span<const std::int64_t> 
 
 }  // namespace
 
-void Firing::average(const double* p, std::span<const double> weights, double* out, StopCheck check) const {
+void Updates::average(const double* p, std::span<const double> weights, double* out, StopCheck check) const {
     bool first = true;
     for (const auto& group : groups_) {
         for_tiles(group, check, [&](std::int64_t begin, Scratch& scratch) {
             gather_pieces(p + begin, group.pieces, group.piece, scratch.p.data());
             std::fill(scratch.out.begin(), scratch.out.end(), 0.0);
-            for (const auto& f : group.fired) {
+            for (const auto& f : group.updated) {
                 const auto& c = conditionals_[f.variable];
                 const double* theta = c.theta.data() + dot(scratch.outside, f.outside_strides);
-                float_kernels().add_fired(scratch.out.data(), scratch.p.data(), theta, f.offsets.data(),
+                float_kernels().add_updated(scratch.out.data(), scratch.p.data(), theta, f.offsets.data(),
                                           weights[f.variable], f.outer, c.states, f.inner, scratch.m.data());
             }
             scatter_pieces(scratch.out.data(), group.pieces, group.piece, out + begin, !first);
@@ -165,17 +165,17 @@ void Firing::average(const double* p, std::span<const double> weights, double* o
     }
 }
 
-void Firing::sweep(double* p, double* visited, StopCheck check) const {
+void Updates::sweep(double* p, double* visited, StopCheck check) const {
     bool first = true;
     for (const auto& group : groups_) {
         for_tiles(group, check, [&](std::int64_t begin, Scratch& scratch) {
             gather_pieces(p + begin, group.pieces, group.piece, scratch.p.data());
             std::fill(scratch.out.begin(), scratch.out.end(), 0.0);
-            for (const auto& f : group.fired) {
+            for (const auto& f : group.updated) {
                 const auto& c = conditionals_[f.variable];
                 if (visited != nullptr) float_kernels().add(scratch.out.data(), scratch.p.data(), group.cells());
                 const double* theta = c.theta.data() + dot(scratch.outside, f.outside_strides);
-                float_kernels().fire(scratch.p.data(), theta, f.offsets.data(), f.outer, c.states, f.inner,
+                float_kernels().update(scratch.p.data(), theta, f.offsets.data(), f.outer, c.states, f.inner,
                                      scratch.m.data());
             }
             scatter_pieces(scratch.p.data(), group.pieces, group.piece, p + begin, false);

@@ -1,7 +1,7 @@
-// The operators of pseudo-Gibbs sampling on whole distributions (P2, section 3): firing variable i replaces its
-// conditional, p -> p(x_-i) theta_i. A random scan averages the firings, an ordered sweep makes one after the other.
+// The operators of pseudo-Gibbs sampling on whole distributions (Takabatake and Akaho, 2021, section 3): updating variable i replaces its
+// conditional, p -> p(x_-i) theta_i. A random scan averages the updates, an ordered sweep makes one after the other.
 //
-// A distribution has one cell a state of the free variables, the last one fastest. Firings are made in tiles that fit a
+// A distribution has one cell a state of the free variables, the last one fastest. Updates are made in tiles that fit a
 // cache: all states of some variables and of the last few, the rest fixed.
 #pragma once
 
@@ -21,29 +21,29 @@ struct FreeConditional {
     std::vector<double> theta;          // with the clamped inputs' states already chosen
 };
 
-class Firing {
+class Updates {
 public:
-    explicit Firing(std::vector<FreeConditional> conditionals);
+    explicit Updates(std::vector<FreeConditional> conditionals);
 
     std::int64_t n_states() const { return n_states_; }
 
-    // out = sum over i of weights[i] times p with variable i fired
+    // out = sum over i of weights[i] times p with variable i updated
     void average(const double* p, std::span<const double> weights, double* out, StopCheck check) const;
 
-    // Fires every variable in order. Where `visited` is given, it gets the sum of the distributions before each firing.
+    // Updates every variable in order. Where `visited` is given, it gets the sum of the distributions before each update.
     void sweep(double* p, double* visited, StopCheck check) const;
 
 private:
-    // A variable as it is fired within the tiles of a group.
-    struct Fired {
+    // A variable as it is updated within the tiles of a group.
+    struct Updated {
         std::size_t variable;
         std::int64_t outer, inner;                 // axes of the tile before and after its own
         std::vector<std::int32_t> offsets;         // in theta, for every cell of the tile with the variable at 0
         std::vector<std::int64_t> outside_strides; // in theta, along the variables outside of the tile
     };
-    // Variables that are fired in one pass over the distribution.
+    // Variables that are updated in one pass over the distribution.
     struct Group {
-        std::vector<Fired> fired;
+        std::vector<Updated> updated;
         std::vector<std::int64_t> pieces;          // where the tile's contiguous pieces begin
         std::int64_t piece = 1;                    // cells of each
         std::vector<std::int64_t> outside_sizes;
