@@ -24,7 +24,6 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
 from fishernet.data import Table, categorical_source
@@ -371,8 +370,7 @@ def local_structure(
     generator(seed)  # a bad seed is refused, whether the search draws or not
     source = categorical_source(table)
     names = column_names(source)
-    if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}", parameter="search")
+    check.word(search, "search", SEARCHES)
     most = check.optional_integer(max_inputs, "max_inputs", least=0)
     states = [variable.cardinality for variable in source.variables]
     rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -124,51 +124,35 @@ def fit(
 
     runs = []
     for start in starts:
-        runs.append(_improve(start, steps, effort, effort.tolerance * steps.n_symbols, after_step))
+        runs.append(_improve(start, steps, effort, after_step))
         done += effort.max_steps
-    best = max(runs, key=lambda run: run.trace[-1])
+    best = max(runs, key=lambda run: run.objective)
     reporter.finish(sum(len(run.trace) - 1 for run in runs))
-    return EmResult(
-        model=best.model,
-        log_likelihood=best.log_likelihood,
-        trace=tuple(best.trace),
-        converged=best.converged,
-        restarts=tuple(run.trace[-1] for run in runs),
-        seconds=time.monotonic() - effort.began,
-        seed=repeated,
-    )
-
-
-@dataclass(slots=True)
-class _Run(Generic[Model]):
-    """Where one restart is."""
-
-    model: Model
-    log_likelihood: float
-    trace: list[float]
-    converged: bool = False
+    objectives = tuple(run.objective for run in runs)
+    return replace(best, restarts=objectives, seconds=time.monotonic() - effort.began, seed=repeated)
 
 
 def _improve(
-    start: Model, steps: Steps[Model, Counts], effort: Effort, least: float, after_step: Callable[[int], None]
-) -> _Run[Model]:
+    start: Model, steps: Steps[Model, Counts], effort: Effort, after_step: Callable[[int], None]
+) -> EmResult[Model]:
+    """Return what becomes of one start."""
+
     def objective(log_likelihood: float, model: Model) -> float:
         if not effort.smoothing:
             return log_likelihood
         prior = sum(float(np.log(values[values > 0]).sum()) for values in steps.parameters(model))
         return log_likelihood + effort.smoothing * prior
 
-    log_likelihood, counts = steps.expected(start)
-    run = _Run(start, log_likelihood, [objective(log_likelihood, start)])
-    for step in range(effort.max_steps):
-        run.model = steps.maximized(run.model, counts)
-        run.log_likelihood, counts = steps.expected(run.model)
-        run.trace.append(objective(run.log_likelihood, run.model))
-        after_step(step + 1)
-        if run.trace[-1] - run.trace[-2] < least:
-            run.converged = True
-            break
-    return run
+    model, converged = start, False
+    log_likelihood, counts = steps.expected(model)
+    trace = [objective(log_likelihood, model)]
+    while len(trace) <= effort.max_steps and not converged:
+        model = steps.maximized(model, counts)
+        log_likelihood, counts = steps.expected(model)
+        trace.append(objective(log_likelihood, model))
+        after_step(len(trace) - 1)
+        converged = trace[-1] - trace[-2] < effort.tolerance * steps.n_symbols
+    return EmResult(model, log_likelihood, tuple(trace), converged, (trace[-1],), time.monotonic() - effort.began, None)
 
 
 def weights(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:

@@ -115,7 +115,7 @@ Edge = tuple[int, int]
 
 def combined(names: Sequence[str], blankets: Sequence[Sequence[int]], rule: str) -> UndirectedGraph:
     """Join variables that are in each other's blankets ("and"), or one in the other's ("or")."""
-    check_rule(rule, RULES)
+    check.word(rule, "rule", RULES)
     return joined(names, edges_between(blankets, rule))
 
 
@@ -133,11 +133,6 @@ def joined(names: Sequence[str], edges: Iterable[Edge]) -> UndirectedGraph:
         adjacency[a].append(b)
         adjacency[b].append(a)
     return UndirectedGraph(names, adjacency)
-
-
-def check_rule(rule: str, known: Sequence[str]) -> None:
-    """Raise FishernetError when a rule is unknown."""
-    check.word(rule, "rule", known)
 
 
 CONTINUOUS: dict[str, Callable[..., Any]] = {"knn-mi": KnnTest, "fisher-z": FisherZ}
@@ -300,7 +295,7 @@ def markov_graph(
     >>> fn.learn.markov_graph(data, test="fisher-z").edges  # sees linear dependence only
     ()
     """
-    check_rule(rule, ("and", "or"))
+    check.word(rule, "rule", RULES)
     found = markov_blankets(
         X,
         test=test,

@@ -29,7 +29,7 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
-from fishernet.learn.markov_graph import Edge, check_rule, combined, edges_between, joined
+from fishernet.learn.markov_graph import Edge, combined, edges_between, joined
 from fishernet.learn.search import column_names, first_best, tie
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
@@ -124,7 +124,7 @@ def discrete_markov_graph(
     >>> fn.learn.discrete_markov_graph(table).neighbors("xray")
     ('either',)
     """
-    check_rule(rule, ("hc", "and", "or"))
+    check.word(rule, "rule", ("hc", "and", "or"))
     source = categorical_source(table)
     names = column_names(source)
     max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
@@ -295,7 +295,7 @@ def gaussian_graph(
     >>> fn.learn.gaussian_graph(X).edges
     (('v0', 'v1'), ('v1', 'v2'), ('v2', 'v3'))
     """
-    check_rule(rule, ("hc", "and", "or"))
+    check.word(rule, "rule", ("hc", "and", "or"))
     scatter = as_scatter(X, names)
     d = len(scatter.names)
     if scatter.n < 3:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Watch
@@ -177,8 +178,7 @@ def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any])
             raise FishernetError(f"{listed(options)} are for searches by name; give them to the object")
         drawing = seed is not None and hasattr(search, "seed")
         return dataclasses.replace(search, seed=number) if drawing else search  # type: ignore[type-var]
-    if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}", parameter="search")
+    check.word(search, "search", SEARCHES)
     for name in options:
         if name not in _fields(search):
             takers = listed(other for other in SEARCHES if name in _fields(other))
