@@ -37,7 +37,7 @@ from fishernet.data import Table, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.fit import check_smoothing, fit_conditionals
-from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, check_rule
+from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE
 from fishernet.learn.markov_graph import RULES as BLANKET_RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.structure import SEARCHES
@@ -343,7 +343,7 @@ class _Markov(Learner):
 
     def __init__(self, seed: int, test: str = "knn-mi", rule: str = "and", **options: Any) -> None:
         check.word(test, "test", TESTS)
-        check_rule(rule, BLANKET_RULES)
+        check.word(rule, "rule", BLANKET_RULES)
         for name in ("k", "permutations", "scheme"):
             if test != "knn-mi" and name in options:
                 raise FishernetError(f"--{name} is for --test knn-mi; it does not go with --test {test}")
