@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
 import pytest
 
 import fishernet as fn
@@ -222,3 +224,32 @@ def test_a_model_of_dates_is_saved_with_them(tmp_path: Path) -> None:
     net = fn.learn.bayesian_network({"day": PEOPLE["day"], "age": [age + 0.5 for age in PEOPLE["age"]]})
     fn.save(net, tmp_path / "m.json")
     assert fn.load(tmp_path / "m.json") == net
+
+
+# -------------------------------------------------------------------------------------------------------------- frames
+
+
+def test_columns_may_be_named_by_integers() -> None:
+    for frame in (pd.DataFrame({0: [1, 2], 1: ["x", "y"]}), {0: [1, 2], np.int64(1): ["x", "y"]}):
+        table = Table.from_frame(frame)
+        assert table.names == ("0", "1")
+        net = fn.learn.bayesian_network(frame)
+        np.testing.assert_array_equal(net.log_prob(frame), net.log_prob(table))
+
+
+def test_intervals_are_states_in_their_order() -> None:
+    cut = pd.cut(pd.Series([1, 5, 20, 7]), [0, 4, 10, 30])
+    table = Table.from_frame(pd.DataFrame({"x": cut}))
+    assert table.variables[0].states == ("(0, 4]", "(4, 10]", "(10, 30]")
+    assert table.column("x").tolist() == [0, 1, 2, 1]
+
+
+def test_whatever_speaks_arrow_comes_in_and_gets_out(tmp_path: Path) -> None:
+    plain = pa.table({"a": ["x", "y", "x"], "b": [0.5, 1.5, 2.5]})
+    table = Table.from_frame(plain)
+    pa.parquet.write_table(plain, tmp_path / "part.parquet")
+    for source in (plain.to_reader(), pa.dataset.dataset(tmp_path / "part.parquet"), plain.to_batches()[0]):
+        assert Table.from_frame(source) == table
+    assert pa.table(table) == table.to_frame()
+    assert pl.DataFrame(table).shape == (3, 2)
+    assert Table.from_frame(table) == table

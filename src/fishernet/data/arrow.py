@@ -324,6 +324,12 @@ def frame_columns(frame: Any, options: Options) -> Columns:
 def _narwhals_columns(frame: Any, options: Options) -> Columns:
     import narwhals.stable.v2 as nw
 
+    if (
+        hasattr(frame, "set_axis")
+        and hasattr(frame, "columns")
+        and not all(isinstance(name, str) for name in frame.columns)
+    ):
+        frame = frame.set_axis([_text_name(name) for name in frame.columns], axis=1)  # pandas takes any names
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -343,8 +349,10 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
 
 
 def _streamed(frame: Any) -> pa.Table | None:
-    """Return what speaks Arrow's interface for streams as a table; None where it does not, or is no frame."""
+    """Return a dataset, or what speaks Arrow's interface for streams, as a table; None where it is neither."""
     try:
+        if hasattr(frame, "to_table"):
+            return frame.to_table()
         return pa.table(frame) if hasattr(frame, "__arrow_c_stream__") else None
     except pa.ArrowInvalid:  # a series
         return None
@@ -361,6 +369,8 @@ def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
         try:
             array = series.to_arrow()
             column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+            if isinstance(getattr(column.type, "value_type", column.type), pa.ExtensionType):
+                raise pa.ArrowTypeError  # a type of pandas' own, as of intervals
             cells = cells_of(name, column, options.na_values, declared=declared)
             if is_categorical and not declared:  # older versions of polars hand over more labels than occur
                 return cells.coded.without(cells.coded.counts() == 0)
@@ -378,7 +388,13 @@ def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
 # -------------------------------------------------------------------------------------------- mappings of columns
 
 
-def _mapping_columns(frame: Mapping[str, Any], options: Options) -> Columns:
+def _text_name(name: Any) -> Any:
+    """Return an integer that names a column as text; other names as they are."""
+    return str(name) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name
+
+
+def _mapping_columns(frame: Mapping[Any, Any], options: Options) -> Columns:
+    frame = {_text_name(name): column for name, column in frame.items()}
     chosen = options.choose(list(frame))
     cells = [_column_cells(name, frame[name], options) for name in chosen]
     lengths = {column.name: column.n_rows for column in cells}
@@ -458,6 +474,8 @@ def _plain(name: str, row: int, cell: Any) -> Any:
         return None
     if isinstance(value, float) and math.isnan(value):
         return None
+    if type(value).__name__ == "Interval":  # of pandas.cut
+        return str(value)
     if not isinstance(value, str | int | float):
         where = f"row {row}" if row >= 0 else "among its categories"
         raise SchemaError(

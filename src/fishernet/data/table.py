@@ -316,6 +316,10 @@ class Table:
         """
         return table_of(self._variables, self._columns, self._n_rows, self._weights, weights)
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the table to whatever speaks Arrow's interface, as polars, DuckDB and pandas do."""
+        return self.to_frame().__arrow_c_stream__(requested_schema)
+
     # ------------------------------------------------------------------------------------------------ what it holds
 
     @property

@@ -129,7 +129,7 @@ def read_variable(fields: Fields) -> Any:
     """Return the `Variable` or the `Continuous` that the fields describe."""
     name = fields.text("name")
     if fields.has("continuous") and fields.truth("continuous"):
-        unit = fields.text("unit") if fields.has("unit") else None
+        unit: Any = fields.text("unit") if fields.has("unit") else None
         fields.end()
         with fields.checking():
             return Continuous(name, unit)
