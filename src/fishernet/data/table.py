@@ -34,7 +34,7 @@ from fishernet.data.cells import Columns
 from fishernet.data.describe import Description, described
 from fishernet.data.encode import Decision, discretized, encode, recode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, with_moments
+from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, of_numbers, with_moments
 from fishernet.data.variable import Column, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
@@ -447,6 +447,17 @@ class Table:
         Rows with a missing cell in a set are left out of it, and their weight told.
         """
         check_sets(sets, len(self._variables))
+        places = [v for v, variable in enumerate(self._variables) if variable.is_continuous]
+        mixed = [chosen for chosen in sets if not chosen or not set(chosen) <= set(places)]
+        found = dict(zip(mixed, self._counted(mixed), strict=True)) if mixed else {}
+        for chosen in sets:
+            if chosen not in found:
+                numbers = self.numbers if len(chosen) == len(places) else np.array([self._columns[v] for v in chosen])
+                found[chosen] = of_numbers(chosen, numbers, self._weights, complete=not self.has_missing)
+        return [found[chosen] for chosen in sets]
+
+    def _counted(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets with categorical members, whose rows the core counts."""
         fractions = self.has_fractions
         most_dense = most_dense_cells(self._n_rows if fractions else int(self.total))
         unit = self.weights_in_units[1] if fractions else 0.0
