@@ -161,8 +161,12 @@ def same_cells(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
 
 def is_stack(base: npt.NDArray[Any], rows: Sequence[npt.NDArray[Any]]) -> bool:
     """Whether some columns are the rows of an array, one after the other."""
-    return (
-        base.shape == (len(rows), len(rows[0]))
-        and base.flags.c_contiguous
-        and all(row.ctypes.data == whole.ctypes.data for row, whole in zip(rows, base, strict=True))
-    )
+    if base.shape != (len(rows), len(rows[0])) or not base.flags.c_contiguous:
+        return False
+    begin, step = _address(base), base.strides[0]
+    return all(_address(row) == begin + place * step for place, row in enumerate(rows))
+
+
+def _address(array: npt.NDArray[Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
