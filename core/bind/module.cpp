@@ -4,7 +4,7 @@
 
 NB_MODULE(_core, m) {
     // What a program still holds when it ends is no leak; developers may want to see it all the same.
-    nb::set_leak_warnings(std::getenv("FISHERNET_LEAKS") != nullptr);
+    nanobind::set_leak_warnings(std::getenv("FISHERNET_LEAKS") != nullptr);
     m.doc() = "The loops of fishernet, in C++; arguments are checked, messages are for developers.";
     fishernet::bind::bind_threads(m);
     fishernet::bind::bind_counts(m);
