@@ -109,19 +109,22 @@ def test_a_state_is_looked_up_as_a_cell_of_a_text_file_is(states: list[Any], tex
     assert (found, type(found)) == (state, type(state))
 
 
-@pytest.mark.parametrize("name", ["m.json", "m.JSON", "m.json.gz", "m.bif", "m.bif.gz"])
+@pytest.mark.parametrize("name", ["m.json", "m.JSON", "m.json.gz", "m.bif", "m.bif.gz", "m.xdsl"])
 def test_a_model_is_written_and_read_by_its_ending(tmp_path: Path, name: str) -> None:
     net = random_network(1, [3, 2, 4])
     write_model(net, tmp_path / name)
     assert read_model(tmp_path / name) == net
-    reader = fn.read_bif if "bif" in name else fn.load
-    assert reader(tmp_path / name) == net
+    assert fn.load(tmp_path / name) == net
 
 
 def test_endings(tmp_path: Path) -> None:
     names = {"a.json": ".json", "a.b.BIF": ".bif", "a.CSV.GZ": ".csv", "a": "", ".json": "", "a.gz": ""}
     assert {name: ending(Path(name)) for name in names} == names
-    with pytest.raises(fn.FileFormatError, match=r"x\.txt: a model is written to a file ending in \.json or \.bif"):
+    with pytest.raises(
+        fn.FileFormatError, match=r"x\.txt: a model is written to a file ending in \.json, \.bif, .* or \.graphml"
+    ):
         check_model_output(tmp_path / "x.txt")
-    with pytest.raises(fn.FileFormatError, match=r"a model is read from a file ending in \.json or \.bif"):
+    with pytest.raises(
+        fn.FileFormatError, match=r"a model is read from a file ending in \.json, \.bif, \.xdsl or \.uai"
+    ):
         read_model(tmp_path / "x.csv")

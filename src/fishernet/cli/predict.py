@@ -44,8 +44,9 @@ Codes = npt.NDArray[np.unsignedinteger[Any]]
 def predict(model: Path, table: Path, target: str, missing: str, unknown: str) -> Answer:
     """Print, for each row of TABLE, the most probable state of one variable and the probability of each of its states.
 
-    All other columns of MODEL (.json or .bif) must be there. The target's own need not; where it is, how well it was
-    predicted is said on stderr: accuracy, and log-loss in nats per row. The result is CSV, or JSON with --json.
+    All other columns of MODEL (.json, .bif, .xdsl or .uai) must be there. The target's own need not; where it is, how
+    well it was predicted is said on stderr: accuracy, and log-loss in nats per row. The result is CSV, or JSON with
+    --json.
 
     Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.
 

@@ -60,9 +60,9 @@ def select(
 ) -> Answer:
     """Choose the rows that stand best for TABLE, and say how many of its rows each stands for.
 
-    By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json or .bif) is as near as can be to that of
-    the whole table; by chi-square, each column on its own fits; random is what both have to beat. For these two MODEL
-    says only what the columns and their states are.
+    By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json, .bif, .xdsl or .uai) is as near as can
+    be to that of the whole table; by chi-square, each column on its own fits; random is what both have to beat. For
+    these two MODEL says only what the columns and their states are.
 
     The rows come with their position in the file, counted from 0, first, and the number of rows to which each is the
     nearest chosen one (stands_for) last. They are written as CSV to stdout, or to the FILE of -o by its ending: .csv,
