@@ -26,6 +26,7 @@ from tests.networks import random_network
         (["age=18,"], {"age": (18.0,)}),
         (["age=-0.5"], {"age": (-0.5,)}),
         (["age=1e3,2e3"], {"age": (1000.0, 2000.0)}),
+        (["4", "age=3"], {None: 4, "age": 3}),
     ],
 )
 def test_bins(texts: list[str], bins: Any) -> None:
@@ -36,8 +37,7 @@ def test_bins(texts: list[str], bins: Any) -> None:
     ("texts", "said"),
     [
         *(([text], "--bins takes N, COLUMN=N or COLUMN=CUT") for text in ("x", "age=", "age=x", "age=1,x", "4.5", "")),
-        (["4", "age=3"], "one number for all columns and others"),
-        (["4", "4"], "one number for all columns and others"),
+        (["4", "4"], "--bins says how many bins all other columns have twice"),
         (["age=4", "age=3"], "'age' twice"),
     ],
 )

@@ -37,7 +37,7 @@ from fishernet.data import Table, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.fit import check_smoothing, fit_conditionals
-from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, check_rule
+from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE
 from fishernet.learn.markov_graph import RULES as BLANKET_RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.structure import SEARCHES
@@ -343,7 +343,7 @@ class _Markov(Learner):
 
     def __init__(self, seed: int, test: str = "knn-mi", rule: str = "and", **options: Any) -> None:
         check.word(test, "test", TESTS)
-        check_rule(rule, BLANKET_RULES)
+        check.word(rule, "rule", BLANKET_RULES)
         for name in ("k", "permutations", "scheme"):
             if test != "knn-mi" and name in options:
                 raise FishernetError(f"--{name} is for --test knn-mi; it does not go with --test {test}")
@@ -463,7 +463,6 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
 @option.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
 @option.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
-@option.columns_option
 @option.reading_options("error", "drop", "state")
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
 @option.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")

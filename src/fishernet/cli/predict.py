@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions
 from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
-from fishernet.cli.options import Reading, missing_option, model_argument, read_known, table_argument
+from fishernet.cli.options import Reading, missing_option, model_argument, read_known, table_argument, text_options
 from fishernet.cli.terminal import Answer, answering, csv_line
 from fishernet.compare import Quality
 from fishernet.data import Variable
@@ -31,6 +31,7 @@ Codes = npt.NDArray[np.unsignedinteger[Any]]
 @model_argument
 @table_argument
 @click.option("--target", required=True, metavar="COLUMN", help="The variable to predict.")
+@text_options
 @missing_option("error", "state", "keep")
 @click.option(
     "--unknown",
