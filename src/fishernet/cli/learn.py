@@ -13,6 +13,7 @@ import click
 from fishernet import learn as library
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
+from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.cli import options as option
 from fishernet.cli.models import check_model_output, is_gaussian, write_model
@@ -31,6 +32,7 @@ from fishernet.cli.terminal import (
     progress_bar,
     seconds_words,
     shown,
+    summary_last,
 )
 from fishernet.compare import Likelihood, Quality, hold_out
 from fishernet.data import Table, categorical_source
@@ -90,14 +92,14 @@ class Learner(ABC):
     def text(self, facts: Facts) -> Iterator[str]:
         """Yield the facts as lines for people."""
         parts = f"{facts['training_rows']:,} to learn from, {facts['held_out_rows']:,} held out"
-        yield from aligned(
+        yield from summary_last(
             [
                 ("rows", f"{facts['rows']:,} ({parts})"),
                 ("variables", f"{len(facts['variables']):,}"),
                 *self.lines(facts),
                 ("parameters", f"{facts['parameters']:,}"),
                 (f"held-out {self.measure}", self.held_out_words(facts)),
-                *self.last_lines(facts, f", parameters fitted again on all {facts['rows']:,} rows"),
+                *self.last_lines(facts, f", parameters fitted again on all {several(facts['rows'], 'row')}"),
             ]
         )
 
@@ -106,7 +108,11 @@ class Learner(ABC):
         if not facts["held_out_rows"]:
             return "none, no rows were held out"
         impossible = facts.get("impossible_rows", 0)
-        told = f" ({impossible:,} rows have probability 0; --smoothing above 0 helps)" if impossible else ""
+        told = (
+            f" ({several(impossible, 'row has', 'rows have')} probability 0; --smoothing above 0 helps)"
+            if impossible
+            else ""
+        )
         fact = f"held_out_{self.measure.replace('-', '_')}_per_row"
         return f"{number(facts[fact])} per row{told}"
 
@@ -284,14 +290,14 @@ class _Dependency(Learner):
         ]
 
     def text(self, facts: Facts) -> Iterator[str]:
-        yield from super().text(facts)
-        yield ""
         yield "entropies in nats on the rows to learn from: of each variable X, and given its inputs"
         table = [("variable", "H(X)", "H(X|inputs)", "inputs")]
         for name, inputs in facts["inputs"].items():
             alone, given = facts["entropies"][name], facts["conditional_entropies"][name]
             table.append((shown(name), number(alone), number(given), ", ".join(map(shown, inputs))))
         yield from aligned(table)
+        yield ""
+        yield from super().text(facts)
 
 
 def entropies(table: Table, inputs: Sequence[Sequence[int]]) -> list[float]:
@@ -363,7 +369,7 @@ class _Markov(Learner):
 
     def text(self, facts: Facts) -> Iterator[str]:
         asked = f"{facts['test']}, alpha {facts['alpha']:g}, rule {facts['rule']}"
-        yield from aligned(
+        yield from summary_last(
             [
                 ("rows", f"{facts['rows']:,}"),
                 ("variables", f"{len(facts['variables']):,}"),

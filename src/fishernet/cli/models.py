@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.names import a
 from fishernet.cli.terminal import check_folder, ending
 from fishernet.files import load, read_bif, save, write_bif
 from fishernet.graphs import Dag, UndirectedGraph
+from fishernet.graphs.edges import graph_itself
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
 
 READERS: dict[str, Callable[[Path], Any]] = {".json": load, ".bif": read_bif}
@@ -28,7 +30,7 @@ CALLED = {
 
 def called(model: object) -> str:
     """Return what kind of model something is, in words."""
-    name = CALLED.get(type(model), f"a {type(model).__name__}")
+    name = CALLED.get(type(model), a(type(model).__name__))
     return "a Gaussian Bayesian network" if is_gaussian(model) and hasattr(model, "dag") else name
 
 
@@ -59,10 +61,8 @@ def is_dependency(model: object) -> bool:
 
 def graph_of(model: Any) -> Dag | UndirectedGraph | None:
     """Return the graph of a model, which may be one itself; None where it has none."""
-    if hasattr(model, "edges"):
-        return model  # type: ignore[no-any-return]
-    found: Dag | UndirectedGraph | None = getattr(model, "dag", getattr(model, "graph", None))
-    return found
+    found: Any = graph_itself(model)
+    return found if hasattr(found, "n_edges") else None
 
 
 def is_directed(graph: object) -> bool:

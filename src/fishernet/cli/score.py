@@ -196,15 +196,15 @@ def _text(facts: Facts) -> Iterator[str]:
         lines.append(("impossible rows", f"{facts['impossible_rows']:,}"))
     if "score" in facts:
         lines.append((f"{facts['score']} score of the graph", number(facts["score_value"])))
-    yield from aligned(lines)
     if "terms" in facts:
-        yield ""
         yield "the least likely cells (rows are counted from 0)"
         cells = [("row", "log-prob", "cell", "given")]
         for term in facts["terms"]:
             cell = f"{shown(term['variable'])} = {shown(term['state'])}"
             cells.append((str(term["row"]), number(term["log_probability"]), cell, shown_states(term["given"])))
         yield from aligned(cells)
+        yield ""
+    yield from aligned(lines)
 
 
 # -------------------------------------------------------------------------------------------------------- in folds
@@ -238,11 +238,11 @@ def _fold_text(facts: Facts) -> Iterator[str]:
     ]
     if facts["impossible_rows"]:
         lines.append(("impossible rows", f"{facts['impossible_rows']:,}"))
-    yield from aligned(lines)
-    yield ""
     table = [("fold", "rows", "held-out per row", "arcs", f"{facts['score']} score", "seconds")]
     for fold in facts["folds"]:
         held_out, value = number(fold["held_out_log_likelihood_per_row"]), number(fold["score_value"])
         counts = (f"{fold['rows']:,}", held_out, f"{fold['arcs']:,}", value, f"{fold['seconds']:.3f}")
         table.append((str(fold["fold"]), *counts))
     yield from aligned(table, right=True)
+    yield ""
+    yield from aligned(lines)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.io import replacing_text
-from fishernet.base.names import listed
+from fishernet.base.names import a, listed
 from fishernet.data import Variable
 from fishernet.files.bif_words import CUTS, ROWS, STATES, is_plain, state_labels, written_label, written_states
 from fishernet.files.networks import check_storable
@@ -70,7 +70,7 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     """
     if not hasattr(type(net), "dag"):
         instead = "; fishernet.save stores it as .json" if hasattr(type(net), "variables") else ""
-        raise SchemaError(f"a BIF file holds a BayesianNetwork, not a {type(net).__name__}{instead}")
+        raise SchemaError(f"a BIF file holds a BayesianNetwork, not {a(type(net).__name__)}{instead}")
     numbers = [variable.name for variable in net.variables if variable.is_continuous]
     if numbers:
         raise SchemaError(f"a BIF file holds variables with states, and {listed(numbers)} hold numbers; use .json")

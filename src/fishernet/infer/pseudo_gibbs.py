@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import positions
+from fishernet.base.names import positions, several
 from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State
@@ -152,7 +152,9 @@ def starting_states(
         rows = start.conform(variables)
         rows.require_complete("a start")
         if rows.n_rows not in (1, chains):
-            raise FishernetError(f"the start must have one row, or one for each of {chains} chains, not {rows.n_rows}")
+            raise FishernetError(
+                f"the start must have one row, or one for each of {several(chains, 'chain')}, not {rows.n_rows}"
+            )
         states[:] = np.stack([codes.astype(np.int32) for codes in rows.codes], axis=1)
     for v, code in scan.clamped.items():
         states[:, v] = code

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import a
 from fishernet.base.random import Seed
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.features import Features, Matrix
@@ -229,7 +230,7 @@ class FisherKernel(Algebra):
         return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
 
     def _no_groups(self) -> SchemaError:
-        return SchemaError(f"group probabilities are a Bayesian network's; a {type(self._model).__name__} has none")
+        return SchemaError(f"group probabilities are a Bayesian network's; {a(type(self._model).__name__)} has none")
 
     def _pair(self, X: Rows, Y: Rows | None) -> tuple[Any, Any]:
         """Return both as the model wants them; None for Y where it is X."""

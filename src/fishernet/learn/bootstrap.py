@@ -25,7 +25,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
@@ -94,8 +96,8 @@ MOST_DRAWN = 10  # times as many rows as are stored: up to here drawing them bea
 MAJORITY = 0.5
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class EdgeStrengths:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class EdgeStrengths(Framed):
     """In what share of the networks learned from samples of the rows each edge is, and which way it points.
 
     Examples
@@ -127,6 +129,13 @@ class EdgeStrengths:
     def __post_init__(self) -> None:
         for array in (self.strength, self.direction):
             array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        strong, edges = int((np.triu(self.strength) >= self.threshold).sum()), int((np.triu(self.strength) > 0).sum())
+        size = (
+            f"{several(len(self.names), 'variable')}, {several(edges, 'edge')} in any of {several(self.n, 'network')}"
+        )
+        return f"EdgeStrengths({size}, {strong:,} of them significant: strength {self.threshold:.3g} or more)"
 
     @property
     def threshold(self) -> float:

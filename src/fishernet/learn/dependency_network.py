@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
 from fishernet.data import Table, categorical_source
@@ -61,8 +62,8 @@ class Node:
     finished: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class InputsFound:
+@dataclass(frozen=True, eq=False, repr=False)
+class InputsFound(Framed):
     """The inputs that a search chose for every variable.
 
     Attributes
@@ -91,6 +92,11 @@ class InputsFound:
     n_scores: int
     steps: int
     seconds: float
+
+    def __repr__(self) -> str:
+        size = f"{several(len(self.names), 'variable')}, {several(sum(map(len, self.inputs)), 'input')}"
+        work = f"{several(self.steps, 'step')}, {several(self.n_scores, 'local score')}, {self.seconds:.2f} s"
+        return f"InputsFound({size}, score {float(self.scores.sum()):,.4f}; {work})"
 
     def to_frame(self) -> pa.Table:
         """Return one row a variable, with its inputs' names and its score, as a pyarrow Table."""

@@ -26,8 +26,9 @@ import numpy as np
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.data import Source, Table, as_source
@@ -158,8 +159,8 @@ DISCRETE: dict[str, Callable[..., Any]] = {"g-squared": GSquared, "chi-squared":
 SEARCHES = {"iamb": False, "inter-iamb": True}  # whether additions and removals are interleaved
 
 
-@dataclass(frozen=True)
-class BlanketsFound:
+@dataclass(frozen=True, repr=False)
+class BlanketsFound(Framed):
     """The Markov blanket of every variable, and how they were found."""
 
     names: tuple[str, ...]
@@ -174,6 +175,10 @@ class BlanketsFound:
     """How long it took."""
     seed: int | None
     """The seed that gives the same again; None where nothing was drawn."""
+
+    def __repr__(self) -> str:
+        edges = f"{self.graph().n_edges:,} to {several(self.graph('or').n_edges, 'edge')}"
+        return f"BlanketsFound({several(len(self.names), 'variable')}, {edges}; {several(self.n_tests, 'test')})"
 
     def graph(self, rule: str = "and") -> UndirectedGraph:
         """Return the graph that joins variables in each other's blankets ("and") or one in the other's ("or")."""

@@ -17,7 +17,9 @@ import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base import check
+from fishernet.base.display import Framed, page
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import several
 from fishernet.base.progress import Watch
 from fishernet.data import Source
 from fishernet.graphs import Dag
@@ -106,8 +108,8 @@ class Step:
     gain: float
 
 
-@dataclass(frozen=True)
-class SearchResult:
+@dataclass(frozen=True, repr=False)
+class SearchResult(Framed):
     """What a search found.
 
     Attributes
@@ -135,6 +137,15 @@ class SearchResult:
     finished: bool
     seconds: float
     seed: int | None = None
+
+    def __repr__(self) -> str:
+        size = f"{several(len(self.dag.names), 'variable')}, {several(self.dag.n_edges, 'arc')}"
+        work = f"{several(len(self.steps), 'step')}, {several(self.n_scores, 'local score')}"
+        end = "finished" if self.finished else "stopped by the time limit"
+        return f"SearchResult({size}, score {self.score:,.4f}; {work}, {self.seconds:.2f} s, {end})"
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), self.dag._repr_html_())
 
     def to_frame(self) -> pa.Table:
         """Return the steps, one row each, as a pyarrow Table."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base.names import several
 from fishernet.base.random import Seed, generator
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
@@ -350,7 +351,8 @@ class HiddenMarkovModel(Value):
     def __repr__(self) -> str:
         extras = [word for word, there in (("final", self.final), ("empty", self.empty)) if there is not None]
         more = "".join(f", {word}" for word in extras)
-        return f"HiddenMarkovModel({self.n_states} states, {len(self.alphabet)} symbols{more})"
+        size = f"{several(self.n_states, 'state')}, {several(len(self.alphabet), 'symbol')}"
+        return f"HiddenMarkovModel({size}{more})"
 
 
 def _normalized(rows: npt.ArrayLike) -> Numbers:
