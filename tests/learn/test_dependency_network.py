@@ -60,7 +60,7 @@ def assert_fitted(dn: fn.DependencyNetwork, table: fn.Table, inputs: Inputs, *, 
 
 @settings(max_examples=60)
 @given(tables(most_variables=5, most_rows=200), st.sampled_from(["bic", "aic", "loglik"]))
-def test_every_variable_is_learned_by_algorithm_6(table: fn.Table, name: str) -> None:
+def test_every_variable_is_learned_by_algorithm_6(table: fn.Table, name: Any) -> None:
     found = fn.learn.local_structure(table, score=name)
     expected = walked(table, name)
     assert found.inputs == tuple(inputs for inputs, _, _ in expected)
@@ -120,7 +120,7 @@ def test_nothing_is_learned_from_no_rows_one_column_or_constants() -> None:
 
 @settings(max_examples=40)
 @given(tables(most_variables=5, most_rows=150), st.sampled_from(["mdl", "aic"]))
-def test_candidates_are_counted_as_table_4_does(table: fn.Table, name: str) -> None:
+def test_candidates_are_counted_as_table_4_does(table: fn.Table, name: Any) -> None:
     """Each variable alone, then n - 1 candidates an iteration, the last one that finds nothing included."""
     found = fn.learn.local_structure(table, score=name)
     expected = walked(table, name if name == "aic" else "bic")
@@ -159,7 +159,7 @@ def test_the_frame_names_the_inputs() -> None:
 
 @settings(max_examples=40)
 @given(tables(most_variables=5, most_rows=150), st.sampled_from(["mdl", "aic", "loglik"]))
-def test_tabu_is_never_worse_than_greedy(table: fn.Table, name: str) -> None:
+def test_tabu_is_never_worse_than_greedy(table: fn.Table, name: Any) -> None:
     greedy = fn.learn.local_structure(table, score=name)
     tabu = fn.learn.local_structure(table, score=name, search="tabu")
     assert (tabu.scores >= greedy.scores - 1e-9).all()
@@ -200,7 +200,7 @@ def test_the_last_step_takes_everything_where_that_is_better() -> None:
 
 @settings(max_examples=40)
 @given(tables(most_variables=5, most_rows=150), st.sampled_from(["bic", "aic"]))
-def test_the_last_step_changes_nothing_else(table: fn.Table, name: str) -> None:
+def test_the_last_step_changes_nothing_else(table: fn.Table, name: Any) -> None:
     plain = fn.learn.local_structure(table, score=name)
     last = fn.learn.local_structure(table, score=name, last_step=True)
     n = len(table.variables)
@@ -305,7 +305,7 @@ def test_what_is_learned_ends_near_the_data() -> None:
 
 @pytest.mark.parametrize("search", ["greedy", "tabu"])
 @pytest.mark.parametrize("score", ["mdl", "aic"])
-def test_a_source_of_counts_gives_what_its_table_gives(score: str, search: str) -> None:
+def test_a_source_of_counts_gives_what_its_table_gives(score: Any, search: Any) -> None:
     table = random_table(5, 900, [2, 3, 4, 2, 2, 30])
     found, expected = (fn.learn.local_structure(d, score=score, search=search) for d in (halves(table), table))
     assert found.inputs == expected.inputs
@@ -358,7 +358,7 @@ def test_progress_is_told_and_may_stop() -> None:
         ({"max_inputs": 1.5}, "max_inputs"),
         ({"max_inputs": True}, "max_inputs"),
         ({"seed": -1}, "seed"),
-        ({"no_such_option": 1}, "does not take these options"),
+        ({"no_such_option": 1}, "neither this function nor the"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
@@ -386,7 +386,7 @@ def test_missing_cells_and_empty_tables_are_refused() -> None:
 
 @pytest.mark.parametrize("search", ["greedy", "tabu"])
 @pytest.mark.parametrize("max_cells", [8, 12, 40])
-def test_conditionals_have_no_more_cells_than_may_be(search: str, max_cells: int) -> None:
+def test_conditionals_have_no_more_cells_than_may_be(search: Any, max_cells: int) -> None:
     table = random_table(3, 300, [2, 3, 2, 4, 3])
     found = fn.learn.local_structure(table, score="loglik", search=search, max_cells=max_cells, last_step=True)
     for child, inputs in enumerate(found.inputs):

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import click
 
 from fishernet import learn as library
-from fishernet.base import check
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress
+from fishernet.base.vocabulary import Rule, spelled, word
 from fishernet.cli import options as option
 from fishernet.cli.models import check_model_output, is_gaussian, write_model
 from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
@@ -38,8 +38,8 @@ from fishernet.compare import Likelihood, Quality, hold_out
 from fishernet.data import Table, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
-from fishernet.learn.fit import check_smoothing, fit_conditionals
-from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, check_rule
+from fishernet.learn.fitting import check_smoothing, fit_conditionals
+from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE
 from fishernet.learn.markov_graph import RULES as BLANKET_RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.structure import SEARCHES
@@ -348,12 +348,12 @@ class _Markov(Learner):
     kept = "edges"
 
     def __init__(self, seed: int, test: str = "knn-mi", rule: str = "and", **options: Any) -> None:
-        check.word(test, "test", TESTS)
-        check_rule(rule, BLANKET_RULES)
+        test = word(test, "test", TESTS)
+        self.rule: Rule = word(rule, "rule", BLANKET_RULES)
         for name in ("k", "permutations", "scheme"):
             if test != "knn-mi" and name in options:
                 raise FishernetError(f"--{name} is for --test knn-mi; it does not go with --test {test}")
-        self.rule, self.numbers = rule, f"--test {test}" if test in CONTINUOUS else ""
+        self.numbers = f"--test {test}" if test in CONTINUOUS else ""
         self.options: dict[str, Any] = {"test": test, "alpha": 0.05, "search": "iamb", "seed": seed, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
@@ -395,6 +395,7 @@ LEARNERS: dict[str, type[Learner]] = {
 
 def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     """Return the learner of a kind with the options that were given; raise FishernetError when it takes one not."""
+    given = given | {name: spelled(given[name]) for name in ("score", "search") if name in given}
     fractional = given.get("score") == FRACTIONAL
     if fractional and kind != "bn":
         numbers = f"{_Bayesian.called} of numbers"
@@ -409,6 +410,14 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     return learner
 
 
+class Kind(click.Choice):  # type: ignore[type-arg]
+    """A kind of model, however it is spelled."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the kind as it is spelled here."""
+        return str(super().convert(spelled(value), param, ctx))
+
+
 @click.command(short_help="Learn a network or a graph from a table.")
 @option.table_argument
 @click.option(
@@ -418,7 +427,7 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
 @click.option(
     "--model",
     "kind",
-    type=click.Choice([kind for kind in LEARNERS if kind != FRACTIONAL]),
+    type=Kind([kind for kind in LEARNERS if kind != FRACTIONAL]),
     default="bn",
     show_default=True,
     help="A Bayesian network (bn), a dependency network (dn), a Bayesian network of a simple form, or an undirected "

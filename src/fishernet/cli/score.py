@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
+from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
 from fishernet.cli import options as option
 from fishernet.cli.models import is_bayesian, is_dependency, is_gaussian
@@ -21,7 +22,7 @@ from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
 from fishernet.learn.structure import SEARCHES
 from fishernet.models import BayesianNetwork, DependencyNetwork
-from fishernet.scores import SCORES, SCORES_OF_NUMBERS
+from fishernet.scores import SCORES, SCORES_OF_NUMBERS, named_score
 from fishernet.scores import score as graph_score
 
 CELLS_AT_ONCE = 2**22
@@ -89,6 +90,7 @@ def score(
       fishernet score patients.csv --folds 10 --score aic
     """  # noqa: D301
     check.integer(top, "top", least=1)
+    score = None if score is None else spelled(score)
     reading = Reading.out_of(options)
     learning = taken(options)
     if folds is None:
@@ -138,7 +140,7 @@ def _under_model(
     if score is not None:
         graph: Any = models.graph_of(network)
         known = Scatter.from_data(data) if is_gaussian(network) else data
-        facts |= {"score": score, "score_value": graph_score(graph, known, score)}
+        facts |= {"score": score, "score_value": graph_score(graph, known, named_score(score))}
     if top:
         facts["terms"] = least_likely(network, data, top)
     if rows:

@@ -36,7 +36,7 @@ import numpy as np
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
 from fishernet.base.io import replacing_text
 from fishernet.base.names import several
-from fishernet.base.progress import Progress
+from fishernet.base.progress import Call
 from fishernet.data import Table, write_table
 from fishernet.data.writing import FORMATS
 
@@ -338,7 +338,7 @@ def _forget_stdout(error: BaseException) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar() -> Iterator[Call]:
     """Yield ``progress(what, done, total)``, which shows a bar on stderr where that is a terminal, wiped at the end."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda what, done, total: None  # noqa: ARG005

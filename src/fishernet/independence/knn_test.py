@@ -20,6 +20,7 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.base.vocabulary import word
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
 from fishernet.independence.contingency import PermutationResult
@@ -178,7 +179,7 @@ class Plan:
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        check.word(self.scheme, "scheme", SCHEMES)
+        object.__setattr__(self, "scheme", word(self.scheme, "scheme", SCHEMES))
         number = self.permutations
         if not isinstance(number, np.ndarray) and (isinstance(number, bool) or number < 1):
             message = f"permutations must be a positive integer or row orders (T, n), got {number!r}"

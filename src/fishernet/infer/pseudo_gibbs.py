@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions, several
 from fishernet.base.random import Seed, draw_count, generator, stream_key
+from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State
 from fishernet.infer.evidence import Evidence
@@ -41,7 +41,7 @@ class Scan:
     @classmethod
     def of(cls, variables: Sequence[Variable], scan: str, given: Mapping[str, State] | None, weights: Weights) -> Scan:
         """Check what a user asks for."""
-        check.word(scan, "scan", SCANS)
+        scan = word(scan, "scan", SCANS)
         if not variables:
             raise SchemaError("the network has no variables, so there is nothing to sample")
         clamped = clamped_codes(variables, given)

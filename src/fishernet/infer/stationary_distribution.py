@@ -58,8 +58,8 @@ def stationary(
         an estimate, steps go on until the estimated distance is a tenth of it, or rounding hides the rest.
     max_steps : int
         Applications of the operator before it is given up.
-    progress : callable, optional
-        ``progress(what, done, None)``, in applications of the operator.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, None)``, in applications of the operator.
 
     Returns
     -------

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.base.random import Seed
+from fishernet.base.vocabulary import MetricName, word
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.kernel import Algebra
@@ -104,7 +105,7 @@ class FisherKernel(Algebra):
         self,
         model: Any,
         *,
-        metric: str = "invariant",
+        metric: MetricName = "invariant",
         reference: Rows | None = None,
         group_probabilities: str | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
@@ -114,8 +115,7 @@ class FisherKernel(Algebra):
         cutoff: float | None = None,
     ) -> None:
         _check_model(model)
-        if metric not in METRICS:
-            raise SchemaError(f"unknown metric {metric!r}; known are {', '.join(map(repr, METRICS))}")
+        metric = word(metric, "metric", METRICS, error=SchemaError)
         if reference is not None and metric != "empirical":
             raise SchemaError(f"reference rows are for the metric 'empirical'; {metric!r} takes none")
         if reference is None and metric == "empirical":

@@ -19,11 +19,12 @@ from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator
+from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
-from fishernet.learn.bootstrap import repeat_runs, reusable
-from fishernet.learn.fit import check_smoothing, parameters
+from fishernet.learn.fitting import check_smoothing, parameters
+from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
 from fishernet.learn.structure import structure
 from fishernet.scores import Score
@@ -106,8 +107,8 @@ def cross_validate(
     table: Table,
     *,
     folds: int = 10,
-    score: str | Score = "bic",
-    search: str = "order",
+    score: ScoreName | Score = "bic",
+    search: SearchName = "order",
     smoothing: float | str = 1.0,
     ess: float | None = None,
     seed: Seed = None,
@@ -127,11 +128,11 @@ def cross_validate(
         How each structure is learned, as for `fishernet.learn.structure`. A time limit (max_seconds) is one for each
         fold.
     smoothing, ess
-        How its parameters are fitted, as for `fishernet.learn.fit`.
+        How its parameters are fitted, as for `fishernet.learn.parameters`.
     seed : None, int or numpy.random.Generator
         An int gives the same folds to every setting, so that they can be compared row by row.
-    progress : callable, optional
-        ``progress("cross-validating", folds done, folds)``.
+    progress : callable or True, optional
+        True for a bar, or ``progress("cross-validating", folds done, folds)``.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +26,14 @@ import pyarrow as pa
 
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed, several
+from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
+from fishernet.base.vocabulary import InputSearchName, ScoreName, word
 from fishernet.data import Table, categorical_source
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
-from fishernet.learn.fit import check_smoothing, fit_conditionals
+from fishernet.learn.fitting import check_smoothing, fit_conditionals
 from fishernet.learn.rules import MAX_CELLS, Rules
 from fishernet.learn.search import Scorer, score_in_parts
 from fishernet.models import DependencyNetwork, TreeConditional
@@ -390,8 +391,8 @@ SEARCHES = {"greedy": InputSearch(), "tabu": InputSearch(patience=10, tenure=5)}
 def local_structure(
     table: Any,
     *,
-    score: str | Score = "mdl",
-    search: str = "greedy",
+    score: ScoreName | Score = "mdl",
+    search: InputSearchName = "greedy",
     max_inputs: int | None = None,
     max_cells: float | None = MAX_CELLS,
     last_step: bool = False,
@@ -420,8 +421,8 @@ def local_structure(
         convergence to the true distribution (P2, 4.3) and hardly ever happens.
     seed : None, int or numpy.random.Generator
         For searches that draw; these do not.
-    progress : callable, optional
-        ``progress(what, done, None)``, in iterations.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, None)``, in iterations.
     **options
         The score's own hyperparameters.
 
@@ -447,8 +448,7 @@ def local_structure(
     source = categorical_source(table)
     if not source.variables:
         raise SchemaError("the table has no columns to learn from")
-    if search not in SEARCHES:
-        raise FishernetError(f"unknown search {search!r}; there are {listed(SEARCHES)}", parameter="search")
+    search = word(search, "search", SEARCHES)
     most = checked_most(max_inputs)
     rules = Rules.of(
         [variable.name for variable in source.variables],
@@ -457,16 +457,16 @@ def local_structure(
         max_cells=max_cells,
     )
     scorer = LocalScores(source, named_score(score, **options))
-    chosen = replace(SEARCHES[search], last_step=bool(last_step))
-    return chosen.run(scorer, rules, Watch(progress, "choosing inputs"))
+    how = replace(SEARCHES[search], last_step=bool(last_step))
+    return how.run(scorer, rules, Watch(progress, "choosing inputs"))
 
 
 def dependency_network(
     table: Any,
     *,
-    score: str | Score = "mdl",
-    inputs: str = "direct",
-    search: str = "greedy",
+    score: ScoreName | Score = "mdl",
+    inputs: Literal["direct", "tree"] = "direct",
+    search: InputSearchName = "greedy",
     max_inputs: int | None = None,
     max_cells: float | None = MAX_CELLS,
     smoothing: float | str = "zeros",

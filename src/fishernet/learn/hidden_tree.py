@@ -115,8 +115,8 @@ def hidden_tree_fit(
     start : HiddenTree, optional
         Where to begin, instead of at random: it fixes tree, states, alphabet, tables, arities and zeros.
     seed : None, int or numpy.random.Generator
-    progress : callable, optional
-        ``progress(what, done, total)``, in steps.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in steps.
 
     Returns
     -------

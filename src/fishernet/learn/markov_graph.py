@@ -16,10 +16,11 @@ From a blanket a variable to one undirected graph.
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,13 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
+from fishernet.base.vocabulary import BlanketSearchName, Rule, TestName, refuse_options, word
 from fishernet.data import Source, Table, as_source
 from fishernet.data.matching import frame_names, is_frame
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
 from fishernet.independence.contingency import Answer
+from fishernet.independence.knn_test import Plan
 
 Blanket = tuple[int, ...]
 
@@ -129,7 +132,7 @@ Edge = tuple[int, int]
 
 def combined(names: Sequence[str], blankets: Sequence[Sequence[int]], rule: str) -> UndirectedGraph:
     """Join variables that are in each other's blankets ("and"), or one in the other's ("or")."""
-    check_rule(rule, RULES)
+    rule = word(rule, "rule", RULES)
     return joined(names, edges_between(blankets, rule))
 
 
@@ -147,11 +150,6 @@ def joined(names: Sequence[str], edges: Iterable[Edge]) -> UndirectedGraph:
         adjacency[a].append(b)
         adjacency[b].append(a)
     return UndirectedGraph(names, adjacency)
-
-
-def check_rule(rule: str, known: Sequence[str]) -> None:
-    """Raise FishernetError when a rule is unknown."""
-    check.word(rule, "rule", known)
 
 
 CONTINUOUS: dict[str, Callable[..., Any]] = {"knn-mi": KnnTest, "fisher-z": FisherZ}
@@ -180,7 +178,7 @@ class BlanketsFound(Framed):
         edges = f"{self.graph().n_edges:,} to {several(self.graph('or').n_edges, 'edge')}"
         return f"BlanketsFound({several(len(self.names), 'variable')}, {edges}; {several(self.n_tests, 'test')})"
 
-    def graph(self, rule: str = "and") -> UndirectedGraph:
+    def graph(self, rule: Rule = "and") -> UndirectedGraph:
         """Return the graph that joins variables in each other's blankets ("and") or one in the other's ("or")."""
         return combined(self.names, self.blankets, rule)
 
@@ -193,8 +191,8 @@ class BlanketsFound(Framed):
 def markov_blankets(
     X: Any,
     *,
-    test: str | IndependenceTest = "knn-mi",
-    search: str = "iamb",
+    test: TestName | IndependenceTest = "knn-mi",
+    search: BlanketSearchName = "iamb",
     alpha: float = 0.05,
     standardize: bool = True,
     max_blanket: int | None = None,
@@ -225,7 +223,7 @@ def markov_blankets(
     """
     began = time.monotonic()
     check.share(alpha, "alpha")
-    check.word(search, "search", SEARCHES)
+    search = word(search, "search", SEARCHES)
     if max_blanket is not None:
         check.integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
@@ -246,9 +244,9 @@ def markov_blankets(
 def markov_graph(
     X: Any,
     *,
-    test: str | IndependenceTest = "knn-mi",
-    rule: str = "and",
-    search: str = "iamb",
+    test: TestName | IndependenceTest = "knn-mi",
+    rule: Rule = "and",
+    search: BlanketSearchName = "iamb",
     alpha: float = 0.05,
     standardize: bool = True,
     max_blanket: int | None = None,
@@ -282,8 +280,8 @@ def markov_graph(
     names : sequence of str, optional
         Of the columns of an array (otherwise v0, v1, ...); of a frame, those that are taken.
     seed : None, int or numpy.random.Generator
-    progress : callable, optional
-        ``progress(what, done, total)``, in variables.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in variables.
     **options
         "knn-mi": ``k=5``, ``permutations=200``, ``scheme="local"``, ``k_perm=5``, ``skip_below=None``,
         ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`, which says why the
@@ -315,7 +313,7 @@ def markov_graph(
     >>> fn.learn.markov_graph(data, test="fisher-z").edges  # sees linear dependence only
     ()
     """
-    check_rule(rule, ("and", "or"))
+    rule = word(rule, "rule", RULES)
     found = markov_blankets(
         X,
         test=test,
@@ -345,20 +343,20 @@ def _test_of(
         if options:
             raise FishernetError(f"options {listed(options)} go with a test's name; this test is made already")
         return _names_of(X, names), test
-    if test in DISCRETE:
+    named: str = word(test, "test", [*CONTINUOUS, *DISCRETE])
+    if named in DISCRETE:
         if options:
-            raise FishernetError(f"test {test!r} takes no options, got {listed(options)}")
+            raise FishernetError(f"test {named!r} takes no options, got {listed(options)}")
         counted = _counted(X, names)
-        how = DISCRETE[test](counted)
-    elif test in CONTINUOUS:
-        if test == "knn-mi":
-            options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
-        try:
-            how = CONTINUOUS[test](X, names=names, **options)
-        except TypeError as error:
-            raise FishernetError(f"test {test!r} does not take these options: {error}") from None
+        how = DISCRETE[named](counted)
     else:
-        raise FishernetError(f"unknown test {test!r}; there are {listed([*CONTINUOUS, *DISCRETE])}", parameter="test")
+        if named == "knn-mi":
+            options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
+        own = inspect.signature(CONTINUOUS[named]).parameters.keys() - {"X", "names", "as_knn_test"}
+        if named == "knn-mi":
+            own |= {field.name for field in fields(Plan)}
+        refuse_options(options, own, f"the test {named!r}")
+        how = CONTINUOUS[named](X, names=names, **options)
     return how.names, how
 
 

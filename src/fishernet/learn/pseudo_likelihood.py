@@ -34,10 +34,11 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter
+from fishernet.base.vocabulary import ClimbingRule, ScoreName, word
 from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
-from fishernet.learn.markov_graph import Edge, check_rule, combined, edges_between, joined
+from fishernet.learn.markov_graph import Edge, combined, edges_between, joined
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
 
@@ -79,12 +80,14 @@ DiscreteBlanket = tuple[int, ...]
 Family = tuple[int, DiscreteBlanket]
 Array = npt.NDArray[np.float64]
 
+RULES = ("hc", "and", "or")
+
 
 def discrete_markov_graph(
     table: Any,
     *,
-    score: str | Score = "bdeu",
-    rule: str = "hc",
+    score: ScoreName | Score = "bdeu",
+    rule: ClimbingRule = "hc",
     prior: Prior = False,
     max_blanket: int | None = None,
     progress: Progress | None = None,
@@ -107,8 +110,8 @@ def discrete_markov_graph(
         a probability of unknown size; True is (1/2, 1/2, n_variables - 1).
     max_blanket : int, optional
         At most this many members a blanket.
-    progress : callable, optional
-        ``progress(what, done, None)``, in scores.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, None)``, in scores.
     **options
         The score's own hyperparameters.
 
@@ -143,7 +146,7 @@ def discrete_markov_graph(
     >>> fn.learn.discrete_markov_graph(table).neighbors("xray")
     ('either',)
     """
-    check_rule(rule, ("hc", "and", "or"))
+    rule = word(rule, "rule", RULES)
     source = categorical_source(table)
     names = [variable.name for variable in source.variables]
     if not names:
@@ -274,7 +277,7 @@ Blanket = list[int]
 def gaussian_graph(
     X: Any,
     *,
-    rule: str = "hc",
+    rule: ClimbingRule = "hc",
     prior: Prior = True,
     center: bool = True,
     names: Iterable[str] | None = None,
@@ -299,8 +302,8 @@ def gaussian_graph(
         Whether the columns' means are taken off. Either way n is the number of rows.
     names : sequence of str, optional
         Of the columns of an array; of a frame, those that are taken, in this order.
-    progress : callable, optional
-        ``progress(what, done, total)``, in columns.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in columns.
 
     Returns
     -------
@@ -341,7 +344,7 @@ def gaussian_graph(
     >>> fn.learn.gaussian_graph(X).edges
     (('v0', 'v1'), ('v1', 'v2'), ('v2', 'v3'))
     """
-    check_rule(rule, ("hc", "and", "or"))
+    rule = word(rule, "rule", RULES)
     scatter = as_scatter(X, names)
     d = len(scatter.names)
     if scatter.n < 3:

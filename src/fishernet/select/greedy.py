@@ -264,8 +264,8 @@ def greedy_mmd(
         How many random subsets that is the best of.
     seed : None, int or numpy.random.Generator
         For the random subsets.
-    progress : callable, optional
-        ``progress(what, done, total)``, in positions visited.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in positions visited.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, generator
 from fishernet.base.value import Value
+from fishernet.base.vocabulary import word
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
 from fishernet.models.sequences.hmm_counts import (
     ExpectedCounts,
@@ -249,10 +250,8 @@ class HiddenMarkovModel(Value):
         ZeroProbabilityError
             When a string is impossible.
         """
-        if method == "posterior":
+        if word(method, "method", ("viterbi", "posterior"), error=SchemaError) == "posterior":
             return [share.argmax(axis=1).astype(np.int32) for share in self.posterior(strings)]
-        if method != "viterbi":
-            raise SchemaError(f"unknown method {method!r}; there are 'viterbi' and 'posterior'")
         encoded = self.alphabet.encode(strings)
         states = best_states(self.parameters, encoded)
         return [states[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]

@@ -30,6 +30,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
@@ -73,8 +74,8 @@ def repeat_runs(
         ``run(number, progress)``; it passes this progress on to its search, so that a long run is not a silent one.
     what : str
         What is being done, for the progress.
-    progress : callable, optional
-        ``progress(what, runs done, n)``.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, runs done, n)``.
 
     Raises
     ------
@@ -221,8 +222,8 @@ def edge_strengths(
     table: Table,
     n: int = 200,
     *,
-    score: str | Score = "bic",
-    search: str = "hill-climb",
+    score: ScoreName | Score = "bic",
+    search: SearchName = "hill-climb",
     seed: Seed = None,
     progress: Progress | None = None,
     **as_dag: Any,
@@ -239,8 +240,8 @@ def edge_strengths(
         As for `structure`. A time limit (max_seconds) is one for each search.
     seed : None, int or numpy.random.Generator
         Sample b depends on the seed and b alone, so the first samples of more are the same.
-    progress : callable, optional
-        ``progress("learning from samples", samples done, n)``.
+    progress : callable or True, optional
+        True for a bar, or ``progress("learning from samples", samples done, n)``.
 
     Returns
     -------
