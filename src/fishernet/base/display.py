@@ -16,6 +16,7 @@ import numpy as np
 from fishernet.base.names import cut, several
 
 MOST_ITEMS = 6  # of a sequence in a repr
+SHORT = 8  # characters of a number that is shown whole
 LONGEST = 100  # characters of one item in a repr
 MOST_ROWS, MOST_COLUMNS = 10, 12  # of a table in HTML
 LONGEST_CELL = 60  # characters of a cell in HTML
@@ -25,7 +26,8 @@ MOST_DRAWN = 100  # variables of a graph that is drawn in a notebook
 def brief(value: object) -> str:
     """Return a value as a repr shows it inside: the first items of what is long, the shape of a large array."""
     if isinstance(value, float | np.floating):
-        return min(repr(float(value)), f"{value:.6g}", key=len)
+        shown = repr(float(value))
+        return shown if len(shown) <= SHORT else f"{value:.6g}"
     if isinstance(value, np.ndarray):
         if value.ndim == 1:
             return f"[{_first(map(brief, value[: MOST_ITEMS + 1].tolist()), len(value))}]"
