@@ -1,6 +1,10 @@
+#include <cstdlib>
+
 #include "bind/arrays.hpp"
 
 NB_MODULE(_core, m) {
+    // What a program still holds when it ends is no leak; developers may want to see it all the same.
+    nanobind::set_leak_warnings(std::getenv("FISHERNET_LEAKS") != nullptr);
     m.doc() = "The loops of fishernet, in C++; arguments are checked, messages are for developers.";
     fishernet::bind::bind_threads(m);
     fishernet::bind::bind_counts(m);

@@ -32,10 +32,26 @@ def test_every_kind_of_model_is_converted(tmp_path: Path, model: Any, counts: di
     assert text == f"{tmp_path / 'back.json'}: a model of {counts['variables']} variables\n"
 
 
-def test_a_model_comes_back_from_bif(model: Path, tmp_path: Path) -> None:
-    good("convert", model, tmp_path / "m.bif.gz")
-    good("convert", tmp_path / "m.bif.gz", tmp_path / "back.json")
+@pytest.mark.parametrize("name", ["m.bif.gz", "m.xdsl"])
+def test_a_model_comes_back_from_formats_of_others(model: Path, tmp_path: Path, name: str) -> None:
+    good("convert", model, tmp_path / name)
+    good("convert", tmp_path / name, tmp_path / "back.json")
     assert fn.load(tmp_path / "back.json") == fn.load(model)
+
+
+def test_a_network_of_numbered_variables_comes_back_from_uai(tmp_path: Path) -> None:
+    net = fn.MarkovNetwork([fn.Variable("x0", [0, 1])], [(["x0"], [0.0, 3.0])])
+    good("convert", saved(net, tmp_path), tmp_path / "m.uai")
+    facts = facts_of("convert", tmp_path / "m.uai", tmp_path / "back.json")
+    assert (facts["variables"], facts["factors"]) == (1, 1)
+    assert fn.load(tmp_path / "back.json") == net
+
+
+@pytest.mark.parametrize(("model", "counts"), MODELS)
+def test_the_graph_of_every_kind_of_model_is_drawn(tmp_path: Path, model: Any, counts: dict[str, int]) -> None:
+    good("convert", saved(model, tmp_path), tmp_path / "m.dot")
+    text = (tmp_path / "m.dot").read_text(encoding="utf-8")
+    assert text.count("->") + text.count("--") == counts.get("arcs", counts.get("edges", 1))
 
 
 @pytest.mark.parametrize("name", ["t.tsv", "t.csv.gz", "t.parquet", "t.arrow"])

@@ -27,6 +27,7 @@ from tests.cli.running import (
 )
 
 WORDS = {  # MODEL and TABLE stand for files
+    "describe": "describe TABLE",
     "learn": "learn TABLE",
     "learn-dn": "learn TABLE --model dn",
     "learn-chow-liu": "learn TABLE --model chow-liu",
@@ -49,7 +50,18 @@ OF_A_MODEL = [name for name, words in WORDS.items() if "MODEL" in words]
 OF_A_TABLE = [name for name, words in WORDS.items() if "TABLE" in words]
 OF_BOTH = [name for name in OF_A_TABLE if name in OF_A_MODEL]
 TIMED = ("score-folds",)  # which print how long they took
-COMMANDS = ["learn", "score", "sample", "predict", "query", "select", "similar", "compare-graphs", "convert"]
+COMMANDS = [
+    "describe",
+    "learn",
+    "score",
+    "sample",
+    "predict",
+    "query",
+    "select",
+    "similar",
+    "compare-graphs",
+    "convert",
+]
 
 
 @pytest.fixture
@@ -219,7 +231,7 @@ def test_a_model_that_cannot_be_read_is_named(model: Path, table: Path, name: st
     message = refused(*words(name, absent, table))
     assert str(absent) in message
     assert "no such file" in message
-    assert ".json or .bif" in refused(*words(name, model.with_name("model.txt"), table))
+    assert ".json, .bif, .xdsl or .uai" in refused(*words(name, model.with_name("model.txt"), table))
     written(model, model.read_text(encoding="utf-8")[:60])
     assert str(model) in refused(*words(name, model, table))
 

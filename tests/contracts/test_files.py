@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -17,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.files import bif_writer, read_newicks
+from fishernet.files import bif_writer, read_newicks, read_uai, read_xdsl
+from fishernet.files.formats import FORMATS
 from fishernet.files.model_file import KINDS, READ_ONLY
 from fishernet.models import FullTable, MergedTable, ProductConditional
 from tests.files.examples import EXAMPLES, MOVE
@@ -107,17 +109,77 @@ def test_a_file_is_json_that_others_can_read(name: str) -> None:
     assert (described["format"], described["version"]) == ("fishernet", 1)
 
 
-@given(hostile_networks(), st.sampled_from(["a.bif", "a.bif.gz"]))
-def test_bif_files_bring_networks_back_with_their_tables_in_full(net: fn.BayesianNetwork, name: str) -> None:
-    data = written(fn.write_bif, net, name)
-    assert exact(read(fn.read_bif, data, name)) == exact(in_full(net))
-    assert data == written(fn.write_bif, net, name)
+def plain(net: fn.BayesianNetwork | fn.MarkovNetwork) -> fn.BayesianNetwork | fn.MarkovNetwork:
+    """The same network with the names and states of a format that numbers them."""
+    variables = [fn.Variable(f"x{v}", range(variable.cardinality)) for v, variable in enumerate(net.variables)]
+    if hasattr(net, "potentials"):
+        names = {name: f"x{v}" for v, name in enumerate(net.names)}
+        return fn.MarkovNetwork(variables, [([names[name] for name in of], array) for of, array in net.potentials])
+    own = [
+        FullTable(c.child, c.parents, [variables[v] for v in (*c.parents, c.child)], c.table().reshape(-1, r))
+        for c, r in zip(net.conditionals, (variable.cardinality for variable in variables), strict=True)
+    ]
+    return fn.BayesianNetwork(variables, own)
 
 
+FOREIGN: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], Any]]] = {
+    ".bif": (hostile_networks(), in_full),
+    ".xdsl": (hostile_networks(), in_full),
+    ".uai": (hostile_networks() | hostile_markov_networks(), plain),
+}
+"""By ending: networks that such files hold, and as what they come back."""
+
+
+@pytest.mark.parametrize("ending", list(FOREIGN))
+@given(data=st.data(), packed=st.sampled_from(["", ".gz"]))
+@settings(max_examples=60)
+def test_files_for_other_programs_bring_back_all_that_they_can_hold(
+    ending: str, data: st.DataObject, packed: str
+) -> None:
+    networks, expected = FOREIGN[ending]
+    net, name = data.draw(networks), f"a{ending}{packed}"
+    text = saved(net, name)
+    again = read(fn.load, text, name)
+    assert exact(again) == exact(expected(net))
+    assert text == saved(net, name)
+    assert saved(again, name) == saved(expected(net), name)
+
+
+@pytest.mark.parametrize("ending", [".bif", ".xdsl"])
 @pytest.mark.parametrize("name", ["asia", "alarm"])
-def test_shipped_networks_come_back_from_bif_to_the_last_bit(name: str) -> None:
+def test_shipped_networks_come_back_from_other_formats_to_the_last_bit(name: str, ending: str) -> None:
     net = EXAMPLES[name]
-    assert exact(read(fn.read_bif, written(fn.write_bif, net, "a.bif"))) == exact(net)
+    assert exact(read(fn.load, saved(net, f"a{ending}"), f"a{ending}")) == exact(net)
+
+
+@EVERY
+@pytest.mark.parametrize("ending", list(FORMATS))
+def test_a_model_is_written_or_refused_and_nothing_else(ending: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{ending}"
+    path.write_text("old")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fn.FishernetWarning)
+            fn.save(EXAMPLES[name], path)
+    except fn.SchemaError:
+        assert path.read_text() == "old"
+    else:
+        assert path.read_text() != "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["a.pkl", "a.txt", "a.net.gz", "model v1.2"])
+def test_an_ending_that_is_not_written_is_refused_with_those_that_are(name: str, tmp_path: Path) -> None:
+    with pytest.raises(fn.FileFormatError, match=r"nothing is written to files that end in \.\w+; there are \.json .*"):
+        fn.save(EXAMPLES["asia"], tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", [".dot", ".graphml"])
+def test_drawings_are_not_read(ending: str, tmp_path: Path) -> None:
+    fn.save(EXAMPLES["asia"], tmp_path / f"a{ending}")
+    with pytest.raises(fn.FileFormatError, match="are only written; what is read: .json, .bif"):
+        fn.load(tmp_path / f"a{ending}")
 
 
 # ------------------------------------------------------- files of version 1, kept as they were, and what they say
@@ -286,10 +348,33 @@ variable b { type discrete [ 2 ] { x, y }; }
 probability ( b | a ) { (x) 0.1, 0.9; (y) 0.2, 0.8; }
 probability ( a ) { table 0.5, 0.5; }
 """
+XDSL = """<?xml version="1.0" encoding="UTF-8"?>
+<smile version="1.0" id="n">
+<nodes><cpt id="a"><state id="x" /><state id="y" /><probabilities>0.5 0.5</probabilities></cpt>
+<cpt id="b"><state id="x" /><state id="y" /><parents>a</parents><probabilities>0.1 0.9 0.2 0.8</probabilities></cpt>
+<deterministic id="c"><state id="x" /><state id="y" /><parents>b</parents>
+<resultingstates>y x</resultingstates></deterministic></nodes>
+</smile>
+"""
+ODDS = [fn.Variable("a b", [True, "<= 1"]), fn.Variable("ü", [1]), fn.Variable("c", ["(1, 2]", "> 2"], cuts=[2.0])]
+ODD_LABELS = fn.BayesianNetwork(
+    ODDS,
+    [
+        FullTable(0, (2, 1), [ODDS[2], ODDS[1], ODDS[0]], [[0.25, 0.75], [0.5, 0.5]]),
+        FullTable(1, (2,), [ODDS[2], ODDS[1]], [[1.0], [1.0]]),
+        FullTable(2, (), [ODDS[2]], [[0.125, 0.875]]),
+    ],
+    n_rows=8,
+)
 TEXTS: dict[str, tuple[Callable[[Path], Any], str]] = {
     **{name: (fn.load, text) for name, (text, _) in OLD.items()},
     **{name: (fn.load, saved(EXAMPLES[name]).decode()) for name in ("chain", "mixture", "hidden Markov", "merged")},
     "BIF": (fn.read_bif, BIF),
+    "BIF, as we write it": (fn.read_bif, saved(ODD_LABELS, "a.bif").decode()),
+    "XDSL": (read_xdsl, XDSL),
+    "XDSL, as we write it": (read_xdsl, saved(ODD_LABELS, "a.xdsl").decode()),
+    "UAI, Markov": (read_uai, "MARKOV\n3\n2 2 1\n2\n2 0 1\n1 1\n\n4\n0 1.5\n1e-3 3\n\n2\n0 1\n"),
+    "UAI, Bayes": (read_uai, "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n2 0.5 0.5\n4\n0.1 0.9\n0 1\n"),
     "Newick": (fn.read_newick, "((man:0.1,'mo''use':1e-3):0.2,[x]yeast_1:0.9)all;\n((a),b);\n"),
     "Newick, all": (read_newicks, "((man:0.1,'mo''use':1e-3):0.2,[x]yeast_1:0.9)all;\n((a),b);\n"),
     "FASTA": (fn.read_fasta, ">a first one\nACGT\nac-g\n;note\n>b\nTT*\n"),
@@ -299,6 +384,7 @@ TEXTS: dict[str, tuple[Callable[[Path], Any], str]] = {
         "one T\n#=GC RF x\n#=GR one SS E\ntwo T\n//\n",
     ),
 }
+OF_MODELS = (fn.load, fn.read_bif, read_xdsl, read_uai)
 PIECES = [
     "",
     '"',
@@ -342,12 +428,12 @@ def test_a_file_changed_anywhere_is_read_or_refused_with_its_name(name: str, tmp
                 np.testing.assert_allclose(conditional.table().sum(axis=-1), 1, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name, (reader, _) in TEXTS.items() if reader in (fn.load, fn.read_bif)])
+@pytest.mark.parametrize("name", [name for name, (reader, _) in TEXTS.items() if reader in OF_MODELS])
 def test_a_file_of_a_model_cut_anywhere_is_an_error(name: str, tmp_path: Path) -> None:
     reader, text = TEXTS[name]
     path = tmp_path / "cut"
     for length in range(len(text.rstrip())):
-        if text[:length].rstrip() == "network unknown {\n}":
+        if re.fullmatch(r"network unknown \{[^}]*\}\s*", text[:length]):
             continue  # a whole network, without variables
         path.write_text(text[:length], encoding="utf-8")
         with pytest.raises(fn.FileFormatError):
@@ -412,9 +498,9 @@ def test_what_no_file_can_hold_is_refused_before_anything_is_written(name: str, 
     path.write_text("old")
     with pytest.raises(fn.SchemaError, match="surrogate|cannot be stored"):
         fn.save(model, path)
-    if hasattr(model, "dag") and name != "regressions":
+    for ending in (".bif", ".xdsl") if hasattr(model, "dag") and name != "regressions" else ():
         with pytest.raises(fn.SchemaError, match="surrogate"):
-            fn.write_bif(model, path)
+            fn.save(model, tmp_path / f"a{ending}")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

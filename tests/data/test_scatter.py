@@ -58,12 +58,6 @@ def test_the_answer_for_a_set_is_its_scatter() -> None:
         scatter.statistics([(2, 1)])
 
 
-def test_it_cannot_be_changed() -> None:
-    scatter = Scatter.from_data(numbers(5, 2))
-    with pytest.raises(ValueError, match="read-only"):
-        scatter.S[0, 0] = 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -60,11 +60,6 @@ def test_a_table_is_not_hashable_and_can_be_referred_to_weakly() -> None:
     assert reference() is None
 
 
-@given(hostile_tables())
-def test_a_table_survives_pickling(table: Table) -> None:
-    assert exact(pickle.loads(pickle.dumps(table))) == exact(table)
-
-
 # ------------------------------------------------------------------------------------------------- construction
 
 

@@ -114,10 +114,10 @@ def conditionals(
 
 
 @st.composite
-def values(draw: st.DrawFn, shape: Sequence[int], *, positive: bool) -> np.ndarray:
-    """Numbers from 0 to the largest there is; without 0 when they must be positive."""
+def values(draw: st.DrawFn, shape: Sequence[int]) -> np.ndarray:
+    """Numbers from 0 to the largest there is."""
     cells = math.prod(shape)
-    numbers = st.floats(0, exclude_min=positive, allow_infinity=False) | st.sampled_from([5e-324, 1e-300, 1 / 3, 1e308])
+    numbers = st.floats(0, allow_infinity=False) | st.sampled_from([5e-324, 1e-300, 1 / 3, 1e308])
     drawn = draw(st.lists(numbers, min_size=cells, max_size=cells))
     return np.array(drawn).reshape(shape)
 
@@ -130,7 +130,7 @@ def products(draw: st.DrawFn, child: int, every: Sequence[Variable]) -> Conditio
     factors = []
     for of in draw(st.lists(subsets, min_size=1, max_size=3)):
         axes = draw(st.permutations([*of, child]))
-        factors.append((axes, draw(values([every[v].cardinality for v in axes], positive=False))))
+        factors.append((axes, draw(values([every[v].cardinality for v in axes]))))
     parents = sorted({v for axes, _ in factors for v in axes} - {child})
     return ProductConditional(child, parents, [every[v] for v in (*parents, child)], factors)
 
@@ -173,7 +173,7 @@ def hostile_markov_networks(draw: st.DrawFn) -> MarkovNetwork:
     factors = []
     for axes in draw(st.lists(scopes, max_size=4)):
         shape = [every[v].cardinality for v in axes]
-        factors.append(([every[v].name for v in axes], draw(values(shape, positive=True))))
+        factors.append(([every[v].name for v in axes], draw(values(shape))))
     return MarkovNetwork(every, factors)
 
 

@@ -154,8 +154,10 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (place("potentials", 0, "variables", 0, value="a"), r"potentials\[0\]\.variables\[1\]: 'a' appears more than"),
         (place("potentials", 0, "values", value=[1]), r"potentials\[0\]\.values: 1 values for 6 configurations"),
         (place("potentials", 0, "values", 3, value=None), r"potentials\[0\]\.values: expected numbers, got null"),
-        (place("potentials", 0, "values", 3, value=0), r"potentials\[0\]: .*must have positive, finite numbers"),
-        (place("potentials", 1, "values", 1, value=-1), r"potentials\[1\]: .*must have positive, finite numbers"),
+        (
+            place("potentials", 1, "values", 1, value=-1),
+            r"potentials\[1\]: .*finite numbers that are not negative",
+        ),
         (place("variables", 0, "name", value="b"), r"the name 'b' appears more than once|'b' appears"),
         (place("variables", 0, "states", value=[]), r"variables\[0\]: variable 'a' has no states"),
     ],

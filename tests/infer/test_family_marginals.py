@@ -85,4 +85,4 @@ def test_what_fits_no_plan_is_refused() -> None:
     net = married(150)
     with pytest.raises(StateSpaceError) as refused:
         fn.infer.family_marginals(net, given=dict.fromkeys(net.names[5:], 0))
-    assert refused.value.cells > refused.value.limit == 2**26
+    assert refused.value.cells > refused.value.limit == 2**28

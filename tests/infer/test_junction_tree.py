@@ -136,7 +136,7 @@ def test_a_tree_that_no_machine_could_hold_is_refused_before_it_is_made() -> Non
     with pytest.raises(StateSpaceError) as refused:
         fn.infer.JunctionTree(married(200))
     assert refused.value.cells >= 200**5
-    assert refused.value.limit == 2**26
+    assert refused.value.limit == 2**28
 
 
 @pytest.mark.parametrize(

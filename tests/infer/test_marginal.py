@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_refused() -> None:
     children = dict.fromkeys(net.names[5:], 0)
     with pytest.raises(StateSpaceError) as refused:
         fn.infer.marginal(net, ["x0"], given=children)
-    assert refused.value.cells > refused.value.limit == 2**26
+    assert refused.value.cells > refused.value.limit == 2**28
 
 
 @pytest.mark.parametrize(("names", "message"), [(["z"], "'z'"), (["v0", "zz"], "'zz'"), (["v1", "v0", "v1"], "'v1'")])

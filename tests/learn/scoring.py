@@ -1,4 +1,4 @@
-"""Local scores by their definition, remembered."""
+"""Local scores by their definition and by the library, remembered."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 import fishernet as fn
+from fishernet.scores import Families, LocalScores, named_score
 from tests.reference.scoring import family_score
 
 
@@ -17,3 +18,9 @@ def local_score(table: fn.Table, name: str = "bic") -> Callable[[int, tuple[int,
         return family_score(table, child, parents, name)
 
     return local
+
+
+def by_library(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]], float]:
+    """Return the same of the library's scores."""
+    scores = LocalScores(table, named_score(name))
+    return cache(lambda child, parents: float(scores(Families.from_pairs([(child, parents)]))[0]))

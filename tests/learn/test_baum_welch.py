@@ -86,18 +86,6 @@ def test_the_best_restart_is_kept_and_the_seed_repeats_it() -> None:
     assert found.to_frame().num_rows == len(found.trace)
 
 
-def test_progress_is_told_and_can_end_the_work() -> None:
-    told: list[tuple[str, int, int | None]] = []
-    fn.learn.hidden_markov_model(STRINGS, n_states=2, max_steps=3, progress=lambda *step: told.append(step))
-    assert told[-1][1] == told[-1][2]
-
-    def stop(*_step: Any) -> None:
-        raise RuntimeError("enough")
-
-    with pytest.raises(RuntimeError, match="enough"):
-        fn.learn.hidden_markov_model(STRINGS, n_states=2, progress=stop)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

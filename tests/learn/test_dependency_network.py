@@ -1,10 +1,10 @@
-"""Learning dependency networks against P2's Algorithms 4, 5 and 6 taken literally."""
+"""Learning dependency networks against Algorithms 4, 5 and 6 of Takabatake and Akaho (2021) taken literally."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,31 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.base.errors import FishernetError, ZeroProbabilityError
+from tests.learn.scoring import local_score
 from tests.reference.dependency import algorithm_6, conditional_entropy, frequencies
 from tests.reference.scoring import family_score, total_weight
-from tests.sources import halves
 from tests.tables import random_table, tables
 
 Inputs = tuple[tuple[int, ...], ...]
-
-
-@pytest.fixture
-def _threads() -> Iterator[None]:
-    before = fn.set_threads(None)
-    yield
-    fn.set_threads(before)
-
-
-def scorer(table: fn.Table, v: int, name: str) -> Callable[[tuple[int, ...]], float]:
-    known: dict[tuple[int, ...], float] = {}
-
-    def score(inputs: tuple[int, ...]) -> float:
-        if inputs not in known:
-            known[inputs] = family_score(table, v, inputs, name)
-        return known[inputs]
-
-    return score
 
 
 def walked(
@@ -45,7 +27,7 @@ def walked(
 ) -> list[tuple[tuple[int, ...], list[tuple[int, ...]], int]]:
     """Algorithm 6 of every variable: the inputs, all families it looked at, the iterations."""
     n = len(table.variables)
-    return [algorithm_6(n, v, scorer(table, v, name), most) for v in range(n)]
+    return [algorithm_6(n, v, partial(local_score(table, name), v), most) for v in range(n)]
 
 
 def assert_fitted(dn: fn.DependencyNetwork, table: fn.Table, inputs: Inputs, *, keep_positive: bool) -> None:
@@ -81,7 +63,7 @@ def test_removals_occur() -> None:
     a, b = rng.integers(0, 2, size=(2, 4000))
     x, c = ((a & b) ^ (rng.random(4000) < wrong) for wrong in (0.05, 0.12))
     table = fn.Table.from_codes(np.stack([x, a, b, c], axis=1))
-    score = scorer(table, 0, "bic")
+    score = partial(local_score(table), 0)
     assert score((3,)) > max(score((1,)), score((2,)))
     assert algorithm_6(4, 0, score)[0] == (1, 2)
     assert fn.learn.local_structure(table).inputs[0] == (1, 2)
@@ -92,7 +74,7 @@ def test_the_default_is_mdl() -> None:
     default = fn.learn.local_structure(table)
     for name in ("mdl", "bic"):
         assert fn.learn.local_structure(table, score=name).inputs == default.inputs
-    # P2's cost, Eqs. 21 and 23, is the score divided by minus the number of rows
+    # the cost of Takabatake and Akaho (2021), Eqs. 21 and 23, is the score divided by minus the number of rows
     counts = np.zeros(table.cardinalities)
     np.add.at(counts, tuple(c.astype(int) for c in table.codes), 1 / 500)
     for v, inputs in enumerate(default.inputs):
@@ -190,7 +172,7 @@ def test_tabu_keeps_to_max_inputs(table: fn.Table) -> None:
 
 
 def test_the_last_step_takes_everything_where_that_is_better() -> None:
-    """P2, 4.3: the plain that greedy stops at is left, which Theorem 5 needs."""
+    """Section 4.3: the plain that greedy stops at is left, which Theorem 5 needs."""
     table = xor_table()
     found = fn.learn.local_structure(table, last_step=True)
     assert found.inputs == ((1, 2), (0, 2), (0, 1))
@@ -303,50 +285,7 @@ def test_what_is_learned_ends_near_the_data() -> None:
 # ----------------------------------------------------------------------------------------- sources, weights, threads
 
 
-@pytest.mark.parametrize("search", ["greedy", "tabu"])
-@pytest.mark.parametrize("score", ["mdl", "aic"])
-def test_a_source_of_counts_gives_what_its_table_gives(score: Any, search: Any) -> None:
-    table = random_table(5, 900, [2, 3, 4, 2, 2, 30])
-    found, expected = (fn.learn.local_structure(d, score=score, search=search) for d in (halves(table), table))
-    assert found.inputs == expected.inputs
-    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-12)
-    assert (found.n_candidates, found.n_scores) == (expected.n_candidates, expected.n_scores)
-    assert fn.learn.dependency_network(halves(table)) == fn.learn.dependency_network(table)
-
-
-def test_weights_are_repetitions() -> None:
-    table = random_table(6, 400, [2, 3, 2, 4], weighted=True)
-    assert table.weights is not None
-    codes = np.stack([c.astype(int) for c in table.codes], axis=1)
-    repeated = fn.Table.from_codes(np.repeat(codes, table.weights.astype(int), axis=0), table.variables)
-    assert fn.learn.dependency_network(table) == fn.learn.dependency_network(repeated)
-
-
-@pytest.mark.usefixtures("_threads")
-def test_threads_do_not_change_what_is_learned() -> None:
-    table = fn.datasets.load("alarm").sample(20_000, seed=5)
-    answers = []
-    for threads in (1, 2, 3):
-        fn.set_threads(threads)
-        found = fn.learn.local_structure(table)
-        answers.append((found.inputs, found.scores.tolist(), found.n_candidates, found.n_scores))
-    assert answers[0] == answers[1] == answers[2]
-
-
 # ------------------------------------------------------------------------------------------- progress and bad input
-
-
-def test_progress_is_told_and_may_stop() -> None:
-    table = random_table(3, 500, [2, 3, 2, 4])
-    calls: list[tuple[str, int, int | None]] = []
-    found = fn.learn.local_structure(table, progress=lambda *call: calls.append(call))
-    assert calls[-1][1:] == (found.steps, found.steps)
-
-    def stop(what: str, done: int, total: int | None) -> None:
-        raise RuntimeError("enough")
-
-    with pytest.raises(RuntimeError, match="enough"):
-        fn.learn.dependency_network(table, progress=stop)
 
 
 @pytest.mark.parametrize(
@@ -372,16 +311,6 @@ def test_what_makes_no_sense_is_refused(options: dict[str, Any], message: str) -
 def test_smoothing_and_inputs_that_are_none_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(FishernetError, match=f"{next(iter(options))}"):
         fn.learn.dependency_network(random_table(0, 20, [2, 2]), **options)
-
-
-def test_missing_cells_and_empty_tables_are_refused() -> None:
-    incomplete = random_table(0, 100, [2, 2], missing=0.2)
-    for learn in (fn.learn.local_structure, fn.learn.dependency_network):
-        for data in (incomplete, halves(incomplete)):
-            with pytest.raises(MissingValueError):
-                learn(data)
-        with pytest.raises(SchemaError, match="no columns"):
-            learn(fn.Table([], []))
 
 
 @pytest.mark.parametrize("search", ["greedy", "tabu"])

@@ -6,8 +6,6 @@ import itertools
 import math
 import os
 import signal
-import subprocess
-import sys
 from fractions import Fraction
 from typing import Any
 
@@ -203,22 +201,6 @@ def test_the_seed_of_a_result_repeats_it() -> None:
         np.testing.assert_array_equal(again.direction, found.direction)
 
 
-def test_results_do_not_depend_on_threads_or_hash_seed() -> None:
-    script = (
-        "import fishernet as fn\n"
-        "t = fn.datasets.load('alarm').sample(3_000, seed=5)\n"
-        "found = fn.learn.edge_strengths(t, 10, seed=5)\n"
-        "print(found.to_frame().to_pylist(), found.averaged().edges)\n"
-    )
-    answers = set()
-    for extra in ({"PYTHONHASHSEED": "0", "FISHERNET_THREADS": "1"}, {"PYTHONHASHSEED": "7", "FISHERNET_THREADS": "2"}):
-        run = subprocess.run(
-            [sys.executable, "-c", script], env={**os.environ, **extra}, check=True, capture_output=True, text=True
-        )
-        answers.add(run.stdout)
-    assert len(answers) == 1
-
-
 # ------------------------------------------------------------------------------------------- the averaged network
 
 
@@ -338,19 +320,6 @@ def test_bad_input_is_refused() -> None:
     for options in ({"score": "nope"}, {"search": "nope"}, {"seed": -1}, {"required": [("v0", "w")]}):
         with pytest.raises(FishernetError):
             fn.learn.edge_strengths(TABLE, 2, **options)
-
-
-def test_progress_counts_samples_and_its_exception_reaches_the_caller() -> None:
-    calls: list[tuple[str, int, int | None]] = []
-    fn.learn.edge_strengths(TABLE, 5, progress=lambda *call: calls.append(call))
-    assert calls[0] == ("learning from samples", 0, 5)
-    assert calls[-1] == ("learning from samples", 5, 5)
-
-    def stop(what: str, done: int, total: int | None) -> None:
-        raise RuntimeError("enough")
-
-    with pytest.raises(RuntimeError, match="enough"):
-        fn.learn.edge_strengths(TABLE, progress=stop)
 
 
 def test_control_c_ends_it_and_carries_no_graph_of_one_sample() -> None:

@@ -69,19 +69,6 @@ def test_few_rows_allow_few_parents() -> None:
     assert max(map(len, one.parents)) <= 1
 
 
-def test_constraints_hold() -> None:
-    X = numbers(100, 5, 3)
-    found = fn.learn.dag(X, score="fractional", required=[("v4", "v0")], forbidden=[("v1", "v2")], search="exact")
-    assert ("v4", "v0") in found.edges
-    assert ("v1", "v2") not in found.edges
-
-
-def test_sources_of_parts_and_bootstrap_words() -> None:
-    X = numbers(120, 6, 5)
-    parts = Scatter.from_data(X[:50]) + Scatter.from_data(X[50:])
-    assert fn.learn.dag(parts, score="fractional") == fn.learn.dag(X, score="fractional")
-
-
 def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
     X = numbers(40, 7, 6)
     scatter = Scatter.from_data(X)
@@ -106,11 +93,6 @@ def test_all_sets_in_one_walk_are_the_sets_one_by_one() -> None:
 def test_bad_input(X: Any, score: str, message: str) -> None:
     with pytest.raises(fn.FishernetError, match=message):
         fn.learn.dag(X, score=score)
-
-
-def test_states_are_refused() -> None:
-    with pytest.raises(fn.FishernetError, match="continuous columns"):
-        fn.learn.dag(fn.Table.from_codes([[0, 1], [1, 0]]), score="fractional")
 
 
 def test_structure_and_parameters_in_one() -> None:

@@ -67,13 +67,6 @@ def test_frames_and_scatters_are_matched_by_name(kind: Any) -> None:
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-9)
 
 
-def test_tables_are_fitted_as_before() -> None:
-    table = fn.Table.from_frame({"a": [0, 1, 1], "b": [1, 1, 0]})
-    assert isinstance(fn.learn.parameters(fn.Dag.from_edges(["a", "b"], [("a", "b")]), table), fn.BayesianNetwork)
-    with pytest.raises(fn.SchemaError, match="a source of statistics is needed, not str"):
-        fn.learn.parameters(DAG, "a")
-
-
 def changed(column: int, value: Any) -> Any:
     X = data(20)
     X[:, column] = value(X)
@@ -107,14 +100,3 @@ def test_numbers_are_not_smoothed() -> None:
     for options in ({"smoothing": 0.5}, {"smoothing": "snml"}, {"ess": 1.0}):
         with pytest.raises(fn.FishernetError, match="numbers are fitted by maximum likelihood"):
             fn.learn.parameters(DAG, data(20), **options)
-
-
-def test_structure_and_parameters_in_one_call() -> None:
-    a, noise = np.random.default_rng(1).normal(size=(2, 300))
-    frame = pd.DataFrame({"a": a, "b": 3 * a + noise})
-    for data in (frame, fn.data.Scatter.from_data(frame)):
-        net = fn.learn.bayesian_network(data, score="fractional")
-        assert isinstance(net, fn.BayesianNetwork)
-        assert net.dag == fn.learn.dag(data, score="fractional")
-        assert net.dag.n_edges == 1
-        assert net == fn.learn.parameters(net.dag, data)

@@ -92,15 +92,6 @@ def test_variables_are_matched_by_name_and_come_in_the_graphs_order() -> None:
     np.testing.assert_array_equal(net.log_prob(table), net.log_prob(table.select(["v0", "v1", "v2"])))
 
 
-def test_weights_count_and_n_rows_is_their_sum() -> None:
-    rows = np.array([[0, 0], [0, 1], [1, 1]])
-    dag = fn.Dag.from_edges(["v0", "v1"], [("v0", "v1")])
-    weighted = fn.learn.parameters(dag, fn.Table.from_codes(rows, weights=[3, 1, 2]))
-    repeated = fn.learn.parameters(dag, fn.Table.from_codes(rows.repeat([3, 1, 2], axis=0)))
-    assert weighted == repeated
-    assert weighted.n_rows == 6
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

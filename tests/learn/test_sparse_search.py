@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +16,9 @@ from fishernet.base.progress import Watch
 from fishernet.learn import exact_sparse
 from fishernet.learn.exact_sparse import ParentSetSearch, SparseRun
 from fishernet.learn.rules import Rules
-from fishernet.scores import SCORES, Families, LocalScores, named_score
+from fishernet.scores import SCORES, LocalScores, named_score
 from tests.interrupts import interrupt_once_begun
+from tests.learn.scoring import by_library
 from tests.reference.exact import useful_parent_sets
 from tests.tables import random_table, tables
 
@@ -37,11 +36,6 @@ def sparse(table: fn.Table, name: str, rules: Rules | None = None, memory: float
     parents = SparseRun(scores, rules, Watch(), start=rules.start, max_memory=memory).parents()
     assert parents is not None
     return fn.Dag(table.names, parents)
-
-
-def library(table: fn.Table, name: str) -> Callable[[int, tuple[int, ...]], float]:
-    scores = LocalScores(table, named_score(name))
-    return functools.cache(lambda child, parents: float(scores(Families.from_pairs([(child, parents)]))[0]))
 
 
 def close(a: float, b: float) -> bool:
@@ -64,7 +58,7 @@ def test_no_useful_set_is_ruled_out(table: fn.Table, name: str) -> None:
     assert finding.run(Watch())
     for child in range(len(table.variables)):
         masks, scores = found_sets(finding).sets_of(child)
-        expected = useful_parent_sets(len(table.variables), child, library(table, name))
+        expected = useful_parent_sets(len(table.variables), child, by_library(table, name))
         found = dict(zip(masks.tolist(), scores.tolist(), strict=True))
         assert set(expected) <= set(found)  # sets that are better by next to nothing may come or not
         assert all(close(found[mask], score) for mask, score in expected.items())
@@ -79,7 +73,7 @@ def test_most_sets_are_ruled_out(name: str) -> None:
     assert found_sets(finding).n_wanted < 10 * 2**9 * {"aic": 0.8, "fnml": 0.98, "qnml": 0.98}.get(name, 0.5)
     for child in range(10):
         masks, _ = found_sets(finding).sets_of(child)
-        assert set(useful_parent_sets(10, child, library(table, name))) <= set(masks.tolist())
+        assert set(useful_parent_sets(10, child, by_library(table, name))) <= set(masks.tolist())
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -97,7 +91,7 @@ def test_sets_keep_the_rules(seed: int) -> None:
 
         masks, _ = found_sets(finding).sets_of(child)
         assert all(allowed(mask) for mask in masks.tolist())
-        assert set(useful_parent_sets(6, child, library(table, "aic"), allowed)) <= set(masks.tolist())
+        assert set(useful_parent_sets(6, child, by_library(table, "aic"), allowed)) <= set(masks.tolist())
 
 
 # ------------------------------------------------------------------------------------------------------- the search

@@ -159,14 +159,3 @@ def test_columns_that_carry_nothing_of_their_own() -> None:
     with pytest.raises(fn.SchemaError, match="'v2' is constant"):
         fn.scores.fmpl(X, 0, [2])
     assert math.isfinite(fn.scores.fmpl(X, 0, [1]))  # what is not asked for may be anything
-
-
-def test_scores_of_states_and_of_numbers_do_not_mix() -> None:
-    X = numbers(9, 2)
-    table = fn.datasets.load("asia").sample(10, seed=1)
-    with pytest.raises(fn.FishernetError, match="'fractional' is for continuous columns"):
-        fn.local_score(table, "xray", [], "fractional")
-    with pytest.raises(fn.FishernetError, match="or take score='fractional'"):
-        fn.local_score(Scatter.from_data(X), "v0", [], "bic")
-    with pytest.raises(fn.SchemaError, match="source of statistics"):
-        fn.local_score(X, "v0", [], "bic")

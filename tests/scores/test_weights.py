@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 import fishernet as fn
-from fishernet.base.errors import SchemaError
 from fishernet.data import Statistic
 from fishernet.learn.cross_validation import Quality
 from fishernet.scores.named import named_score
@@ -195,14 +194,6 @@ def test_files_keep_weights(tmp_path: Path, form: str) -> None:
     fn.write_table(rows, tmp_path / f"rows.{form}")
     again = fn.read_table(tmp_path / f"rows.{form}", weights="weights", schema=rows.variables)
     np.testing.assert_array_equal(again.weights, rows.weights)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"), [([0.5, -0.5], "negative"), ([0.5, np.nan], "finite"), ([1.5, 2.0**53], r"2\*\*53")]
-)
-def test_what_is_no_weight_is_refused(weights: Any, message: str) -> None:
-    with pytest.raises(SchemaError, match=message):
-        fn.Table.from_codes([[0], [1]], weights=weights)
 
 
 def test_counts_are_sums_of_weights() -> None:

@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TextIO
@@ -24,10 +24,11 @@ MOST_BYTES = 2**31  # of a file's text: devices such as /dev/zero, and gzip bomb
 PIECE = 2**20  # bytes read at once
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
+def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] = lambda _: "utf-8-sig") -> str:
     """Return the text of a file; what begins as gzip data is unpacked, whatever the file is called.
 
-    FileFormatError says why a file cannot be read: damaged gzip data, more than 2 GiB, no text in UTF-8.
+    `encoding` says by the file's bytes what they are encoded in, or raises LookupError. FileFormatError says why a file
+    cannot be read: damaged gzip data, more than 2 GiB, no text in that encoding.
     """
     if not Path(path).exists():
         raise FileFormatError(path, "there is no such file")
@@ -42,11 +43,16 @@ def read_text(path: str | os.PathLike[str]) -> str:
                 data = _bounded(path, unpacked)
         except (OSError, EOFError, zlib.error) as error:
             raise FileFormatError(path, f"the gzip data is damaged or ends early ({error})") from error
+    name = "utf-8-sig"
     try:
-        text = data.decode("utf-8-sig")
+        name = encoding(data)
+        text = data.decode(name)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileFormatError(path, "the file is not text in UTF-8", line=line) from error
+        called = "UTF-8" if name == "utf-8-sig" else name
+        raise FileFormatError(path, f"the file is not text in {called}", line=line) from error
+    except LookupError as error:
+        raise FileFormatError(path, str(error.args[0]), line=1) from error
     if "\0" in text:
         raise FileFormatError(path, "the file is not text (it has zero bytes)", line=_line(text, text.index("\0")))
     return text

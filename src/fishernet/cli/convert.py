@@ -14,6 +14,7 @@ from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wro
 from fishernet.cli.options import Reading, reading_options
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
+from fishernet.data.writing import FORMATS
 
 
 @click.command(short_help="Turn a model or a table into another format.")
@@ -24,17 +25,22 @@ from fishernet.data import write_table
 def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
     """Turn the model or table IN into the file OUT; formats are told by the endings.
 
-    Models: .json and, for Bayesian networks, .bif. Tables: from .csv, .tsv, .arff, .parquet or .arrow to .csv, .tsv,
-    .parquet or .arrow. After the text formats .gz may follow. The options are for tables.
+    Models: .json, and the formats of other programs: .bif and .xdsl for Bayesian networks of states, .uai for these and
+    Markov networks; .dot and .graphml, which are only written, for the graph of any network. Tables: from .csv, .tsv,
+    .arff, .parquet or .arrow to .csv, .tsv, .parquet or .arrow. After the text formats .gz may follow. The options are
+    for tables.
 
     \b
     Examples
       fishernet convert model.json model.bif
+      fishernet convert genie.xdsl model.json
       fishernet convert patients.arff patients.parquet
     """  # noqa: D301
     check_folder(target)
-    is_model = ending(source) in models.READERS
+    is_model = ending(source) in models.WRITERS
     kinds = ("model", "table") if is_model else ("table", "model")
+    if is_model and ending(target) not in FORMATS:
+        models.check_model_output(target)
     if is_model != (ending(target) in models.WRITERS):
         raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
     found = _convert_model(source, target) if is_model else _convert_table(source, target, Reading.out_of(options))
@@ -46,8 +52,8 @@ def _convert_model(source: Path, target: Path) -> dict[str, int]:
     model = models.read_model(source)
     if type(model) not in CALLED:
         raise wrong_kind(source, model, f"what can be converted is {', '.join(CALLED.values())}")
-    if ending(target) == ".bif" and not is_bayesian(model):
-        raise wrong_kind(source, model, "only a Bayesian network can be turned into .bif")
+    if ending(target) in (".bif", ".xdsl") and not is_bayesian(model):
+        raise wrong_kind(source, model, f"only a Bayesian network can be turned into {ending(target)}")
     models.write_model(model, target)
     if hasattr(model, "conditionals"):
         arcs = sum(len(conditional.parents) for conditional in model.conditionals)

@@ -62,7 +62,7 @@ class Learner(ABC):
     called: ClassVar[str]
     """The network in words, with the option that asks for it."""
     takes: ClassVar[frozenset[str]]
-    endings: ClassVar[Sequence[str]] = (".json",)
+    endings: ClassVar[Sequence[str]] = (".json", ".dot", ".graphml")
     """Of the files that it can be written to."""
     holdout: ClassVar[float] = 0.2
     """The default share of the rows that is held out."""
@@ -134,7 +134,7 @@ class _Tree(Learner):
 
     called = "a tree (--model chow-liu)"
     takes = FITTED
-    endings: ClassVar[Sequence[str]] = (".json", ".bif")
+    endings: ClassVar[Sequence[str]] = (".json", ".bif", ".xdsl", ".uai", ".dot", ".graphml")
     search: Callable[[Table], Dag] = staticmethod(library.chow_liu)
 
     def __init__(self, seed: int, **fitting: Any) -> None:  # noqa: ARG002 - nothing is drawn
@@ -234,7 +234,7 @@ class _BayesianOfNumbers(_Bayesian):
 
     called = "a Bayesian network of numbers (--score fractional)"
     takes = SEARCHED - {"max_cells"}
-    endings = (".json",)
+    endings = (".json", ".dot", ".graphml")
     numbers = "--score fractional"
 
 
@@ -421,7 +421,11 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @click.command(short_help="Learn a network or a graph from a table.")
 @option.table_argument
 @click.option(
-    "-o", "--output", type=FILE, metavar="MODEL", help="Save the network or graph (.json; bn and its forms also .bif)."
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="MODEL",
+    help="Save the network or graph (.json, .dot, .graphml; bn and its forms also .bif, .xdsl, .uai).",
 )
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw the graph (.png, .svg or .pdf).")
 @click.option(
@@ -474,7 +478,6 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @option.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
 @option.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
-@option.columns_option
 @option.reading_options("error", "drop", "state")
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
 @option.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")

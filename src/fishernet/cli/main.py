@@ -7,6 +7,7 @@ import click
 from fishernet.cli.compare_graphs import compare_graphs
 from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
+from fishernet.cli.describe import describe
 from fishernet.cli.learn import learn
 from fishernet.cli.predict import predict
 from fishernet.cli.query import query
@@ -19,7 +20,7 @@ from fishernet.cli.terminal import Commands
 
 @click.group(
     cls=Commands,
-    commands=[learn, score, sample, predict, query, select, similar, compare_graphs, convert, demo],
+    commands=[describe, learn, score, sample, predict, query, select, similar, compare_graphs, convert, demo],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="fishernet", message="%(package)s %(version)s")
@@ -32,6 +33,7 @@ def fishernet() -> None:
 
     \b
     Example: from a CSV file to a network, and on from there
+      fishernet describe patients.csv
       fishernet learn patients.csv -o model.json
       fishernet score model.json new.csv
       fishernet sample model.json -n 1000 -o more.csv

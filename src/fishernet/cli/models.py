@@ -12,13 +12,14 @@ from typing import Any
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import a
 from fishernet.cli.terminal import check_folder, ending
-from fishernet.files import load, read_bif, save, write_bif
+from fishernet.files import load, save
+from fishernet.files.formats import FORMATS
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import graph_itself
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
 
-READERS: dict[str, Callable[[Path], Any]] = {".json": load, ".bif": read_bif}
-WRITERS: dict[str, Callable[[Any, Path], None]] = {".json": save, ".bif": write_bif}
+READERS = tuple(ending for ending, known in FORMATS.items() if known.read)
+WRITERS = tuple(FORMATS)
 CALLED = {
     BayesianNetwork: "a Bayesian network",
     DependencyNetwork: "a dependency network",
@@ -71,9 +72,9 @@ def is_directed(graph: object) -> bool:
 
 
 def read_model(path: Path) -> Any:
-    """Read a model of any kind from ``.json`` or ``.bif``, compressed or not."""
+    """Read a model of any kind from a file of a known ending, compressed or not."""
     _check_ending(path, READERS, "read from")
-    return READERS[ending(path)](path)
+    return load(path)
 
 
 NEEDED: dict[Callable[[object], bool], str] = {
@@ -104,19 +105,25 @@ def wrong_kind(path: Path, model: object, needed: str) -> SchemaError:
 
 
 def write_model(model: object, path: Path) -> None:
-    """Write a model to ``.json`` or, a Bayesian network, to ``.bif``; compressed when ``.gz`` follows."""
+    """Write a model to a file of a known ending; compressed when ``.gz`` follows."""
     check_model_output(path)
-    WRITERS[ending(path)](model, path)
+    save(model, path)
 
 
-def check_model_output(path: Path, known: Sequence[str] = tuple(WRITERS)) -> None:
+def check_model_output(path: Path, known: Sequence[str] = WRITERS) -> None:
     """Raise FileFormatError early when a model that can be written to files of known endings could not be to a path."""
     _check_ending(path, WRITERS, "written to")
     if ending(path) not in known:
-        raise FileFormatError(path, f"only a Bayesian network is written to {ending(path)}; use {' or '.join(known)}")
+        raise FileFormatError(path, f"only a Bayesian network is written to {ending(path)}; use {one_of(known)}")
     check_folder(path)
+
+
+def one_of(endings: Collection[str]) -> str:
+    """Return endings as a sentence lists them."""
+    *first, last = endings
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _check_ending(path: Path, known: Collection[str], what: str) -> None:
     if ending(path) not in known:
-        raise FileFormatError(path, f"a model is {what} a file ending in {' or '.join(known)} (.gz may follow)")
+        raise FileFormatError(path, f"a model is {what} a file ending in {one_of(known)} (.gz may follow)")

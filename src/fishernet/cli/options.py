@@ -22,7 +22,7 @@ from fishernet.data.encode import UNKNOWN, looked_up
 from fishernet.data.variable import code_of, label_array
 
 Number = TypeVar("Number", int, float)
-Bins = int | dict[str, int | tuple[float, ...]]
+Bins = int | dict[str | None, int | tuple[float, ...]]
 Decorator = Callable[[Command], Command]
 
 count = partial(click.option, type=int, metavar="N")
@@ -74,6 +74,23 @@ def number_or_word(text: str) -> float | str:
 # ----------------------------------------------------------------------------------------------- how a table is read
 
 
+TEXT_FORMAT = "fishernet.text_format"  # where the options about text files are in the command's context
+
+
+def read(path: Path, **options: Any) -> Table:
+    """Read a table; what `text_options` say of text files goes for every table of a command."""
+    context = click.get_current_context(silent=True)
+    return read_table(path, **(context.meta.get(TEXT_FORMAT, {}) if context else {}), **options)
+
+
+def _text_option(name: str, help: str, parse: Callable[[str], Any] = str) -> Decorator:  # noqa: A002
+    def keep(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            context.meta.setdefault(TEXT_FORMAT, {})[name] = parse(value)
+
+    return click.option(option_of(name), callback=keep, expose_value=False, metavar="X", help=help)
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a table without a model is read; the keywords of `fishernet.read_table`."""
@@ -83,6 +100,9 @@ class Reading:
     missing: str = "error"
     weights: str | None = None
     columns: list[str] | None = None
+    exclude: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    continuous: Sequence[str] = ()
 
     @classmethod
     def out_of(cls, options: dict[str, Any]) -> Self:
@@ -91,7 +111,7 @@ class Reading:
 
     def read(self, path: Path) -> Table:
         """Read a table and find the states of its variables."""
-        return read_table(path, **vars(self))
+        return read(path, **vars(self))
 
     def read_numbers(self, path: Path, what: str, names: Sequence[str] | None = None) -> Table:
         """Read columns of numbers without gaps: those named, or all (of ``--columns``); `what` takes them."""
@@ -107,7 +127,7 @@ class Reading:
                 table = replace(self, missing=kept).read(path)
                 table = table.conform([Continuous(name) for name in table.names])
             else:
-                table = read_table(path, schema=[Continuous(name) for name in names], missing=kept)
+                table = read(path, schema=[Continuous(name) for name in names], missing=kept)
         except UnknownStateError as error:
             advice = "" if names is not None else "; leave the column out (--columns names those to read)"
             raise SchemaError(f"{error}{advice}") from None
@@ -117,7 +137,7 @@ class Reading:
 
 def read_known(path: Path, variables: Sequence[Variable], **options: Any) -> Table:
     """Read the columns of a model's variables, whose states are known; others are ignored."""
-    return refuse_empty(path, read_table(path, schema=variables, **options))
+    return refuse_empty(path, read(path, schema=variables, **options))
 
 
 def refuse_empty(path: Path, table: Table) -> Table:
@@ -149,12 +169,13 @@ def parse_bins(texts: Sequence[str]) -> Bins | None:
         return None
     if len(texts) == 1 and "=" not in texts[0]:
         return _bin_number(int, texts[0], texts[0])
-    bins: dict[str, int | tuple[float, ...]] = {}
+    bins: dict[str | None, int | tuple[float, ...]] = {}
     for text in texts:
-        column, equals, value = text.rpartition("=")
-        if not equals or column in bins:
-            wrong = f"names the column {column!r} twice" if equals else "gives one number for all columns and others"
-            raise FishernetError(f"--bins {wrong}; it takes N once, or COLUMN=N for different columns")
+        name, equals, value = text.rpartition("=")
+        column = name if equals else None
+        if column in bins:
+            wrong = f"names the column {column!r}" if equals else "says how many bins all other columns have"
+            raise FishernetError(f"--bins {wrong} twice; it takes N once, and COLUMN=N once for each column")
         if "," in value or "." in value:
             bins[column] = tuple(_bin_number(float, cut, text) for cut in value.split(",") if cut.strip())
         else:
@@ -188,17 +209,35 @@ def missing_option(*words: str) -> Decorator:
 
 
 weights_option = click.option("--weights", metavar="COLUMN", help="The column that says how often each row counts.")
-columns_option = parsed_option(
-    "--columns",
-    parse=partial(names_of, option="--columns"),
-    metavar="A,B,...",
-    help="Read these columns only. A name with a comma stands in double quotes.",
+
+
+def _columns_option(name: str, help: str) -> Decorator:  # noqa: A002
+    option = option_of(name)
+    return parsed_option(option, parse=partial(names_of, option=option), metavar="A,B,...", help=help)
+
+
+columns_option = _columns_option("columns", "Read these columns only. A name with a comma stands in double quotes.")
+text_options = all_of(
+    _text_option("delimiter", "What stands between cells of a text file: a character, or tab.  [default: by its name]"),
+    _text_option("decimal", "What stands before the fraction of a number, . or ,  [default: .]"),
+    _text_option("thousands", "What stands between the thousands of a number, as the comma in 18,000."),
+    _text_option("encoding", "Of a text file, as latin-1.  [default: utf-8]"),
+    _text_option(
+        "na_values",
+        "Text that means a missing cell: A,B,...  [default: empty, NA, N/A, NaN, nan, null, NULL and ?]",
+        parse=lambda text: names_of(text, "--na-values"),
+    ),
 )
 
 
 def reading_options(*missing: str) -> Decorator:
     """Return the options of a `Reading`, with these words for ``--missing``."""
     return all_of(
+        columns_option,
+        _columns_option("exclude", "Leave these columns out, as ids."),
+        _columns_option("categorical", "Take these columns for states, numbers and identifiers too."),
+        _columns_option("continuous", "Take these columns for numbers, however few they are."),
+        text_options,
         parsed_option(
             "--bins",
             parse=parse_bins,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions, several
 from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
-from fishernet.cli.options import Reading, missing_option, model_argument, read_known, table_argument
+from fishernet.cli.options import Reading, missing_option, model_argument, read_known, table_argument, text_options
 from fishernet.cli.terminal import Answer, answering, csv_line
 from fishernet.compare import Quality
 from fishernet.data import Variable
@@ -31,6 +31,7 @@ Codes = npt.NDArray[np.unsignedinteger[Any]]
 @model_argument
 @table_argument
 @click.option("--target", required=True, metavar="COLUMN", help="The variable to predict.")
+@text_options
 @missing_option("error", "state", "keep")
 @click.option(
     "--unknown",
@@ -43,8 +44,9 @@ Codes = npt.NDArray[np.unsignedinteger[Any]]
 def predict(model: Path, table: Path, target: str, missing: str, unknown: str) -> Answer:
     """Print, for each row of TABLE, the most probable state of one variable and the probability of each of its states.
 
-    All other columns of MODEL (.json or .bif) must be there. The target's own need not; where it is, how well it was
-    predicted is said on stderr: accuracy, and log-loss in nats per row. The result is CSV, or JSON with --json.
+    All other columns of MODEL (.json, .bif, .xdsl or .uai) must be there. The target's own need not; where it is, how
+    well it was predicted is said on stderr: accuracy, and log-loss in nats per row. The result is CSV, or JSON with
+    --json.
 
     Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.
 

@@ -38,7 +38,7 @@ MOST_CELLS = 2**20  # of a joint table: lines that are printed
 def query(
     model: Path, names: tuple[str, ...], given: tuple[str, ...], do: tuple[str, ...], joint: bool, explain: bool
 ) -> Answer:
-    """Print the probability of each state of each NAME under MODEL (.json or .bif), given what is known.
+    """Print the probability of each state of each NAME under MODEL (.json, .bif, .xdsl or .uai), given what is known.
 
     Without a NAME, those of all variables that are neither given nor set. What is set (--do) no longer depends on its
     parents, as in an experiment. The probability of the evidence is that of all that is given, after what was set.

@@ -42,7 +42,7 @@ from fishernet.infer import sample as posterior_sample
 @seed_option
 @answering(rows=True)
 def sample(model: Path, n: int, given: tuple[str, ...], seed: int | None, **chain: Any) -> Answer:
-    """Draw rows from MODEL (.json or .bif), given what is known.
+    """Draw rows from MODEL (.json, .bif, .xdsl or .uai), given what is known.
 
     From a Bayesian network they are independent and exact, also with --given. From a dependency network they come by
     pseudo-Gibbs sampling: one variable after the other is drawn from its conditional, those that are given keep their

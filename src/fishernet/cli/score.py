@@ -68,7 +68,7 @@ def score(
     folds: int | None,
     **options: Any,
 ) -> Answer:
-    """Print the log-likelihood of TABLE under MODEL (.json or .bif), in nats, in all and per row.
+    """Print the log-likelihood of TABLE under MODEL (.json, .bif, .xdsl or .uai), in nats, in all and per row.
 
     Of a dependency network, it is the pseudo-log-likelihood: each cell's given its inputs, summed over a row. Of a
     Gaussian network it is the logarithm of the density.

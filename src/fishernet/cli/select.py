@@ -18,13 +18,15 @@ from fishernet.cli.options import (
     count,
     missing_option,
     model_argument,
+    read,
     read_known,
     seed_option,
     table_argument,
+    text_options,
     weights_option,
 )
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
-from fishernet.data import Table, Variable, read_table
+from fishernet.data import Table, Variable
 from fishernet.data.variable import code_dtype
 from fishernet.kernels import FisherKernel
 from fishernet.models import BayesianNetwork
@@ -48,6 +50,7 @@ MOST_STARTS = 2**31 - 1  # the core's limit
     "--by", type=click.Choice(list(CRITERIA)), default="mmd", show_default=True, help="What they are chosen by."
 )
 @count("--starts", default=1000, show_default=True, help="Begin with the best of N random choices.")
+@text_options
 @missing_option("error", "drop", "state")
 @weights_option
 @seed_option
@@ -57,9 +60,9 @@ def select(
 ) -> Answer:
     """Choose the rows that stand best for TABLE, and say how many of its rows each stands for.
 
-    By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json or .bif) is as near as can be to that of
-    the whole table; by chi-square, each column on its own fits; random is what both have to beat. For these two MODEL
-    says only what the columns and their states are.
+    By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json, .bif, .xdsl or .uai) is as near as can
+    be to that of the whole table; by chi-square, each column on its own fits; random is what both have to beat. For
+    these two MODEL says only what the columns and their states are.
 
     The rows come with their position in the file, counted from 0, first, and the number of rows to which each is the
     nearest chosen one (stands_for) last. They are written as CSV to stdout, or to the FILE of -o by its ending: .csv,
@@ -102,7 +105,7 @@ def _positions(path: Path, network: BayesianNetwork, table: Table, missing: str)
     if missing != "drop":
         return np.arange(table.n_rows)
     # what is no state can only be in rows that were dropped: read again, it must not be refused
-    whole = read_table(path, schema=network.variables, missing="keep", unknown="missing")
+    whole = read(path, schema=network.variables, missing="keep", unknown="missing")
     complete = [column < variable.cardinality for variable, column in zip(whole.variables, whole.codes, strict=True)]
     return np.flatnonzero(np.logical_and.reduce(complete))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fishernet.base import check
 from fishernet.cli.models import read_bayesian
-from fishernet.cli.options import count, missing_option, model_argument, read_known, table_argument
+from fishernet.cli.options import count, missing_option, model_argument, read_known, table_argument, text_options
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data import Table
 from fishernet.kernels import FisherKernel
@@ -27,10 +27,11 @@ SEED = 0  # of the kernel, which draws where exact probabilities would not fit: 
 @count("--row", metavar="I", required=True, help="The given row, counted from 0.")
 @count("-n", "n", default=10, show_default=True, help="How many rows to find.")
 @count("--top", default=3, show_default=True, help="How many variables to name per row.")
+@text_options
 @missing_option("error", "state")
 @answering()
 def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) -> Answer:
-    """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json or .bif).
+    """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json, .bif, .xdsl, .uai).
 
     Likeness is a cosine, from -1 to 1, and a sum over the variables: for each row, those that add most to it are named
     with the row's states. With --json all of them are. The given row itself is among the rows found. Rows are counted

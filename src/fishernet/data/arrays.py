@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -154,3 +155,21 @@ def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
         raise IndexError(f"row {array[outside][0]} of a table of {n_rows} rows")
     positions: npt.NDArray[np.intp] = np.arange(n_rows)[array]
     return positions
+
+
+def same_cells(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    """Whether columns of the same variable hold the same; NaN is NaN."""
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def is_stack(base: npt.NDArray[Any], rows: Sequence[npt.NDArray[Any]]) -> bool:
+    """Whether some columns are the rows of an array, one after the other."""
+    if base.shape != (len(rows), len(rows[0])) or not base.flags.c_contiguous:
+        return False
+    begin, step = _address(base), base.strides[0]
+    return all(_address(row) == begin + place * step for place, row in enumerate(rows))
+
+
+def _address(array: npt.NDArray[Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address

@@ -17,6 +17,7 @@ what Arrow has no type for (a column of both text and numbers) is read value by 
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,7 @@ from pyarrow import Table as ArrowTable
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import check_names, listed, several
 from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn, as_text, dictionary_cells
+from fishernet.data.dates import counted, in_arrow, unit_of
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
@@ -85,6 +87,9 @@ def cells_of(
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
     if not is_dictionary:
+        unit = unit_of(kind)
+        if unit is not None:
+            return NumberCells(name, counted(column), declared=True, unit=unit)
         column = _encodable(name, column, kind)
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             return NumberCells(name, column)
@@ -164,7 +169,7 @@ def _parsed(name: str, text: bytes) -> Column:
     try:
         content = json.loads(text)
         if content.get("continuous") is True:
-            return Continuous(name)
+            return Continuous(name, content.get("unit"))
         states, cuts = content["states"], content.get("cuts")
         if not isinstance(states, list) or not isinstance(cuts, list | None):
             raise TypeError
@@ -204,6 +209,8 @@ def table_of(
 def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, Any], pa.Array]:
     """Return what a column's metadata say, and the column."""
     if variable.is_continuous:
+        if variable.unit is not None:
+            return {"continuous": True, "unit": variable.unit}, in_arrow(column, variable.unit)
         return {"continuous": True}, pa.array(column, from_pandas=True)
     content = {"states": variable.states} | ({} if variable.cuts is None else {"cuts": variable.cuts})
     return content, dictionary_array(variable, column)
@@ -317,6 +324,12 @@ def frame_columns(frame: Any, options: Options) -> Columns:
 def _narwhals_columns(frame: Any, options: Options) -> Columns:
     import narwhals.stable.v2 as nw
 
+    if (
+        hasattr(frame, "set_axis")
+        and hasattr(frame, "columns")
+        and not all(isinstance(name, str) for name in frame.columns)
+    ):
+        frame = frame.set_axis([_text_name(name) for name in frame.columns], axis=1)  # pandas takes any names
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -336,8 +349,10 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
 
 
 def _streamed(frame: Any) -> pa.Table | None:
-    """Return what speaks Arrow's interface for streams as a table; None where it does not, or is no frame."""
+    """Return a dataset, or what speaks Arrow's interface for streams, as a table; None where it is neither."""
     try:
+        if hasattr(frame, "to_table"):
+            return frame.to_table()
         return pa.table(frame) if hasattr(frame, "__arrow_c_stream__") else None
     except pa.ArrowInvalid:  # a series
         return None
@@ -354,20 +369,32 @@ def _series_cells(name: str, series: Any, options: Options) -> SourceColumn:
         try:
             array = series.to_arrow()
             column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+            if isinstance(getattr(column.type, "value_type", column.type), pa.ExtensionType):
+                raise pa.ArrowTypeError  # a type of pandas' own, as of intervals
             cells = cells_of(name, column, options.na_values, declared=declared)
             if is_categorical and not declared:  # older versions of polars hand over more labels than occur
                 return cells.coded.without(cells.coded.counts() == 0)
             return cells
         except NO_ARROW_TYPE:
             pass
-    categories = series.cat.get_categories().to_list() if declared else None
-    return object_cells(name, series.to_list(), options.na_values, categories)
+    if declared:
+        return object_cells(name, series.to_list(), options.na_values, series.cat.get_categories().to_list())
+    values = series.to_list()
+    known = next((value for value in values if value is not None), None)
+    dates = isinstance(known, datetime.date)  # which pandas keeps as objects
+    return _sequence_cells(name, values, options) if dates else object_cells(name, values, options.na_values)
 
 
 # -------------------------------------------------------------------------------------------- mappings of columns
 
 
-def _mapping_columns(frame: Mapping[str, Any], options: Options) -> Columns:
+def _text_name(name: Any) -> Any:
+    """Return an integer that names a column as text; other names as they are."""
+    return str(name) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name
+
+
+def _mapping_columns(frame: Mapping[Any, Any], options: Options) -> Columns:
+    frame = {_text_name(name): column for name, column in frame.items()}
     chosen = options.choose(list(frame))
     cells = [_column_cells(name, frame[name], options) for name in chosen]
     lengths = {column.name: column.n_rows for column in cells}
@@ -447,6 +474,8 @@ def _plain(name: str, row: int, cell: Any) -> Any:
         return None
     if isinstance(value, float) and math.isnan(value):
         return None
+    if type(value).__name__ == "Interval":  # of pandas.cut
+        return str(value)
     if not isinstance(value, str | int | float):
         where = f"row {row}" if row >= 0 else "among its categories"
         raise SchemaError(

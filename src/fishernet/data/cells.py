@@ -33,6 +33,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import SchemaError
+from fishernet.data.dates import Unit
 from fishernet.data.variable import State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
@@ -92,14 +93,14 @@ def is_numeric(labels: Labels) -> bool:
 
 
 def numbers_of(labels: Labels) -> npt.NDArray[np.float64]:
-    """Return the labels as numbers; NaN for one that is none (a truth value, or text that is no decimal number)."""
+    """Return the labels as numbers; NaN for one that is none (a truth value, or text); ``18%`` is 18."""
     if labels.dtype.kind in "iuf":
         return labels.astype(np.float64)
     return np.array([_number(label) for label in labels.tolist()], dtype=np.float64)
 
 
 def _number(label: State) -> float:
-    value = value_of(label) if isinstance(label, str) else label
+    value = value_of(label.strip().removesuffix("%")) if isinstance(label, str) else label
     if value is None or isinstance(value, bool | str):
         return math.nan
     try:
@@ -173,6 +174,8 @@ class Cells:
         The cuts, where the declared states are bins.
     is_weights : bool
         Whether the source marks the column as the table's weights.
+    unit : str, optional
+        What the numbers of a column of dates or times count.
     """
 
     name: str
@@ -182,6 +185,7 @@ class Cells:
     text: bool = False
     cuts: tuple[float, ...] | None = None
     is_weights: bool = False
+    unit: Unit | None = None
 
     @cached_property
     def typed_labels(self) -> Labels:
@@ -296,6 +300,19 @@ class Cells:
         blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
         return replace(self, labels=self.labels[~labels], blocks=blocks)
 
+    def dated(self, numbers: npt.NDArray[np.float64], unit: Unit) -> NumberCells:
+        """Return the column as one of dates, of which each label is a number."""
+        cells = self.spread(np.append(numbers, np.nan))
+        return NumberCells(self.name, pa.chunked_array([pa.array(cells)]), declared=True, unit=unit)
+
+    def relabelled(self, labels: Sequence[str | None]) -> Cells:
+        """Return the column with other labels, equal ones taken for one; None makes cells missing."""
+        known: dict[str, int] = {}
+        found = [-1 if label is None else known.setdefault(label, len(known)) for label in labels]
+        numbering = np.array([len(known) if place < 0 else place for place in [*found, -1]], dtype=np.int64)
+        blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
+        return replace(self, labels=label_array(list(known)), blocks=blocks)
+
     def kept(self, rows: npt.NDArray[np.bool_]) -> Cells:
         """Return the column with some of its rows only, as if the others had never been there."""
         positions = self.positions()[rows]
@@ -326,6 +343,7 @@ class NumberCells:
     column: pa.ChunkedArray
     declared: bool = False
     is_weights: bool = False
+    unit: Unit | None = None
 
     @cached_property
     def values(self) -> npt.NDArray[np.float64]:
@@ -342,7 +360,7 @@ class NumberCells:
         """The column by its distinct numbers."""
         cells = dictionary_cells(self.name, self.column.dictionary_encode())
         absent = np.isnan(cells.labels) if cells.labels.dtype.kind == "f" else np.zeros(len(cells.labels), dtype=bool)
-        return cells.without(absent) if absent.any() else cells
+        return replace(cells.without(absent) if absent.any() else cells, unit=self.unit)
 
     @property
     def has_values(self) -> bool:

@@ -17,40 +17,81 @@ import codecs
 import csv
 import gzip
 import io
+import itertools
 import mmap
+import sys
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from fishernet.base.errors import FileFormatError
+from fishernet.base.errors import FileFormatError, FishernetWarning
 from fishernet.data.arrow import cells_of
-from fishernet.data.cells import Columns
-from fishernet.data.options import Options
+from fishernet.data.cells import DECIMAL, Columns, SourceColumn
+from fishernet.data.dates import parsed
+from fishernet.data.options import Options, TextFormat
 
 PIECE = 1 << 20  # bytes
+MOST_STREAMED = 1 << 33  # bytes
+GZIP_MAGIC = b"\x1f\x8b"
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file, in UTF-8, that may be compressed.
-
-    Attributes
-    ----------
-    path : Path
-    gzipped : bool
-    """
+    """A text file that may be compressed; `content` is its text in UTF-8, where it is not so in the file itself."""
 
     path: Path
     gzipped: bool
+    content: bytes | None = None
+
+    @classmethod
+    def of(cls, path: Path, gzipped: bool, encoding: str) -> TextFile:
+        """Return a file as UTF-8, read whole where it is not so itself."""
+        file = cls(path, gzipped)
+        if encoding == "utf-8":
+            return file
+        with file.binary() as stream:
+            return cls(path, False, _in_utf_8(path, stream.read(), encoding))
+
+    @classmethod
+    def of_stream(cls, path: Path, encoding: str) -> TextFile:
+        """Return what comes through a pipe, or (for the path "-") through standard input, read to its end."""
+        if str(path) == "-":
+            found = sys.stdin.buffer.read(MOST_STREAMED + 1)
+        else:
+            with path.open("rb") as stream:
+                found = stream.read(MOST_STREAMED + 1)
+        if len(found) > MOST_STREAMED:
+            raise FileFormatError(
+                path, f"more than {MOST_STREAMED:,} bytes come through it; write them to a file first"
+            )
+        if found.startswith(GZIP_MAGIC):
+            found = gzip.decompress(found)
+        if not found:
+            raise FileFormatError(path, "is empty; a table needs a header")
+        return cls(path, False, found if encoding == "utf-8" else _in_utf_8(path, found, encoding))
+
+    @property
+    def size(self) -> int:
+        """Its number of bytes, as it is stored."""
+        return self.path.stat().st_size if self.content is None else len(self.content)
+
+    def input_stream(self) -> pa.NativeFile:
+        """Open its bytes for Arrow, decompressed."""
+        if self.content is not None:
+            return pa.BufferReader(self.content)
+        return pa.input_stream(str(self.path), compression="gzip" if self.gzipped else None)
 
     def binary(self) -> IO[bytes]:
         """Open its bytes, decompressed."""
+        if self.content is not None:
+            return io.BytesIO(self.content)
         return gzip.open(self.path, "rb") if self.gzipped else self.path.open("rb")  # type: ignore[return-value]
 
     def text(self) -> io.TextIOWrapper:
@@ -65,18 +106,31 @@ class TextFile:
             while True:
                 piece = file.read(PIECE)
                 if line == 1 and piece.startswith(UTF16_MARKS):
-                    return FileFormatError(self.path, "is UTF-16 text; save it as UTF-8")
+                    return FileFormatError(
+                        self.path, "is UTF-16 text; encoding='utf-16' reads it", parameter="encoding"
+                    )
                 try:
                     decoder.decode(piece, final=not piece)
                 except UnicodeDecodeError as error:
                     line += error.object[: error.start].count(b"\n")
                     byte = error.object[error.start]
                     return FileFormatError(
-                        self.path, f"the byte 0x{byte:02x} is not UTF-8; save the file as UTF-8", line=line
+                        self.path,
+                        f"the byte 0x{byte:02x} is not UTF-8; encoding='latin-1' (or 'cp1252') reads such files",
+                        line=line,
+                        parameter="encoding",
                     )
                 if not piece:
                     return None
                 line += piece.count(b"\n")
+
+
+def _in_utf_8(path: Path, content: bytes, encoding: str) -> bytes:
+    try:
+        return content.decode(encoding).encode()
+    except (UnicodeDecodeError, UnicodeError) as error:
+        line = content[: getattr(error, "start", 0)].count(b"\n") + 1
+        raise FileFormatError(path, f"is not {encoding} text", line=line, parameter="encoding") from None
 
 
 @dataclass(frozen=True)
@@ -142,7 +196,7 @@ def opens_quote(file: TextFile, delimiter: str) -> bool:
     if file.gzipped:
         return False
     with file.binary() as stream:
-        stream.seek(max(0, file.path.stat().st_size - PIECE))
+        stream.seek(max(0, file.size - PIECE))
         last = stream.read().decode(errors="replace").rpartition("\n")[2]
     return _is_open(last, delimiter)
 
@@ -160,18 +214,95 @@ DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
 BLOCKS = (1 << 22, 1 << 26, 2**31 - 1)  # bytes; a row must fit into one, so larger ones are tried when it does not
 
 
-def delimited_columns(file: TextFile, options: Options, delimiter: str) -> Columns:
-    """Read the columns of a delimited file that the options ask for."""
-    names = _header(file, delimiter)
-    chosen = options.choose(names)
+def delimited_columns(file: TextFile, options: Options, delimiter: str | None = None) -> Columns:
+    """Read the columns of a delimited file that the options ask for.
+
+    `delimiter` is what the ending of its name says. A file whose names all follow a space is one of ``a, b, c``: spaces
+    before cells are no part of them.
+    """
+    delimiter = options.text.delimiter or delimiter or _found_delimiter(file)
+    first = _header(file, delimiter)
+    header = first.cells
+    spaced = len(header) > 1 and '"' not in first.text and all(name.startswith(" ") for name in header[1:])
+    names = [name.strip() for name in header] if spaced else header
+    shown = dict(zip(header, names, strict=False)) if len(set(names)) == len(names) else {}
+    hidden = int(len(names) > 1 and not names[0])
+    if hidden and options.schema is None:
+        message = "the first column has no name, as the index that pandas writes; it is left out"
+        warnings.warn(FishernetWarning(f"{file.path}: {message}"), stacklevel=5)
+    wanted = set(options.choose(names[hidden:]))
+    chosen = [raw for raw, name in zip(header, names, strict=True) if name in wanted]
     layout = Layout(file, delimiter, len(names), file.gzipped or _holds_quotes(file), options.na_values)
+    found = _read_columns(layout, chosen, header)
+    cells = [tidied(replace(c, name=shown.get(c.name, c.name)), options, spaced=spaced) for c in found.cells]
+    return Columns(cells, found.n_rows)
+
+
+def _read_columns(layout: Layout, chosen: list[str], header: list[str]) -> Columns:
     if not layout.quoted:
-        return _columns(layout.parsed(chosen, line_ends=False, blocks=BLOCKS), chosen, options.na_values)
-    if chosen == names:
+        return _columns(layout.parsed(chosen, line_ends=False, blocks=BLOCKS), chosen, layout.na_values)
+    if chosen == header:
         hasty = _hasty(layout, chosen)
         if hasty is not None:
             return hasty
-    return _careful(layout, chosen, names[-1])
+    return _careful(layout, chosen, header[-1])
+
+
+def tidied(column: SourceColumn, options: Options, *, spaced: bool) -> SourceColumn:
+    """Return a column of text with its labels as they are meant: without spaces before them, numbers as Python's.
+
+    Numbers are only rewritten where all labels are numbers, written as the options say, or between spaces.
+    """
+    cells = column.coded
+    labels: list[str] = cells.labels.tolist()
+    wanted = next((v for v in options.schema or () if v.name == column.name), None)
+    if labels and column.name not in options.categorical and (wanted is None or wanted.is_continuous or wanted.cuts):
+        dates = parsed(labels)
+        if dates is not None:
+            return cells.dated(*dates)
+    as_written = not spaced and options.text.is_plain
+    if as_written and (options.schema is not None or " " not in "".join(labels)):
+        return column
+    kept = [label.lstrip(" ") for label in labels] if spaced else labels
+    known = [label for label in kept if label not in options.na_values] if spaced else kept
+    numbers = {label: _plain_number(label, options.text) for label in known}
+    if known and all(number is not None for number in numbers.values()):
+        kept = [numbers.get(label) or label for label in kept]
+    if kept == labels:
+        return column
+    absent = options.na_values if spaced else frozenset()
+    return cells.relabelled([None if label in absent else label for label in kept])
+
+
+def _plain_number(text: str, form: TextFormat) -> str | None:
+    """Return a number as Python writes it; None where the text is none."""
+    number = text.strip(" ")
+    if form.thousands is not None and form.thousands in number:
+        whole, mark, fraction = number.partition(form.decimal)
+        first, *groups = whole.split(form.thousands)
+        if form.thousands in fraction or not all(len(group) == 3 and group.isdigit() for group in groups):
+            return None
+        number = first + "".join(groups) + mark + fraction
+    if form.decimal != ".":
+        if "." in number:
+            return None
+        number = number.replace(form.decimal, ".")
+    return number if DECIMAL.fullmatch(number) else None
+
+
+def _found_delimiter(file: TextFile) -> str:
+    """Return the delimiter that cuts the header and the first row into equally many cells, most of them."""
+    best, most = "", 1
+    for delimiter in DELIMITERS:
+        try:
+            first = [len(record.cells) for record in itertools.islice(records(file, delimiter), 2)]
+        except UnicodeDecodeError:
+            raise explain(file, delimiter, 0, "no header") from None
+        except csv.Error:
+            continue
+        if first and len(set(first)) == 1 and first[0] > most:
+            best, most = delimiter, first[0]
+    return best or ","
 
 
 def _hasty(layout: Layout, names: list[str]) -> Columns | None:
@@ -211,12 +342,12 @@ def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Co
     return Columns([cells_of(name, table.column(name), na_values, text=True) for name in names], table.num_rows)
 
 
-def _header(file: TextFile, delimiter: str) -> list[str]:
+def _header(file: TextFile, delimiter: str) -> Record:
     try:
         rows = records(file, delimiter)
         for record in rows:
             _refuse_other_delimiter(file, delimiter, record, rows)
-            return record.cells
+            return record
     except UnicodeDecodeError:
         raise explain(file, delimiter, 0, "no header") from None
     except csv.Error as error:
@@ -225,25 +356,28 @@ def _header(file: TextFile, delimiter: str) -> list[str]:
 
 
 def _refuse_other_delimiter(file: TextFile, delimiter: str, header: Record, rows: Iterator[Record]) -> None:
-    """Raise when the header and the first row are one cell each, and another delimiter cuts them evenly."""
+    """Raise when the header is one cell, and another delimiter cuts it and the first row evenly."""
     if len(header.cells) != 1 or '"' in header.text:
         return
     try:
         first = next(rows, None)
     except (UnicodeDecodeError, csv.Error):  # said better by what reads the rows
         return
-    if first is None or len(first.cells) != 1 or '"' in first.text:
+    if first is None or '"' in first.text:
         return
     for other in DELIMITERS:
         if other != delimiter and header.text.count(other) == first.text.count(other) > 0:
             raise FileFormatError(
                 file.path,
-                f"the cells seem to be separated by {other!r}; a .csv file takes commas, a .tsv file tabs",
+                f"the cells seem to be separated by {other!r}; delimiter={other!r} reads them",
                 line=1,
+                parameter="delimiter",
             )
 
 
 def _holds_quotes(file: TextFile) -> bool:
+    if file.content is not None:
+        return b'"' in file.content
     with file.binary() as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return content.find(b'"') >= 0
 
@@ -296,7 +430,7 @@ class Layout:
             null_values=sorted(self.na_values),
         )
         try:
-            with pa.input_stream(str(self.file.path), compression="gzip" if self.file.gzipped else None) as stream:
+            with self.file.input_stream() as stream:
                 return pa_csv.read_csv(
                     stream,
                     read_options=pa_csv.ReadOptions(block_size=block),

@@ -10,6 +10,8 @@ Looking the labels of one variable up in the states of another.
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.errors import MissingValueError, SchemaError, UnknownStateError
-from fishernet.base.names import counted, listed
+from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError, UnknownStateError
+from fishernet.base.names import are, counted, listed
 from fishernet.data.arrays import Codes, Weights, in_units
 from fishernet.data.cells import (
+    MOST_STATES,
     Block,
     Cells,
     Columns,
@@ -32,6 +35,7 @@ from fishernet.data.cells import (
     sorted_states,
     value_of,
 )
+from fishernet.data.dates import date_texts
 from fishernet.data.options import BINNINGS, Options, interval_labels
 from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
@@ -143,6 +147,25 @@ Coding = tuple[Variable, npt.NDArray[np.int64]]  # a variable, and the code of e
 
 UNKNOWN = -1
 
+MOST_TEXTS = 256  # different ones, which a column of text may have and not be taken for an identifier
+LEAST_ROWS = 100  # from which on more different texts than half of the rows make an identifier, too
+MOST_SPOILING = 5  # labels that are no numbers, in a column of text that is otherwise one of numbers
+WRITTEN = (
+    (re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"), "thousands=','"),
+    (re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"), "thousands='.' with decimal=','"),
+    (re.compile(r"[+-]?[0-9]+,[0-9]+"), "decimal=','"),
+)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was made of a column, why, and what would make something else of it."""
+
+    name: str
+    why: str
+    overrule: str
+    left_out: bool = False
+
 
 @dataclass(frozen=True)
 class Encoded:
@@ -152,6 +175,7 @@ class Encoded:
     columns: list[npt.NDArray[Any]]
     weights: Weights | None
     n_rows: int
+    decisions: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -179,9 +203,12 @@ class Rows:
 def encode(source: Columns, options: Options) -> Encoded:
     """Encode the columns of a source."""
     cells, weights = _split_weights(source, options)
+    decisions: list[Decision] = []
+    if options.schema is None:
+        cells = _without_identifiers(cells, options, decisions)
     rows = _without_incomplete(cells, weights, source.n_rows, options)
     if options.schema is None:
-        return _with_found_states(rows, options)
+        return _with_found_states(rows, options, decisions)
     encoded = _with_schema(rows, options.schema, options)
     if options.missing == "drop" and options.unknown == "missing":
         return _without_missing(encoded)
@@ -264,7 +291,91 @@ def _missing_error(missing: dict[str, int], remedy: str) -> MissingValueError:
 # ------------------------------------------------------------------------------------------ kinds and states found
 
 
-def _with_found_states(rows: Rows, options: Options) -> Encoded:
+def _without_identifiers(cells: list[SourceColumn], options: Options, decisions: list[Decision]) -> list[SourceColumn]:
+    """Leave out columns of text that tell rows apart, as ids, names and titles do, with a warning."""
+    kept = []
+    for column in cells:
+        _warn_of_spoiled_numbers(column, options)
+        n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
+        n_known = column.n_rows - (0 if (gaps := column.missing()) is None or not n_labels else int(gaps.sum()))
+        if n_labels > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_labels > n_known):
+            why = f"{n_labels:,} different texts in {n_known:,} rows"
+            decisions.append(Decision(column.name, f"{why}: an identifier", f"categorical=[{column.name!r}]", True))
+        else:
+            kept.append(column)
+    if decisions:
+        names = [decision.name for decision in decisions]
+        what, them = ("an identifier", "it") if len(names) == 1 else ("identifiers", "them")
+        holds = decisions[0].why.partition(":")[0]
+        warnings.warn(
+            FishernetWarning(
+                f"{are(names, 'column')} taken for {what} and left out ({names[0]!r} holds {holds}); "
+                f"categorical={names!r} keeps {them}, and exclude={names!r} leaves {them} out without this warning",
+                parameter="categorical",
+            ),
+            stacklevel=4,
+        )
+    return kept
+
+
+def _is_asked_for(column: SourceColumn, options: Options) -> bool:
+    """Whether something is said of the column already."""
+    said = (*options.categorical, *options.continuous)
+    return column.name in said or options.cuts_by_name(column.name)
+
+
+def _distinct_texts(column: SourceColumn) -> int:
+    """Return the number of different texts in a column of them; 0 in one of other labels, or that declares states."""
+    if column.declared or column.is_plain_number:
+        return 0
+    labels = column.coded.typed_labels
+    return len(labels) if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels) else 0
+
+
+def _warn_of_spoiled_numbers(column: SourceColumn, options: Options) -> None:
+    """Warn where a column of text would be one of numbers but for a few labels, or but for how they are written."""
+    n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
+    if n_labels <= MOST_STATES:
+        return
+    cells = column.coded
+    strange = np.isnan(cells.label_numbers)
+    labels = [label for label, flag in zip(cells.labels.tolist(), strange, strict=True) if flag]
+    name = column.name
+    written = next((said for form, said in WRITTEN if labels and all(map(form.fullmatch, labels))), None)
+    if written is not None:
+        hint = f"its numbers are written as {labels[0]!r}: {written} reads them"
+    elif not labels and all(label.endswith("%") for label in cells.labels.tolist()):
+        hint = f"its numbers are written as {cells.labels[0]!r}: continuous=[{name!r}] reads them"
+    elif not 0 < len(labels) <= MOST_SPOILING or n_labels - len(labels) <= MOST_STATES:
+        return
+    else:
+        n_cells = int(np.count_nonzero(cells.marked(strange)))
+        hint = (
+            f"it holds numbers, and {listed(labels)} in {n_cells:,} of its cells: na_values= says what means a missing "
+            f"cell, and categorical=[{name!r}] keeps it as it is without this warning"
+        )
+    warnings.warn(FishernetWarning(f"column {name!r} is taken for text; {hint}", parameter="na_values"), stacklevel=5)
+
+
+def _decision(column: SourceColumn, variable: Column, options: Options) -> Decision:
+    """Return why a column is of its kind."""
+    name = column.name
+    if name in options.categorical or name in options.continuous:
+        return Decision(name, "as asked", "")
+    if variable.cuts is not None and not column.declared:
+        return Decision(name, "cut into bins, as asked", "")
+    if variable.is_continuous:
+        kind = "numbers" if variable.unit is None else f"dates, in {variable.unit} since 1970"
+        return Decision(name, kind, f"bins={{{name!r}: 4}} or categorical=[{name!r}]")
+    if column.declared:
+        return Decision(name, "states that the data declare", "")
+    if column.is_plain_number:
+        return Decision(name, f"{variable.cardinality} whole numbers", f"continuous=[{name!r}]")
+    kind = "truth values" if all(isinstance(state, bool) for state in variable.states) else "text"
+    return Decision(name, kind, f"exclude=[{name!r}]")
+
+
+def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) -> Encoded:
     variables: list[Column] = []
     columns: list[npt.NDArray[Any]] = []
     for column in rows.cells:
@@ -277,14 +388,15 @@ def _with_found_states(rows: Rows, options: Options) -> Encoded:
         variable, cells = _found_column(column, rows, options)
         variables.append(variable)
         columns.append(cells)
+        decisions.append(_decision(column, variable, options))
     _refuse_stateless(variables, rows, options)
-    return Encoded(variables, columns, rows.weights, rows.n_rows)
+    return Encoded(variables, columns, rows.weights, rows.n_rows, tuple(decisions))
 
 
 def _found_column(column: SourceColumn, rows: Rows, options: Options) -> tuple[Column, npt.NDArray[Any]]:
     """Return what a column is, and its cells."""
     if stays_continuous(column, options):
-        return Continuous(column.name), column.numbers(kept=rows.kept)
+        return Continuous(column.name, column.unit), column.numbers(kept=rows.kept)
     cells = column.coded
     variable, codes = found_states(cells, rows.weights, options)
     fill = variable.cardinality
@@ -328,7 +440,8 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
     if cut is not None and (named or column.is_plain_number):
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
-            variable = Variable(column.name, interval_labels(cuts), cuts)
+            texts = None if column.unit is None else date_texts(cuts, column.unit)
+            variable = Variable(column.name, interval_labels(cuts, texts), cuts)
             return variable, variable.bin(column.label_numbers)
     if column.declared:
         return Variable(column.name, labels.tolist(), column.cuts), np.arange(len(labels))
@@ -341,7 +454,7 @@ def discretized(
 ) -> tuple[Column, npt.NDArray[Any]]:
     """Return a column of a table cut into bins as the options ask, and what it is then."""
     if variable.is_continuous:
-        cells = NumberCells(variable.name, pa.chunked_array([pa.array(column)])).coded
+        cells = NumberCells(variable.name, pa.chunked_array([pa.array(column)]), unit=variable.unit).coded
     elif options.cuts_by_name(variable.name):
         labels = label_array(variable.states)
         cells = Cells(variable.name, labels, [Block(column, np.arange(len(labels) + 1), has_nulls=True)])
@@ -363,7 +476,7 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
     held = counts > 0
     values, inverse = np.unique(column.label_numbers[held], return_inverse=True)
     if len(values) <= cut:
-        return None
+        return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
     if not np.isfinite(values).all():
         raise SchemaError(
             f"column {column.name!r} holds infinite numbers; say where to cut it instead of in how many bins",
@@ -426,7 +539,7 @@ def looked_up(column: Cells, variable: Variable) -> npt.NDArray[np.int64]:
 def _code(variable: Variable, label: Any) -> int:
     code = variable.code(label)
     if code is None and isinstance(label, str):
-        value = value_of(label)
+        value = value_of(label.strip())
         code = None if value is None else variable.code(value)
     return UNKNOWN if code is None else code
 

@@ -131,7 +131,7 @@ def is_table(data: Data) -> TypeGuard[Table]:
 def is_frame(data: Data) -> bool:
     """Whether data are columns with names: a mapping, or a frame of some library."""
     return isinstance(data, Mapping) or any(
-        hasattr(data, mark) for mark in ("columns", "column_names", "__arrow_c_stream__")
+        hasattr(data, mark) for mark in ("columns", "column_names", "__arrow_c_stream__", "to_table")
     )
 
 

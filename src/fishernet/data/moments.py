@@ -122,8 +122,10 @@ class Scatter:
         if statistic.total != int(statistic.total):
             raise SchemaError(f"{purpose} takes whole weights; round them, or leave them out")
         made = cls.__new__(cls)
-        order = np.argsort(np.argsort(at))
-        mean, S = statistic.mean[order], statistic.scatter[np.ix_(order, order)]
+        mean, S = statistic.mean, statistic.scatter
+        if list(at) != sorted(at):
+            order = np.argsort(np.argsort(at))
+            mean, S = mean[order], S[np.ix_(order, order)]
         made._set(int(statistic.total), mean, S, tuple(variable.name for variable in variables))
         return made
 

@@ -14,6 +14,7 @@ are merged. So no bin is empty, and with k > 1 there are at least two.
 
 from __future__ import annotations
 
+import codecs
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,8 +67,8 @@ def equal_width_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int
 BINNINGS = {"quantile": quantile_cuts, "equal-width": equal_width_cuts}
 
 
-def interval_labels(cuts: Sequence[float]) -> list[str]:
-    """Return one readable label a bin, with digits enough to tell the cuts apart.
+def interval_labels(cuts: Sequence[float], texts: Sequence[str] | None = None) -> list[str]:
+    """Return one readable label a bin, with digits enough to tell the cuts apart, or with these texts for the cuts.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def interval_labels(cuts: Sequence[float]) -> list[str]:
     """
     if not cuts:
         return ["any"]
-    texts = _distinct_texts(cuts)
+    texts = _distinct_texts(cuts) if texts is None else texts
     inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return [f"<= {texts[0]}", *inner, f"> {texts[-1]}"]
 
@@ -105,6 +106,49 @@ DEFAULT_NA = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 
 
 @dataclass(frozen=True)
+class TextFormat:
+    """How a text file is written: what stands between cells and within numbers, and its encoding."""
+
+    delimiter: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    encoding: str = "utf-8"
+
+    @classmethod
+    def checked(cls, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) -> TextFormat:
+        """Check the keywords as a caller gave them."""
+        delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
+        if delimiter is not None and not (_is_character(delimiter) and delimiter not in '"\r\n'):
+            raise SchemaError(f"delimiter must be one character or 'tab', not {delimiter!r}", parameter="delimiter")
+        if decimal not in (".", ","):
+            raise SchemaError(f"decimal must be '.' or ',', not {decimal!r}", parameter="decimal")
+        if thousands is not None and not (_is_character(thousands) and not thousands.isalnum()):
+            raise SchemaError(
+                f"thousands must be one character, no letter or digit, not {thousands!r}", parameter="thousands"
+            )
+        if thousands == decimal:
+            raise SchemaError(f"decimal and thousands cannot both be {decimal!r}", parameter="thousands")
+        try:
+            known = codecs.lookup(encoding).name
+        except (LookupError, TypeError):
+            message = f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {encoding!r}"
+            raise SchemaError(message, parameter="encoding") from None
+        return cls(delimiter, decimal, thousands, known)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers are written as in Python."""
+        return self.decimal == "." and self.thousands is None
+
+
+def _is_character(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 1
+
+
+PLAIN = TextFormat()
+
+
+@dataclass(frozen=True)
 class Options:
     """The keywords of `read_table` and `Table.from_frame`; they are described there.
 
@@ -125,6 +169,7 @@ class Options:
     exclude: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     continuous: tuple[str, ...] = ()
+    text: TextFormat = PLAIN
 
     @classmethod
     def checked(
@@ -141,6 +186,10 @@ class Options:
         unknown: str = "error",
         weights: str | None = None,
         na_values: Iterable[str] = DEFAULT_NA,
+        delimiter: str | None = None,
+        decimal: str = ".",
+        thousands: str | None = None,
+        encoding: str = "utf-8",
     ) -> Options:
         """Check the keywords as a caller gave them."""
         _check_word("binning", binning, tuple(BINNINGS))
@@ -161,6 +210,7 @@ class Options:
             _checked_names("exclude", exclude),
             _checked_names("categorical", categorical),
             _checked_names("continuous", continuous),
+            TextFormat.checked(delimiter, decimal, thousands, encoding),
         )
         options._check_together()
         return options

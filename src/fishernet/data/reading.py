@@ -13,7 +13,6 @@ from fishernet.data.arff import arff_columns
 from fishernet.data.arrow import arrow_columns, parquet_columns
 from fishernet.data.cells import Columns
 from fishernet.data.csv import TextFile, delimited_columns
-from fishernet.data.encode import encode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
@@ -21,6 +20,7 @@ from fishernet.data.variable import Column
 TEXT_FORMATS: dict[str, Callable[[TextFile, Options], Columns]] = {
     ".csv": partial(delimited_columns, delimiter=","),
     ".tsv": partial(delimited_columns, delimiter="\t"),
+    ".txt": delimited_columns,
     ".arff": arff_columns,
 }
 BINARY_FORMATS: dict[str, Callable[[Path, Options], Columns]] = {
@@ -44,18 +44,33 @@ def read_table(
     unknown: str = "error",
     weights: str | None = None,
     na_values: Iterable[str] = DEFAULT_NA,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    thousands: str | None = None,
+    encoding: str = "utf-8",
 ) -> Table:
     r"""Read a table from a file.
 
     Parameters
     ----------
     path : path
-        A ``.csv``, ``.tsv`` or ``.arff`` file (each also with ``.gz``), or a ``.parquet``, ``.arrow`` or ``.feather``
-        one. Text is UTF-8, with a header; a quoted cell is a label, even ``"NA"``.
+        A ``.csv``, ``.tsv``, ``.txt`` or ``.arff`` file (each also with ``.gz``), or a ``.parquet``, ``.arrow`` or
+        ``.feather`` one; ``"-"`` is the text that comes through standard input. Text has a header; a quoted cell is a
+        label, even ``"NA"``. A first column without a name, as pandas writes its index, is left out with a warning.
     columns, exclude, categorical, continuous, bins, binning, schema, missing, unknown, weights, na_values
         As in `Table.from_frame`. In a text file the labels of a column are integers if all of them are (``007`` is
         not), else floats, else truth values (``true``, ``False``), else text; so the table depends neither on the
         order of the rows nor on the number of threads. With a schema, ``1`` and ``1.0`` are the same number.
+    delimiter : str, optional
+        What stands between the cells of a text file: one character, or "tab". Without it a comma in ``.csv`` and a tab
+        in ``.tsv`` files; in others the one of comma, semicolon, tab and bar that cuts the header and the first row
+        into equally many cells.
+    decimal : {".", ","}
+        What stands before the fraction of a number.
+    thousands : str, optional
+        What stands between the thousands of a number, as the comma in ``18,000``.
+    encoding : str
+        Of a text file, as "latin-1" or "cp1252".
 
     Returns
     -------
@@ -95,9 +110,12 @@ def read_table(
         unknown=unknown,
         weights=weights,
         na_values=na_values,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
     )
-    encoded = encode(columns_of(Path(path), options), options)
-    return Table.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
+    return Table.of_columns(columns_of(Path(path), options), options)
 
 
 def columns_of(path: Path, options: Options) -> Columns:
@@ -105,6 +123,8 @@ def columns_of(path: Path, options: Options) -> Columns:
     name = path.name.lower()
     gzipped = name.endswith(".gz")
     suffix = Path(name.removesuffix(".gz")).suffix
+    if name == "-" or path.is_fifo():
+        return delimited_columns(TextFile.of_stream(path, options.text.encoding), options)
     if not path.is_file():
         raise FileFormatError(path, "is a directory, not a file" if path.is_dir() else "there is no such file")
     if suffix not in TEXT_FORMATS and (gzipped or suffix not in BINARY_FORMATS):
@@ -115,7 +135,7 @@ def columns_of(path: Path, options: Options) -> Columns:
     try:
         if suffix in BINARY_FORMATS:
             return BINARY_FORMATS[suffix](path, options)
-        return TEXT_FORMATS[suffix](TextFile(path, gzipped), options)
+        return TEXT_FORMATS[suffix](TextFile.of(path, gzipped, options.text.encoding), options)
     except (OSError, EOFError, zlib.error) as error:
         raise FileFormatError(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from None
     except UnicodeEncodeError:  # Arrow takes no such paths

@@ -330,16 +330,28 @@ def with_moments(
     rows = _counted_rows(counted, chosen, columns, variables, weights)
     x = np.array([columns[v][rows] for v in numbers])
     w = None if weights is None else weights[rows]
-    if counted.variables:
-        codes = [columns[v][rows] for v in counted.variables]
-        cell = _cells_of_rows(codes, counted.cardinalities, dense=counted.is_dense)
-        mean, scatter = _moments_by_cell(x, w, cell, counted.counts.reshape(-1))
-    else:
-        mean, scatter = _moments(x, w)
+    codes = [columns[v][rows] for v in counted.variables]
+    cell = _cells_of_rows(codes, counted.cardinalities, dense=counted.is_dense)
+    mean, scatter = _moments_by_cell(x, w, cell, counted.counts.reshape(-1))
     shape, d = counted.counts.shape, len(numbers)
     held = mean.reshape(*shape, d), scatter.reshape(*shape, d, d)
     cells = counted.variables, counted.cardinalities, counted.counts, counted.states, counted.left_out
     return Statistic.adopt(*cells, numbers, *held)
+
+
+def of_numbers(chosen: tuple[int, ...], numbers: Floats, weights: Any, *, complete: bool) -> Statistic:
+    """Return the statistic of continuous variables: of rows without a hole of columns, (d, n_rows).
+
+    `complete` says that there is none.
+    """
+    left_out: int | float = 0
+    if not complete:
+        known = ~np.isnan(numbers).any(axis=0)
+        left_out = (~known if weights is None else weights[~known]).sum().item()
+        numbers, weights = numbers[:, known], None if weights is None else weights[known]
+    n = np.array(numbers.shape[1] if weights is None else weights.sum())
+    mean, scatter = _moments(numbers, weights if weights is None or n else None)
+    return Statistic.adopt((), (), n, None, left_out, chosen, mean, scatter)
 
 
 def _counted_rows(

@@ -23,15 +23,19 @@ from fishernet.data.arrays import (
     checked_weights,
     guessed_variable,
     in_units,
+    is_stack,
     own_column,
     own_weights,
     row_positions,
+    same_cells,
     total_weight,
 )
 from fishernet.data.arrow import frame_columns, table_of
-from fishernet.data.encode import discretized, encode, recode
+from fishernet.data.cells import Columns
+from fishernet.data.describe import Description, described
+from fishernet.data.encode import Decision, discretized, encode, recode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, with_moments
+from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, of_numbers, with_moments
 from fishernet.data.variable import Column, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
@@ -70,13 +74,23 @@ class Table:
     ('no', 'yes')
     """
 
-    __slots__ = ("__weakref__", "_columns", "_has_missing", "_n_rows", "_native", "_variables", "_weights")
+    __slots__ = (
+        "__weakref__",
+        "_columns",
+        "_decisions",
+        "_has_missing",
+        "_n_rows",
+        "_native",
+        "_variables",
+        "_weights",
+    )
 
     _variables: tuple[Column, ...]
     _columns: tuple[Cells, ...]
     _weights: Weights | None
     _n_rows: int
     _has_missing: bool | None
+    _decisions: tuple[Decision, ...]
     _native: _core.Columns | None
 
     def __init__(
@@ -124,6 +138,7 @@ class Table:
         self._columns = tuple([checked(*pair, rows) for pair in zip(self._variables, columns, strict=True)])
         self._weights = None if weights is None else checked_weights(weights, rows)
         self._has_missing = None
+        self._decisions = ()
         self._native = None
 
     @classmethod
@@ -266,8 +281,15 @@ class Table:
             weights=weights,
             na_values=na_values,
         )
-        encoded = encode(frame_columns(frame, options), options)
-        return cls.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
+        return cls.of_columns(frame_columns(frame, options), options)
+
+    @classmethod
+    def of_columns(cls, source: Columns, options: Options) -> Self:
+        """Make a table of the columns of a source, encoded as the options say."""
+        encoded = encode(source, options)
+        table = cls.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
+        table._decisions = encoded.decisions
+        return table
 
     def to_frame(self, *, weights: str = "weights") -> pa.Table:
         """Return the table's labels and numbers as a pyarrow table, one column a variable.
@@ -297,6 +319,10 @@ class Table:
         True
         """
         return table_of(self._variables, self._columns, self._n_rows, self._weights, weights)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the table to whatever speaks Arrow's interface, as polars, DuckDB and pandas do."""
+        return self.to_frame().__arrow_c_stream__(requested_schema)
 
     # ------------------------------------------------------------------------------------------------ what it holds
 
@@ -360,7 +386,7 @@ class Table:
         chosen = [i for i, variable in enumerate(self._variables) if variable.is_continuous]
         rows = [self._columns[i] for i in chosen]
         base: Any = rows[0].base if rows else None
-        if not isinstance(base, np.ndarray) or not _is_stack(base, rows):
+        if not isinstance(base, np.ndarray) or not is_stack(base, rows):
             base = np.array(rows, dtype=np.float64).reshape(len(rows), self._n_rows)
             base.flags.writeable = False
             columns = list(self._columns)
@@ -425,6 +451,17 @@ class Table:
         Rows with a missing cell in a set are left out of it, and their weight told.
         """
         check_sets(sets, len(self._variables))
+        places = [v for v, variable in enumerate(self._variables) if variable.is_continuous]
+        mixed = [chosen for chosen in sets if not chosen or not set(chosen) <= set(places)]
+        found = dict(zip(mixed, self._counted(mixed), strict=True)) if mixed else {}
+        for chosen in sets:
+            if chosen not in found:
+                numbers = self.numbers if len(chosen) == len(places) else np.array([self._columns[v] for v in chosen])
+                found[chosen] = of_numbers(chosen, numbers, self._weights, complete=not self.has_missing)
+        return [found[chosen] for chosen in sets]
+
+    def _counted(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets with categorical members, whose rows the core counts."""
         fractions = self.has_fractions
         most_dense = most_dense_cells(self._n_rows if fractions else int(self.total))
         unit = self.weights_in_units[1] if fractions else 0.0
@@ -488,7 +525,7 @@ class Table:
         return (
             self._variables == other._variables
             and self._n_rows == other._n_rows
-            and all(map(_same, self._columns, other._columns))
+            and all(map(same_cells, self._columns, other._columns))
             and (self._weights is None) == (other._weights is None)
             and (self._weights is None or np.array_equal(self._weights, other._weights))  # type: ignore[arg-type]
         )
@@ -522,8 +559,26 @@ class Table:
         return self.adopt(self._variables, [column[picked] for column in self._columns], weights=weights, n_rows=n_rows)
 
     def head(self, n: int = 5) -> Self:
-        """Return the first rows, as a table; ``print(table.head())`` shows their labels."""
+        """Return the first rows; ``print(table.head())`` shows their labels."""
         return self[: max(0, n)]
+
+    def describe(self) -> Description:
+        """Return what each column is: its kind, its states or range, how many cells are missing, and why.
+
+        Of a table that was read without a schema it also says what was decided, and which keyword of `read_table` and
+        `Table.from_frame` overrules it; columns left out as identifiers are told last.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> table = fn.Table.from_frame({"age": [21.5, 35.0, None], "cough": ["no", "yes", "no"]})
+        >>> print(table.describe())
+        3 rows, 2 columns
+        column  kind         holds         missing  why      to overrule
+        age     continuous   21.5 to 35          1  numbers  bins={'age': 4} or categorical=['age']
+        cough   categorical  'no', 'yes'         0  text     exclude=['cough']
+        """
+        return described(self._variables, self._columns, self._n_rows, self._decisions)
 
     def drop_missing(self) -> Self:
         """Return the rows without a missing cell."""
@@ -539,9 +594,8 @@ class Table:
         Parameters
         ----------
         bins : int, or mapping from column to int or to ascending cut points
-            At most so many bins, closed on the right; a column with no more distinct numbers than that keeps them as
-            states. An int is for every continuous column, as is one under the key None for those that a mapping does
-            not name. A categorical column whose states are numbers is cut where it is named.
+            As for `from_frame`. An int is for every continuous column, as is one under the key None for those that a
+            mapping does not name. A categorical column whose states are numbers is cut where it is named.
         binning : {"quantile", "equal-width"}
             How an int is turned into cut points; rows count by their weights.
 
@@ -619,17 +673,3 @@ class Table:
             position = where[variable.name]
             columns.append(recode(self._columns[position], self._variables[position], variable, unknown=unknown))
         return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
-
-
-def _same(one: Cells, other: Cells) -> bool:
-    """Whether columns of the same variable hold the same; NaN is NaN."""
-    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
-
-
-def _is_stack(base: Cells, rows: Sequence[Cells]) -> bool:
-    """Whether some columns are the rows of an array, one after the other."""
-    return (
-        base.shape == (len(rows), len(rows[0]))
-        and base.flags.c_contiguous
-        and all(row.ctypes.data == whole.ctypes.data for row, whole in zip(rows, base, strict=True))
-    )

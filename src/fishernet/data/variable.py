@@ -19,6 +19,7 @@ import numpy.typing as npt
 from fishernet.base.display import Brief, page, table_html
 from fishernet.base.errors import SchemaError, UnknownStateError
 from fishernet.base.names import listed, several
+from fishernet.data.dates import Unit, as_dates
 
 State = str | int | float | bool
 
@@ -203,11 +204,13 @@ class Continuous:
     ----------
     name : str
         Its name, as in the table's header.
+    unit : {"days", "seconds"}, optional
+        Of a column of dates or times: what its numbers count, from the beginning of 1970 on.
 
     Raises
     ------
     SchemaError
-        When the name is no str.
+        When the name is no str, or the unit is another.
 
     Examples
     --------
@@ -218,6 +221,7 @@ class Continuous:
     """
 
     name: str
+    unit: Unit | None = field(default=None, repr=False)
 
     is_continuous: ClassVar[Literal[True]] = True
     """Whether cells are numbers, not states."""
@@ -230,6 +234,8 @@ class Continuous:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        if self.unit not in (None, "days", "seconds"):
+            raise SchemaError(f"variable {self.name!r}: a unit is 'days', 'seconds' or None, not {self.unit!r}")
 
     @property
     def cardinality(self) -> int:
@@ -259,8 +265,8 @@ class Continuous:
         return absent
 
     def labels(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the numbers, (n_rows,) float64."""
-        return column
+        """Return the numbers, (n_rows,) float64; dates and times as datetime64."""
+        return column if self.unit is None else as_dates(column, self.unit)
 
 
 Column = Variable | Continuous

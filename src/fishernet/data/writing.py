@@ -21,6 +21,7 @@ from fishernet.base.io import replacing
 from fishernet.base.names import listed
 from fishernet.data.cells import Cells, are_states, as_text, is_numeric, numbers_of, typed
 from fishernet.data.csv import DELIMITERS
+from fishernet.data.dates import in_arrow
 from fishernet.data.encode import looked_up
 from fishernet.data.options import DEFAULT_NA
 from fishernet.data.table import Table
@@ -161,6 +162,9 @@ def _texts(variable: Column, column: npt.NDArray[Any], gap: str) -> Callable[[np
     if variable.is_continuous:
         if np.isinf(column).any():
             raise SchemaError(f"column {variable.name!r} holds infinite numbers; write .parquet or .arrow")
+        if variable.unit is not None:
+            unit = variable.unit
+            return lambda cells: pc.fill_null(in_arrow(cells, unit).cast(pa.string()), gap)
         return lambda cells: pc.fill_null(pa.array(cells, from_pandas=True).cast(pa.string()), gap)
     _refuse_ambiguous(variable)
     states = pa.array([*(_cell(state) for state in variable.states), gap])
@@ -211,7 +215,7 @@ def _warn_of_types(table: Table) -> None:
 def _would_change(variable: Column, column: npt.NDArray[Any]) -> bool:
     """Whether `read_table` would make something else of a column without a schema."""
     if variable.is_continuous:
-        return are_states(column[~np.isnan(column)])
+        return variable.unit is None and are_states(column[~np.isnan(column)])
     occurs = np.bincount(column, minlength=variable.cardinality)[: variable.cardinality] > 0
     states = [state for state, there in zip(variable.states, occurs.tolist(), strict=True) if there]
     found = typed([as_text(state) for state in states])

@@ -2,9 +2,11 @@
 
 from fishernet.files.bif_reader import read_bif
 from fishernet.files.bif_writer import write_bif
-from fishernet.files.model_file import load, save
+from fishernet.files.formats import load, save
 from fishernet.files.newick import read_newick, read_newicks
 from fishernet.files.sequences import NamedStrings, read_fasta, read_stockholm
+from fishernet.files.uai import read_uai, write_uai
+from fishernet.files.xdsl import read_xdsl, write_xdsl
 
 __all__ = [
     "NamedStrings",
@@ -14,6 +16,10 @@ __all__ = [
     "read_newick",
     "read_newicks",
     "read_stockholm",
+    "read_uai",
+    "read_xdsl",
     "save",
     "write_bif",
+    "write_uai",
+    "write_xdsl",
 ]

@@ -34,7 +34,19 @@ from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.data import State, Variable
-from fishernet.files.bif_words import CUTS, QUOTED, ROWS, STATES, label_lists, read_label, read_states
+from fishernet.files.bif_words import (
+    CUTS,
+    NAME,
+    NEVER,
+    QUOTED,
+    ROWS,
+    STATES,
+    label_lists,
+    read_label,
+    read_rows,
+    read_states,
+)
+from fishernet.files.words import without_never
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import Probabilities, check_cells
 
@@ -157,16 +169,22 @@ class Declared(NamedTuple):
 
     variable: Variable
     position: int
+    word: str
+    """What the file calls it."""
     codes: dict[str, int]
-    """The code of each state, by the word that the file has for it."""
+    """The code of each state, by the word that the file has for it; the last one may be a state that never occurs."""
 
 
 def declared(source: Source, block: Block, position: int) -> Declared:
     """Return the variable that a block declares."""
     with source.checking(block.at):
-        name = read_label(block.head)
+        word = name = read_label(block.head)
     if not block.head:
         raise source.wrong("a variable block has no name", block.at)
+    exact = properties(block).get(NAME)
+    if exact is not None:
+        with source.checking(exact.at, f"variable {word!r}, {NAME}: "):
+            name = read_label(exact.text)
     types = [statement for statement in block.statements if not statement.text.startswith("property")]
     if not types:
         raise source.wrong(f"variable {name!r} has no type; it needs `type discrete [ n ] {{ states }};`", block.at)
@@ -176,7 +194,7 @@ def declared(source: Source, block: Block, position: int) -> Declared:
     states, cuts = _states(source, block, name, labels), _cuts(source, block, name)
     with source.checking(block.at):
         variable = Variable(name, states, cuts)
-    return Declared(variable, position, {label: code for code, label in enumerate(labels)})
+    return Declared(variable, position, word, {label: code for code, label in enumerate(labels)})
 
 
 def properties(block: Block) -> dict[str, Statement]:
@@ -216,7 +234,7 @@ def _states(source: Source, block: Block, name: str, labels: list[str]) -> list[
         return list(labels)
     with source.checking(typed.at, f"variable {name!r}, {STATES}: "):
         states = read_states(typed.text)
-    if len(states) != len(labels):
+    if len(states) != len(labels) and not (len(states) == 1 and len(labels) == 2 and labels[1].startswith(NEVER)):
         raise source.wrong(f"variable {name!r}: {STATES} has {len(states)} of {len(labels)} states", typed.at)
     return states
 
@@ -271,14 +289,18 @@ def family_of(source: Source, block: Block, known: dict[str, Declared]) -> list[
 
 def probabilities(source: Source, block: Block, family: Sequence[Declared]) -> Probabilities:
     """Return the rows of a block, one a configuration of the parents, the last parent fastest."""
-    variables = [declared.variable for declared in family]
+    variables = [Variable(declared.variable.name, declared.codes) for declared in family]  # with what never occurs
     states = variables[-1].cardinality
     with source.checking(block.at):
         cells = check_cells(variables, f"the table of {variables[-1].name!r}")
     entries = _entries(source, block, family)
     if "table" in entries.whole:
-        return _from_table(source, block, entries, cells, states)
-    return _from_rows(source, block, entries, family, cells // states)
+        rows = _from_table(source, block, entries, cells, states)
+    else:
+        rows = _from_rows(source, block, entries, family, cells // states)
+    kept = [declared.variable.cardinality for declared in family]
+    with source.checking(block.at, f"{block.head}: "):
+        return without_never(rows, [variable.cardinality for variable in variables], kept)
 
 
 def _names(source: Source, block: Block, text: str, known: dict[str, Declared]) -> list[str]:
@@ -289,7 +311,7 @@ def _names(source: Source, block: Block, text: str, known: dict[str, Declared]) 
 
 def _entries(source: Source, block: Block, family: Sequence[Declared]) -> Entries:
     entries = Entries()
-    name, states = family[-1].variable.name, family[-1].variable.cardinality
+    name, states = family[-1].variable.name, len(family[-1].codes)
     for statement in block.statements:
         text, at = statement
         if text.startswith("("):
@@ -369,7 +391,7 @@ def _from_rows(
         missing = next(j for j in range(configurations) if j not in entries.rows)
         raise source.wrong(f"no row for {_shown(missing, family)} in the block of {block.head}", block.at)
     given = list(entries.rows.values())
-    states = family[-1].variable.cardinality
+    states = len(family[-1].codes)
     values = np.array([row.values for row in given]).reshape(-1, states)
     _check(source, block, values, [row.at for row in given])
     rows = np.empty((configurations, states))
@@ -444,6 +466,7 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
     source = source_of(path)
     head: Block | None = None
     known: dict[str, Declared] = {}
+    names: set[str] = set()
     tables = []
     for block in blocks(source):
         if block.kind == "probability":
@@ -451,9 +474,10 @@ def read_bif(path: str | os.PathLike[str]) -> BayesianNetwork:
         elif block.kind == "variable":
             found = declared(source, block, len(known))
             name = found.variable.name
-            if name in known:
+            if found.word in known or name in names:
                 raise source.wrong(f"the variable {name!r} is declared twice", block.at)
-            known[name] = found
+            known[found.word] = found
+            names.add(name)
         elif head is None:
             head = block
         else:
@@ -468,9 +492,9 @@ def _network(source: Source, known: dict[str, Declared], tables: list[Block], n_
     for block in tables:
         family = family_of(source, block, known)
         *parents, child = family
-        if child.variable.name in conditionals:
+        if child.word in conditionals:
             raise source.wrong(f"a second probability block of {child.variable.name!r}", block.at)
-        conditionals[child.variable.name] = FullTable(
+        conditionals[child.word] = FullTable(
             child.position,
             [parent.position for parent in parents],
             [member.variable for member in family],
@@ -492,6 +516,5 @@ def _n_rows(source: Source, head: Block) -> int | float | None:
     rows = properties(head).get(ROWS)
     if rows is None:
         return None
-    if not re.fullmatch(r"[0-9]{1,19}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", rows.text):
-        raise source.wrong(f"{ROWS} must be a number from 0, got {source.shown(rows.at)}", rows.at)
-    return int(rows.text) if rows.text.isdigit() else float(rows.text)
+    with source.checking(rows.at):
+        return read_rows(rows.text)

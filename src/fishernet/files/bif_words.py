@@ -1,13 +1,17 @@
-r"""How names and states stand in a file in the Interchange Format.
+"""How names and states stand in a file in the Interchange Format.
 
-The format knows words only. A label of letters, digits and ``_ . + < > = / -`` is written as it is; any other one is
-put in double quotes with the escapes of JSON (``\"``, ``\\``, ``\n``, ``\u0007``), which other programs may not undo.
+The format knows words only, and its readers agree on few of them. A word here is an identifier or a whole number; any
+other name or label is written as an identifier (`fishernet.files.words`). What it is exactly stands in a property,
+which other programs skip::
 
-States are words there too, so a variable that has a state of another type than str says the states once more, with
-their types, in a property that other programs skip::
+    variable q1st_class {
+      type discrete [ 3 ] { q1, q2_5, none };
+      property fishernet_name = "1st class";
+      property fishernet_states = int 1, float 2.5, str "none";
+    }
 
-    type discrete [ 3 ] { 1, 2.5, none };
-    property fishernet_states = int 1, float 2.5, str "none";
+pyAgrum reads no variable of one state, so that such a one is written with a second state, which has probability 0 and
+is not among the property's.
 """
 
 from __future__ import annotations
@@ -18,24 +22,23 @@ from collections.abc import Sequence
 
 from fishernet.base.fields import is_text
 from fishernet.data import State
+from fishernet.files.words import quoted, safe_words
 
-STATES, CUTS, ROWS = "fishernet_states", "fishernet_cuts", "fishernet_n_rows"  # the properties that we write
+NAME, STATES, CUTS, ROWS = "fishernet_name", "fishernet_states", "fishernet_cuts", "fishernet_n_rows"  # our properties
+NEVER = "never"  # the second state of a variable of one
 
 QUOTED = r'"(?:[^"\\\n]|\\.)*"'
-_PLAIN = re.compile(r"[A-Za-z0-9_.+<>=/-]+")
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+PLAIN_STATE = re.compile(rf"{PLAIN_NAME.pattern}|-?[0-9]{{1,9}}")
+RESERVED = frozenset(("network", "variable", "probability", "property", "type", "discrete", "table", "default"))
 _BETWEEN_COMMAS = re.compile(rf'{QUOTED}|[^",]+')
 _WORD = re.compile(rf'{QUOTED}|[^",\s]+')
 _STATE = re.compile(rf'(?:(int|float|bool)\s+([^\s,"]+)|str\s+({QUOTED}))\s*(?:,\s*|$)')
 
 
-def written_label(label: str) -> str:
-    """Return a label as it stands in the file."""
-    return str.__str__(label) if is_plain(label) else json.dumps(label, ensure_ascii=False)
-
-
-def is_plain(label: str) -> bool:
-    """Return whether a label needs no quotes."""
-    return _PLAIN.fullmatch(label) is not None and "//" not in label
+def name_words(names: Sequence[str]) -> list[str]:
+    """Return the words for the variables, which differ in more than capitals: pgmpy takes those for the same."""
+    return safe_words(names, PLAIN_NAME, RESERVED, folds=True)
 
 
 def read_label(token: str) -> str:
@@ -62,31 +65,15 @@ def label_lists(text: str) -> tuple[list[str], list[str]]:
     return by_commas, [read_label(token) for token in _WORD.findall(text)]
 
 
-def state_labels(states: Sequence[State]) -> list[str]:
-    """Return the words for the states of a variable; different ones, whatever their types.
-
-    A state that is no str gets an underscore behind where a str looks the same.
-    """
-    taken = {state for state in states if isinstance(state, str)}
-    labels = []
-    for state in states:
-        if isinstance(state, str):
-            labels.append(str.__str__(state))
-            continue
-        label = _typed(state)[1]
-        while label in taken:
-            label += "_"
-        taken.add(label)
-        labels.append(label)
-    return labels
+def state_words(states: Sequence[State]) -> list[str]:
+    """Return the words for the states of a variable; different ones, whatever the states' types."""
+    labels = [state if isinstance(state, str) else _typed(state)[1] for state in states]
+    return safe_words(labels if len(labels) > 1 else [*labels, NEVER], PLAIN_STATE, RESERVED, folds=False)
 
 
 def written_states(states: Sequence[State]) -> str:
     """Return the states with their types, as the property says them."""
-    typed = [
-        f"str {json.dumps(state, ensure_ascii=False)}" if isinstance(state, str) else " ".join(_typed(state))
-        for state in states
-    ]
+    typed = [f"str {quoted(state)}" if isinstance(state, str) else " ".join(_typed(state)) for state in states]
     return ", ".join(typed)
 
 
@@ -119,3 +106,10 @@ def _value(kind: str, word: str) -> State:
     if kind == "bool" or "_" in word or not word.isascii():
         raise ValueError(f"{word!r} is no {kind}")
     return int(word) if kind == "int" else float(word)
+
+
+def read_rows(text: str) -> int | float:
+    """Return the number of rows that the property says; ValueError when it is none."""
+    if not re.fullmatch(r"[0-9]{1,19}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,2})?", text):
+        raise ValueError(f"{ROWS} must be a number from 0, got {text[:40]!r}")
+    return int(text) if text.isdigit() else float(text)

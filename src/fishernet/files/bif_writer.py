@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import itertools
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from fishernet.base.errors import FishernetWarning, SchemaError
+from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.base.names import a, listed
 from fishernet.data import Variable
-from fishernet.files.bif_words import CUTS, ROWS, STATES, is_plain, state_labels, written_label, written_states
+from fishernet.files.bif_words import CUTS, NAME, ROWS, STATES, name_words, state_words, written_states
 from fishernet.files.networks import check_storable
+from fishernet.files.words import noted, quoted, with_never
 from fishernet.models import BayesianNetwork, Conditional
 
-Labels = Mapping[str, Sequence[str]]
+
+class Words(NamedTuple):
+    """How a variable is called in the file."""
+
+    name: str
+    states: Sequence[str]
+
+
+Called = Mapping[str, Words]
 
 
 def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     """Write a Bayesian network to a file in the Interchange Format (BIF 0.15), for other programs.
 
-    `read_bif` reads it back exactly, except that a merged table is written in full and comes back as a full one.
+    Names and labels that other programs could not read are written as words that they can, ``<= 0.35`` as ``le_0_35``,
+    and as they are in properties. A variable of one state gets a second one, of probability 0. `read_bif` reads all
+    back exactly, except that a merged table is written in full and comes back as a full one.
 
     Parameters
     ----------
@@ -33,7 +44,7 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     Warns
     -----
     FishernetWarning
-        When labels need quotes, which other programs may not read.
+        When names or labels had to be replaced.
 
     Raises
     ------
@@ -68,6 +79,34 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
       table 0.8, 0.2;
     }
     """
+    noted(store_bif(net, path))
+
+
+def store_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> str:
+    """Write a network, and return which names and labels had to be replaced."""
+    _check(net)
+    names = name_words(net.names)
+    called = {v.name: Words(name, state_words(v.states)) for v, name in zip(net.variables, names, strict=True)}
+    with replacing_text(path) as file:
+        file.writelines(_lines(net, called))
+    return replaced(net.variables, called)
+
+
+def replaced(variables: Sequence[Variable], called: Called) -> str:
+    """Return which names and labels are written as other words, in a sentence; nothing where none are."""
+    changed = []
+    for variable in variables:
+        name, states = called[variable.name]
+        pairs = zip((variable.name, *map(str, variable.states)), (name, *states), strict=False)
+        changed += [f"{label!r} as {word}" for label, word in pairs if label != word]
+    if not changed:
+        return ""
+    number = "a name or label is" if len(changed) == 1 else f"{len(changed):,} names and labels are"
+    shown = ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
+    return f"{number} written as words that other programs read, and exactly in properties: {shown}"
+
+
+def _check(net: BayesianNetwork) -> None:
     if not hasattr(type(net), "dag"):
         instead = "; fishernet.save stores it as .json" if hasattr(type(net), "variables") else ""
         raise SchemaError(f"a BIF file holds a BayesianNetwork, not {a(type(net).__name__)}{instead}")
@@ -75,49 +114,40 @@ def write_bif(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     if numbers:
         raise SchemaError(f"a BIF file holds variables with states, and {listed(numbers)} hold numbers; use .json")
     check_storable(net.variables)
-    labels = {variable.name: state_labels(variable.states) for variable in net.variables}
-    with replacing_text(path) as file:
-        file.writelines(_lines(net, labels))
-    quoted = [label for name, own in labels.items() for label in (name, *own) if not is_plain(label)]
-    if quoted:
-        warnings.warn(
-            f"{len(quoted)} labels stand in quotes, which other programs may not read: {listed(quoted, 3)}",
-            FishernetWarning,
-            stacklevel=2,
-        )
 
 
-def _lines(net: BayesianNetwork, labels: Labels) -> Iterator[str]:
+def _lines(net: BayesianNetwork, called: Called) -> Iterator[str]:
     yield "network unknown {\n"
     if net.n_rows is not None:
         yield f"  property {ROWS} = {net.n_rows};\n"
     yield "}\n"
     for variable in net.variables:
-        yield from _variable(variable, labels[variable.name])
+        yield from _variable(variable, called[variable.name])
     for conditional in net.conditionals:
-        yield from _probability(conditional, labels)
+        yield from _probability(conditional, called)
 
 
-def _variable(variable: Variable, labels: Sequence[str]) -> Iterator[str]:
-    states = ", ".join(map(written_label, labels))
-    yield f"variable {written_label(variable.name)} {{\n  type discrete [ {len(labels)} ] {{ {states} }};\n"
-    if not all(isinstance(state, str) for state in variable.states):
+def _variable(variable: Variable, words: Words) -> Iterator[str]:
+    yield f"variable {words.name} {{\n  type discrete [ {len(words.states)} ] {{ {', '.join(words.states)} }};\n"
+    if words.name != variable.name:
+        yield f"  property {NAME} = {quoted(variable.name)};\n"
+    if words.states != list(variable.states):
         yield f"  property {STATES} = {written_states(variable.states)};\n"
     if variable.cuts is not None:
         yield f"  property {CUTS} = {_numbers(variable.cuts)};\n"
     yield "}\n"
 
 
-def _probability(conditional: Conditional, labels: Labels) -> Iterator[str]:
-    *parents, child = [variable.name for variable in conditional.variables]
-    given = f" | {', '.join(map(written_label, parents))}" if parents else ""
-    yield f"probability ( {written_label(child)}{given} ) {{\n"
-    table = conditional.table()
+def _probability(conditional: Conditional, called: Called) -> Iterator[str]:
+    *parents, child = [called[variable.name] for variable in conditional.variables]
+    given = f" | {', '.join(parent.name for parent in parents)}" if parents else ""
+    yield f"probability ( {child.name}{given} ) {{\n"
+    table = with_never(conditional.table())
     if not parents:
         yield f"  table {_numbers(table.tolist())};\n"
     else:
-        words = [[written_label(label) for label in labels[parent]] for parent in parents]
-        for states, row in zip(itertools.product(*words), table.reshape(-1, table.shape[-1]), strict=True):
+        configurations = itertools.product(*(parent.states for parent in parents))
+        for states, row in zip(configurations, table.reshape(-1, table.shape[-1]), strict=True):
             yield f"  ({', '.join(states)}) {_numbers(row.tolist())};\n"
     yield "}\n"
 

@@ -71,69 +71,19 @@ READ_ONLY: dict[str, Callable[[Fields], Any]] = {"GaussianBayesianNetwork": gaus
 """Kinds that older versions wrote."""
 
 
-def save(model: object, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, exactly.
-
-    Parameters
-    ----------
-    model : BayesianNetwork, HiddenMarkovModel, UndirectedGraph, ...
-        What `KINDS` lists can be saved.
-    path : path
-        A name that ends in ``.gz`` is compressed. The file is written beside and renamed: when anything fails, what
-        was there before is still there.
-
-    Raises
-    ------
-    SchemaError
-        When this kind of model cannot be saved, or a label cannot be written (half of a surrogate pair).
-    FileFormatError
-        When the file cannot be written.
-
-    See Also
-    --------
-    load : reads it.
-    fishernet.write_bif : writes a Bayesian network for other programs.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import fishernet as fn
-    >>> from fishernet.files import load, save
-    >>> rain = fn.Variable("rain", ["no", "yes"])
-    >>> net = fn.BayesianNetwork.from_tables([rain], {}, {"rain": [0.8, 0.2]})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(net, Path(folder, "rain.json"))
-    ...     load(Path(folder, "rain.json")) == net
-    True
-    """
+def store_model(model: object, path: str | os.PathLike[str]) -> str:
+    """Write a model to a file, exactly; return that nothing is to be noted."""
     name = next((name for name, kind in KINDS.items() if type(model) is kind.model), None)
     if name is None:
         raise SchemaError(f"{a(type(model).__name__)} cannot be saved; what can be saved: {', '.join(sorted(KINDS))}")
     fields = {"format": FORMAT, "version": VERSION, "kind": name, **KINDS[name].write(model)}
     with replacing_text(path) as file:
         file.writelines(_pieces(fields))
+    return ""
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model from a file that `save` wrote.
-
-    Parameters
-    ----------
-    path : path
-        Compressed or not.
-
-    Returns
-    -------
-    BayesianNetwork, HiddenMarkovModel, UndirectedGraph, ...
-        Equal to what was saved, to the last bit.
-
-    Raises
-    ------
-    FileFormatError
-        When there is no such file, or it is not a model file, is damaged or was edited wrongly: it names file and
-        place. A directed cycle of a Bayesian network is one too; its ``__cause__`` is the `CycleError`.
-    """
+def read_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model from a file of the library's own, compressed or not."""
     fields = Fields(path, "", _decoded(path, read_text(path)))
     read = _reader(fields)
     with fields.checking():

@@ -119,7 +119,8 @@ def read_graph(fields: Fields) -> UndirectedGraph:
 def variable_fields(variable: Column) -> dict[str, object]:
     """Return a variable as what `json` writes."""
     if variable.is_continuous:
-        return {"name": variable.name, "continuous": True}
+        unit = {} if variable.unit is None else {"unit": variable.unit}
+        return {"name": variable.name, "continuous": True, **unit}
     cuts = None if variable.cuts is None else list(variable.cuts)
     return {"name": variable.name, "states": list(variable.states), "cuts": cuts}
 
@@ -128,8 +129,10 @@ def read_variable(fields: Fields) -> Any:
     """Return the `Variable` or the `Continuous` that the fields describe."""
     name = fields.text("name")
     if fields.has("continuous") and fields.truth("continuous"):
+        unit: Any = fields.text("unit") if fields.has("unit") else None
         fields.end()
-        return Continuous(name)
+        with fields.checking():
+            return Continuous(name, unit)
     states = fields.items("states")
     cuts = None if fields.is_null("cuts") else fields.items("cuts")
     fields.end()

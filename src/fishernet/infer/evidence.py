@@ -58,7 +58,13 @@ class Evidence:
 
 
 def impossible(given: Given) -> ZeroProbabilityError:
-    """Return the error for evidence of probability zero."""
+    """Return the error for evidence of probability zero, or for a network in which nothing is possible."""
+    if not given:
+        return ZeroProbabilityError(
+            "every state of the variables has probability 0: a product of potentials or likelihoods is 0 everywhere",
+            variable="",
+            configuration={},
+        )
     what = ", ".join(f"{name} = {state!r}" for name, state in (given or {}).items())
     return ZeroProbabilityError(
         f"what is given has probability 0 in this network{f' ({what})' if what else ''}; "

@@ -19,7 +19,7 @@ from fishernet.base.random import Seed, generator
 from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable
 
-MAX_TABLE = 2**26  # cells: half a gigabyte
+MAX_TABLE = 2**28  # cells: two gigabytes
 MOST_CELLS = 2**31 - 1  # what the core can number
 CELLS_AT_ONCE = 2**22  # of sampled rows: what a cache holds
 FEWEST_ROWS = 2**13  # sampled at once: two blocks, for two threads

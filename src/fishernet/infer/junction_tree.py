@@ -21,7 +21,7 @@ from fishernet import _core
 from fishernet.base.names import check_names, positions, several
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned
-from fishernet.infer.queries import check_answer, joint_of_query, log_partition, with_observed_axes
+from fishernet.infer.queries import check_answer, joint_of_query, log_share, with_observed_axes
 
 
 class JunctionTree:
@@ -123,9 +123,7 @@ class JunctionTree:
         With soft evidence: the logarithm of the expected product of the likelihoods where the rest is as given.
         """
         total = self._calibrate(Evidence.of(self._net.variables, given, likelihood))[1]
-        if not self._net.is_normalized:
-            total -= log_partition(self._net, max_table=self._limit)
-        return total
+        return log_share(self._net, total, self._limit)
 
     def _plan(self, evidence: Evidence) -> _core.Inference:
         free = [[v for v in scope if v not in evidence.observed] for scope in self._scopes]

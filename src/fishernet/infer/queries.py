@@ -246,7 +246,7 @@ def log_partition(network: Model, *, max_table: int = MAX_TABLE) -> float:
     Returns
     -------
     float
-        In nats.
+        In nats; -inf when every state has a potential of zero.
 
     Raises
     ------
@@ -285,6 +285,11 @@ def log_evidence(
         In nats; -inf when it is impossible. With soft evidence: the logarithm of the expected product of the
         likelihoods where the rest is as given.
 
+    Raises
+    ------
+    ZeroProbabilityError
+        When every state of a Markov network has a potential of zero.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -295,7 +300,20 @@ def log_evidence(
     net = model_of(net)
     limit = checked_limit(max_table)
     total = _log_sum(net, Evidence.of(net.variables, given, likelihood), limit)
-    return total if net.is_normalized else total - log_partition(net, max_table=limit)
+    return log_share(net, total, limit)
+
+
+def log_share(net: Model, log_sum: float, limit: int) -> float:
+    """Return the logarithm of the share that some states have of a model's whole sum, which is 1 if it is normalized.
+
+    ZeroProbabilityError when the whole sum is 0.
+    """
+    if net.is_normalized:
+        return log_sum
+    whole = log_partition(net, max_table=limit)
+    if math.isinf(whole):
+        raise impossible(None)
+    return log_sum - whole
 
 
 def _log_sum(net: Model, evidence: Evidence, limit: int) -> float:

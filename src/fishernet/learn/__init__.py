@@ -3,7 +3,7 @@
 A structure is found by a `Search`, which is given somebody to score families, rules and a watch; parameters are fitted
 to counts. To add a search, write a frozen dataclass that follows `fishernet.learn.search.Search`, name it in
 `fishernet.learn.structure.SEARCHES` and join ``tests/contracts/test_searches.py``; its fields are its options. A
-dependency network chooses the inputs of every variable by itself (`local_structure`), an undirected graph its Markov
+dependency network chooses the inputs of each variable separately (`local_structure`), an undirected graph its Markov
 blankets (`fishernet.learn.markov`).
 """
 

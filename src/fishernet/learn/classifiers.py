@@ -23,7 +23,8 @@ from fishernet.base.names import positions
 from fishernet.data import Source, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
-from fishernet.scores import Families, LogLikelihood, local_scores
+from fishernet.learn.search import column_names, families_of_one_size, joined_families, tie
+from fishernet.scores import LogLikelihood, local_scores
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -72,9 +73,7 @@ def chow_liu(table: Any, *, root: str | None = None, max_cells: float | None = M
     7
     """
     source = categorical_source(table)
-    names = _names(source)
-    if not names:
-        raise SchemaError("the table has no columns to learn from")
+    names = column_names(source)
     start = 0 if root is None else positions(names, [root])[0]
     every = np.arange(len(names))
     fits = _fitting_pairs(source, every, None, checked_cells(max_cells))
@@ -88,12 +87,12 @@ def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS)
     Parameters
     ----------
     table : Table, data frame or Source
-        Its columns are looked at, its rows are not.
+        Only its columns are used, not its rows.
     target : str
         The class.
     max_cells : float, optional
-        At most this many cells per family (`fishernet.learn.structure`); a feature that has more with
-        the class is an error.
+        At most this many cells per family (`fishernet.learn.structure`); a feature that has more with the class is an
+        error.
 
     Returns
     -------
@@ -103,8 +102,8 @@ def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS)
     Raises
     ------
     SchemaError
-        When there is no such column, it has a single state, there are no other columns, or a feature
-        has too many cells with it.
+        When there is no such column, it has a single state, there are no other columns, or a feature has too many cells
+        with it.
 
     Examples
     --------
@@ -113,9 +112,7 @@ def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS)
     >>> dag.n_edges, dag.edges[0]
     (8, ('class', 'parents'))
     """
-    source = categorical_source(table)
-    c, features = _class_and_features(source, target)
-    _refuse_large_features(source, c, checked_cells(max_cells))
+    source, c, features, _ = _classification(table, target, max_cells)
     return _augmented(source, c, {int(v): [] for v in features})
 
 
@@ -127,15 +124,11 @@ def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | 
 
     Parameters
     ----------
-    table : Table, data frame or Source
-        The data, without missing cells.
-    target : str
-        The class.
+    table, target, max_cells
+        As for `naive_bayes`, but of complete rows. Two features that have too many cells together with the class are
+        not joined.
     root : str, optional
         The feature whose only parent is the class, by default the first. All roots give equivalent graphs.
-    max_cells : float, optional
-        At most this many cells per family (`fishernet.learn.structure`); features that have more together with
-        the class are not joined.
 
     Returns
     -------
@@ -145,7 +138,7 @@ def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | 
     Raises
     ------
     SchemaError
-        When there is no such column, it has a single state, there are no other columns, or the root is no feature.
+        As for `naive_bayes`, and when the root is no feature.
     MissingValueError
         When a cell is missing.
 
@@ -160,12 +153,10 @@ def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | 
     >>> dag.n_edges, max(map(len, dag.parents))
     (15, 2)
     """
-    source = categorical_source(table)
-    c, features = _class_and_features(source, target)
-    names = _names(source)
-    start = 0 if root is None else positions([names[v] for v in features], [root], "feature")[0]
-    limit = checked_cells(max_cells)
-    _refuse_large_features(source, c, limit)
+    source, c, features, limit = _classification(table, target, max_cells)
+    start = 0
+    if root is not None:
+        start = positions([source.variables[v].name for v in features], [root], "feature")[0]
     fits = _fitting_pairs(source, features, c, limit)
     above = spanning_tree(mutual_information(source, features, c).ranks(fits), start)
     joined = [i != start and fits[i, above[i]] for i in range(len(features))]
@@ -181,16 +172,12 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
 
     Parameters
     ----------
-    table : Table, data frame or Source
-        The data, without missing cells.
-    target : str
-        The class.
+    table, target, max_cells
+        As for `naive_bayes`, but of complete rows. A feature that would take a family beyond is left out of the
+        parents.
     k : int
         How many features may be parents of one feature; all before it where these are fewer. With 0 it is
         `naive_bayes`; with the number of features or more, every two of them are joined.
-    max_cells : float, optional
-        At most this many cells per family (`fishernet.learn.structure`); a feature that would take one beyond is
-        left out of the parents.
 
     Returns
     -------
@@ -200,7 +187,7 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
     Raises
     ------
     SchemaError
-        When there is no such column, it has a single state, or there are no other columns.
+        As for `naive_bayes`.
     MissingValueError
         When a cell is missing.
     FishernetError
@@ -218,10 +205,7 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
     3
     """
     check.integer(k, "k", least=0)
-    source = categorical_source(table)
-    c, features = _class_and_features(source, target)
-    limit = checked_cells(max_cells)
-    _refuse_large_features(source, c, limit)
+    source, c, features, limit = _classification(table, target, max_cells)
     pairs = mutual_information(source, features, c)
     order = descending(pairs.with_given, pairs.tie)
     ranks = pairs.ranks()
@@ -236,27 +220,23 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
 # ---------------------------------------------------------------------------------------------------------- graphs
 
 
-def _names(source: Source) -> list[str]:
-    return [variable.name for variable in source.variables]
-
-
-def _class_and_features(source: Source, target: str) -> tuple[int, Positions]:
-    """Return the position of the class, and those of all other variables."""
-    c = positions(_names(source), [target], "column")[0]
+def _classification(table: Any, target: str, max_cells: float | None) -> tuple[Source, int, Positions, float]:
+    """Return the data, the position of the class, those of all other variables, and the limit on cells."""
+    source, limit = categorical_source(table), checked_cells(max_cells)
+    names = [variable.name for variable in source.variables]
+    c = positions(names, [target], "column")[0]
     if source.variables[c].cardinality < 2:
         raise SchemaError(
             f"the class {target!r} has the single state {source.variables[c].states[0]!r}; nothing tells it apart"
         )
-    if len(source.variables) < 2:
+    if len(names) < 2:
         raise SchemaError(f"there are no columns but the class {target!r}; a classifier needs features")
-    return c, np.delete(np.arange(len(source.variables)), c)
-
-
-def _refuse_large_features(source: Source, c: int, limit: float) -> None:
+    features = np.delete(np.arange(len(names)), c)
+    arcs = np.zeros((len(names), len(names)), dtype=bool)
+    arcs[c, features] = True
     states = np.array([variable.cardinality for variable in source.variables], dtype=np.float64)
-    arcs = np.zeros((len(states), len(states)), dtype=bool)
-    arcs[c, np.arange(len(states)) != c] = True
-    refuse_large_families(_names(source), arcs, states, limit)
+    refuse_large_families(names, arcs, states, limit)
+    return source, c, features, limit
 
 
 def _fitting_pairs(source: Source, features: Positions, given: int | None, limit: float) -> npt.NDArray[np.bool_]:
@@ -278,7 +258,7 @@ def _within(source: Source, family: list[int], others: list[int], most: int, lim
 
 def _augmented(source: Source, c: int, chosen: dict[int, list[int]]) -> Dag:
     """Return the graph in which each feature has the class and the chosen features as parents."""
-    return Dag(_names(source), [(c, *chosen[v]) if v != c else () for v in range(len(source.variables))])
+    return Dag(column_names(source), [(c, *chosen[v]) if v != c else () for v in range(len(source.variables))])
 
 
 def spanning_tree(ranks: npt.NDArray[np.int32], root: int) -> Positions:
@@ -305,24 +285,16 @@ def spanning_tree(ranks: npt.NDArray[np.int32], root: int) -> Positions:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The mutual information of pairs of features, given a variable or nothing.
-
-    Attributes
-    ----------
-    n : int
-        The number of features.
-    values : (n (n - 1) / 2,) float64
-        In nats, times the number of rows, for the pairs (0, 1), (0, 2), ..., (1, 2), ...
-    with_given : (n,) float64
-        The mutual information of each feature with the given variable.
-    tie : float
-        Values that differ by no more are equal.
-    """
+    """The mutual information of pairs of features, given a variable or nothing."""
 
     n: int
+    """The number of features."""
     values: Array
+    """(n (n - 1) / 2,): in nats, times the number of rows, for the pairs (0, 1), (0, 2), ..., (1, 2), ..."""
     with_given: Array
+    """(n,): the mutual information of each feature with the given variable."""
     tie: float
+    """Values that differ by no more are equal."""
 
     def ranks(self, fits: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.int32]:
         """Return the place of each pair when they are sorted, largest first; (n, n), symmetric.
@@ -352,24 +324,15 @@ def mutual_information(source: Source, features: Positions, given: int | None) -
     """Return what each pair of features tells about one another, given a variable or nothing."""
     n = len(features)
     first, second = np.triu_indices(n, 1)
-    pairs, alone = features[second][:, None], np.empty((n, 0), dtype=np.int64)
-    asked = []
+    parents, none = features[second][:, None], np.empty((n, 0), dtype=np.int64)
+    asked = [(features[first], parents), (features, none)]
     if given is not None:
         each = np.full(n, given)
-        pairs = np.sort(np.column_stack([pairs, np.full(len(pairs), given)]), axis=1)
-        alone = each[:, None]
+        both = np.sort(np.column_stack([parents, np.full(len(parents), given)]), axis=1)
         # first of all, as all features are then counted with it in one pass
-        asked = [(each, features[:, None]), (each[:1], np.empty((1, 0), dtype=np.int64))]
-    asked += [(features[first], pairs), (features, alone)]
-    scores = local_scores(source, _joined(asked), LogLikelihood())
+        asked = [(each, features[:, None]), (each[:1], none[:1]), (features[first], both), (features, each[:, None])]
+    families = joined_families([families_of_one_size(children, parents) for children, parents in asked])
+    scores = local_scores(source, families, LogLikelihood())
     *by_given, between, own = np.split(scores, np.cumsum([len(children) for children, _ in asked])[:-1])
     with_given = by_given[0] - by_given[1] if by_given else np.zeros(n)
-    return Pairs(n, between - own[first], with_given, max(1e-9, 1e-12 * float(np.abs(own).sum())))
-
-
-def _joined(parts: list[tuple[Positions, Positions]]) -> Families:
-    """Return families given as children (m,) and parents (m, p), part after part."""
-    children = np.concatenate([children for children, _ in parts]).astype(np.int32)
-    parents = np.concatenate([parents.reshape(-1) for _, parents in parts]).astype(np.int32)
-    lengths = np.concatenate([np.full(*parents.shape) for _, parents in parts])
-    return Families(children, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), parents)
+    return Pairs(n, between - own[first], with_given, tie(float(np.abs(own).sum())))

@@ -1,21 +1,19 @@
-"""Learning dependency networks: every variable by itself (P2, section 4).
+"""Learning dependency networks: each variable separately (Takabatake and Akaho, 2021, section 4).
 
-Choosing the inputs of every variable by itself (P2, section 4.2): greedy (Algorithm 6) or tabu search.
+The inputs of a variable are chosen greedily (their Algorithm 6) or by tabu search: from no inputs, every variable takes
+the best of all single additions and removals while that raises its score. All variables move side by side: the search
+wants the candidates of all that are not finished in one call. A tie is a difference below max(1e-9, 1e-12 |score|)
+nats; ties go to additions before removals, then to the first candidate in the order of the variables.
 
-From no inputs, every variable takes the best of all single additions and removals while that raises its score. All
-variables move side by side: the search wants the candidates of all that are not finished in one call. A tie is a
-difference below max(1e-9, 1e-12 |score|) nats; ties go to additions before removals, then to the first candidate in
-the order of the variables.
-
-Growing the decision trees of a dependency network (P2, section 6; Heckerman et al. 2000).
-
-A leaf is split by the variable (and the sets of its states) that raises the score most. The score of a tree is the
-log-likelihood of its leaves less a price for every free parameter, so that every leaf is decided by itself. Where no
-split raises it, the best one is tried all the same and kept if splits below it make up for it; otherwise it is pruned.
+Or a decision tree grows (Heckerman et al., 2000): a leaf is split by the variable (and the sets of its states) that
+raises the score most. The score of a tree is the log-likelihood of its leaves less a price for every free parameter, so
+that every leaf is decided separately. Where no split raises it, the best one is still tried, and kept if the splits
+below it make up for it; otherwise it is pruned.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -24,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
@@ -35,7 +34,7 @@ from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
 from fishernet.learn.fitting import check_smoothing, fit_conditionals
 from fishernet.learn.rules import MAX_CELLS, Rules
-from fishernet.learn.search import Scorer, score_in_parts
+from fishernet.learn.search import Scorer, column_names, first_best, joined_families, score_in_parts, tie
 from fishernet.models import DependencyNetwork, TreeConditional
 from fishernet.models.conditionals.full_table import cell_weights, normalized
 from fishernet.models.conditionals.tree import Split
@@ -65,34 +64,24 @@ class Node:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InputsFound(Framed):
-    """The inputs that a search chose for every variable.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The variables.
-    inputs : tuple of tuples of int
-        Ascending positions of each one's inputs.
-    scores : (n_variables,) float64
-        Their local scores in nats; P2's costs are these divided by minus the number of rows.
-    n_candidates : int
-        How many families were looked at, as P2's Table 4 counts: each variable alone, then every addition and removal
-        of every iteration.
-    n_scores : int
-        How many distinct families were scored.
-    steps : int
-        How many iterations the longest search took.
-    seconds : float
-        How long it took.
-    """
+    """The inputs that a search chose for every variable."""
 
     names: tuple[str, ...]
+    """The variables."""
     inputs: tuple[tuple[int, ...], ...]
+    """Ascending positions of each one's inputs."""
     scores: npt.NDArray[np.float64]
+    """(n_variables,): their local scores in nats; the costs of Takabatake and Akaho (2021) are these divided by
+    minus the number of rows."""
     n_candidates: int
+    """How many families were considered, as Takabatake and Akaho (2021, Table 4) count: each variable alone, then every
+    addition and removal of every iteration."""
     n_scores: int
+    """How many distinct families were scored."""
     steps: int
+    """How many iterations the longest search took."""
     seconds: float
+    """How long it took."""
 
     def __repr__(self) -> str:
         size = f"{several(len(self.names), 'variable')}, {several(sum(map(len, self.inputs)), 'input')}"
@@ -107,21 +96,14 @@ class InputsFound(Framed):
 
 @dataclass(frozen=True)
 class InputSearch:
-    """The search for the inputs of all variables.
-
-    Attributes
-    ----------
-    patience : int
-        How many steps in a row may fail to better the best inputs: 0 is Algorithm 6, more is tabu search.
-    tenure : int
-        For how many steps a variable that was added or removed stays as it is.
-    last_step : bool
-        End with the whole rest as inputs where that scores higher (P2, 4.3), if the limits allow it.
-    """
+    """The search for the inputs of all variables (Takabatake and Akaho, 2021)."""
 
     patience: int = 0
+    """How many steps in a row may fail to better the best inputs: 0 is Algorithm 6, more is tabu search."""
     tenure: int = 0
+    """For how many steps a variable that was added or removed stays as it is."""
     last_step: bool = False
+    """End with the whole rest as inputs where that scores higher (section 4.3), if the limits allow it."""
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> InputsFound:
         """Choose inputs within the limits of the rules."""
@@ -129,27 +111,31 @@ class InputSearch:
         nodes = [Node(v) for v in range(n)]
         steps, n_candidates = 0, n
 
+        def look() -> None:  # these searches have no deadline
+            watch.look(steps)
+
         def ask(families: Families) -> Array:
-            return score_in_parts(scorer, families, lambda: _look(watch, steps))
+            return score_in_parts(scorer, families, look)
 
         for node, score in zip(nodes, ask(Families.from_pairs((v, ()) for v in range(n))).tolist(), strict=True):
             node.score = node.best_score = score
             node.finished = min(rules.max_parents, n - 1) <= 0
         while walking := [node for node in nodes if not node.finished]:
-            families = _joined([_candidates(node, rules) for node in walking])
+            families = joined_families([_candidates(node, rules) for node in walking])
             scores = ask(families)
             n_candidates += len(families)
             steps += 1
-            for node, own in zip(walking, _cut(scores, [len(node.candidates) for node in walking]), strict=True):
+            ends = np.cumsum([len(node.candidates) for node in walking])
+            for node, own in zip(walking, np.split(scores, ends[:-1]), strict=True):
                 self._move(node, own, steps)
-        whole = nodes if self.last_step and _may_have_all(rules) else []
-        if whole:
-            n_candidates += len(whole)
+        fits = rules.max_parents >= n - 1 and float(np.prod(rules.states)) <= rules.max_cells
+        if self.last_step and fits and n:
+            n_candidates += n
             steps += 1
-            rests = [(node, tuple(u for u in range(n) if u != node.variable)) for node in whole]
+            rests = [(node, tuple(u for u in range(n) if u != node.variable)) for node in nodes]
             scores = ask(Families.from_pairs((node.variable, rest) for node, rest in rests))
             for (node, rest), score in zip(rests, scores.tolist(), strict=True):
-                if score > node.best_score + _tie(score, node.best_score):
+                if score > node.best_score + tie(score, node.best_score):
                     node.best_inputs, node.best_score = rest, score
         watch.finish(steps)
         inputs = tuple(node.best_inputs for node in nodes)
@@ -160,14 +146,14 @@ class InputSearch:
         allowed = scores
         if node.forbidden_until:
             barred = np.array([node.forbidden_until.get(int(c), 0) > step for c in node.candidates])
-            barred &= scores <= node.best_score + _tie(0.0, node.best_score)  # what is better than ever is free
+            barred &= scores <= node.best_score + tie(0.0, node.best_score)  # what is better than ever is free
             allowed = np.where(barred, -np.inf, scores)
-        if not len(allowed) or np.isneginf(top := float(allowed.max())):
+        if not len(allowed) or np.isneginf(allowed.max()):
             node.finished = True
             return
-        best = int(np.argmax(allowed >= top - _tie(top, node.score)))  # the first of those that tie
+        best = first_best(allowed, node.score)
         score = float(scores[best])
-        improves = score > node.score + _tie(score, node.score)
+        improves = score > node.score + tie(score, node.score)
         if not improves and not self.patience:
             node.finished = True
             return
@@ -175,24 +161,11 @@ class InputSearch:
         node.inputs = tuple(sorted(set(node.inputs) ^ {toggled}))
         node.score = score
         node.forbidden_until[toggled] = step + 1 + self.tenure
-        if score > node.best_score + _tie(score, node.best_score):
+        if score > node.best_score + tie(score, node.best_score):
             node.best_inputs, node.best_score, node.idle = node.inputs, score, 0
         else:
             node.idle += 1
         node.finished = self.patience > 0 and node.idle >= self.patience
-
-
-def _look(watch: Watch, steps: int) -> None:
-    """Tell the progress; these searches have no deadline."""
-    watch.look(steps)
-
-
-def _cut(scores: Array, lengths: list[int]) -> list[Array]:
-    return np.split(scores, np.cumsum(lengths)[:-1])
-
-
-def _may_have_all(rules: Rules) -> bool:
-    return rules.max_parents >= len(rules.names) - 1 and float(np.prod(rules.states)) <= rules.max_cells
 
 
 def _candidates(node: Node, rules: Rules) -> Families:
@@ -213,21 +186,6 @@ def _candidates(node: Node, rules: Rules) -> Families:
     )
 
 
-def _tie(a: float, b: float) -> float:
-    return max(1e-9, 1e-12 * max(abs(a), abs(b)))
-
-
-def _joined(parts: list[Families]) -> Families:
-    """Return lists of families one after the other."""
-    ends = np.cumsum([0, *(len(part.parents) for part in parts)])
-    offsets = [part.offsets[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
-    return Families(
-        np.concatenate([part.children for part in parts]),
-        np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
-        np.concatenate([part.parents for part in parts]),
-    )
-
-
 Rows = npt.NDArray[np.int64]
 
 SPLITS = ("binary", "multiway")
@@ -236,7 +194,7 @@ LOOK_AHEAD = 1  # splits in a row that need not raise the score at once
 
 @dataclass(frozen=True, slots=True)
 class GrownTree:
-    """A tree with the counts of its leaves."""
+    """A tree, or a part of one, with its leaves numbered from 0."""
 
     tree: Split | int
     """The root."""
@@ -244,8 +202,6 @@ class GrownTree:
     """(leaves, r) weighted counts of the child's states."""
     score: float
     """In nats."""
-    n_candidates: int
-    """How many splits were looked at."""
 
     @property
     def inputs(self) -> tuple[int, ...]:
@@ -253,29 +209,8 @@ class GrownTree:
         return tuple(sorted(set(_asked(self.tree))))
 
 
-@dataclass(slots=True)
-class _Part:
-    """A subtree: its root with leaves numbered from 0, their counts and its score."""
-
-    tree: Split | int
-    counts: list[Array]
-    score: float
-
-
 class TreeGrower:
-    """Grows the tree of one variable after the other on one table.
-
-    Parameters
-    ----------
-    table : Table
-        Without missing cells.
-    price : float
-        Of a free parameter, in nats.
-    splits : {"binary", "multiway"}
-        "binary": a set of states against the rest. "multiway": every state a branch of its own.
-    max_inputs : int, optional
-        At most this many variables a tree.
-    """
+    """Grows the tree of one variable after the other on one table."""
 
     def __init__(self, table: Table, price: float, *, splits: str = "binary", max_inputs: int | None = None) -> None:
         if splits not in SPLITS:
@@ -289,20 +224,18 @@ class TreeGrower:
     def grow(self, child: int) -> GrownTree:
         """Return the tree of one variable."""
         self._child, self._r = child, self._sizes[child]
-        self._n_candidates = 0
-        part = self._grow(np.arange(self._n_rows), (), LOOK_AHEAD)
-        return GrownTree(part.tree, np.array(part.counts), part.score, self._n_candidates)
+        return self._grow(np.arange(self._n_rows), (), LOOK_AHEAD)
 
-    def _grow(self, rows: Rows, asked: tuple[int, ...], patience: int) -> _Part:
+    def _grow(self, rows: Rows, asked: tuple[int, ...], patience: int) -> GrownTree:
         leaf = self._counts(self._codes[self._child][rows], self._r, rows)
-        alone = _Part(0, [leaf], self._leaf_score(leaf))
+        alone = GrownTree(0, leaf[None], self._leaf_score(leaf))
         if np.count_nonzero(leaf) < 2:  # nothing is left to tell
             return alone
         best = max(self._candidates(rows, asked), key=lambda c: c[0], default=None)
         if best is None:
             return alone
         score, variable, branches = best
-        gains = score > alone.score + _tie_of_leaves(score)
+        gains = score > alone.score + tie(score)
         if not gains and not patience:
             return alone
         below = LOOK_AHEAD if gains else patience - 1
@@ -310,9 +243,9 @@ class TreeGrower:
         taken = branches[self._codes[variable][rows]]
         parts = [self._grow(rows[taken == b], now, below) for b in range(int(branches.max()) + 1)]
         total = sum(part.score for part in parts)
-        if not total > alone.score + _tie_of_leaves(total):
+        if not total > alone.score + tie(total):
             return alone
-        return _joined_in_tree(variable, branches, parts, total)
+        return _joined(variable, branches, parts, total)
 
     def _candidates(self, rows: Rows, asked: tuple[int, ...]) -> Iterator[tuple[float, int, npt.NDArray[np.int64]]]:
         """Yield the score of every split of a leaf, its variable, and the branch of each state."""
@@ -327,7 +260,6 @@ class TreeGrower:
             if occurs.sum() < 2:
                 continue
             for branches in self._divisions(joint, occurs):
-                self._n_candidates += 1
                 sums = np.zeros((int(branches.max()) + 1, self._r))
                 np.add.at(sums, branches, joint)
                 yield sum(map(self._leaf_score, sums)), variable, branches
@@ -358,14 +290,12 @@ class TreeGrower:
         return likelihood - self._price * (self._r - 1)
 
 
-def _joined_in_tree(variable: int, branches: npt.NDArray[np.int64], parts: list[_Part], score: float) -> _Part:
+def _joined(variable: int, branches: npt.NDArray[np.int64], parts: list[GrownTree], score: float) -> GrownTree:
     """Put subtrees under a split; their leaves are numbered one part after the other."""
-    counts: list[Array] = []
-    children: list[Split | int] = []
-    for part in parts:
-        children.append(_shifted(part.tree, len(counts)))
-        counts += part.counts
-    return _Part(Split(variable, tuple(branches.tolist()), tuple(children)), counts, score)
+    firsts = itertools.accumulate((len(part.counts) for part in parts), initial=0)
+    children = tuple(_shifted(part.tree, first) for part, first in zip(parts, firsts, strict=False))
+    counts = np.concatenate([part.counts for part in parts])
+    return GrownTree(Split(variable, tuple(branches.tolist()), children), counts, score)
 
 
 def _shifted(tree: Split | int, by: int) -> Split | int:
@@ -379,10 +309,6 @@ def _asked(tree: Split | int) -> Iterator[int]:
         yield tree.variable
         for child in tree.children:
             yield from _asked(child)
-
-
-def _tie_of_leaves(score: float) -> float:
-    return max(1e-9, 1e-12 * abs(score))
 
 
 SEARCHES = {"greedy": InputSearch(), "tabu": InputSearch(patience=10, tenure=5)}
@@ -409,8 +335,8 @@ def local_structure(
     score : str or Score
         What is maximized for each variable: "mdl" (alias "bic"), "aic", "loglik".
     search : {"greedy", "tabu"}
-        "greedy": single additions and removals while they better the score (P2, Algorithm 6). "tabu": goes on with the
-        best change that is not the undoing of one of the last five, until ten in a row have not bettered the best.
+        "greedy": single additions and removals while they better the score ([1]_, Algorithm 6). "tabu": goes on with
+        the best change that is not the undoing of one of the last five, until ten in a row have not bettered the best.
     max_inputs : int, optional
         At most this many inputs per variable.
     max_cells : float, optional
@@ -418,7 +344,7 @@ def local_structure(
         2**24. None means no limit.
     last_step : bool
         Take all other variables as inputs where that scores higher still (and the limits allow it), which guarantees
-        convergence to the true distribution (P2, 4.3) and hardly ever happens.
+        convergence to the true distribution ([1]_, section 4.3) and hardly ever happens.
     seed : None, int or numpy.random.Generator
         For searches that draw; these do not.
     progress : callable or True, optional
@@ -437,6 +363,11 @@ def local_structure(
     SchemaError
         When there are no variables.
 
+    References
+    ----------
+    .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
+       2021.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -446,16 +377,11 @@ def local_structure(
     """
     generator(seed)  # a bad seed is refused, whether the search draws or not
     source = categorical_source(table)
-    if not source.variables:
-        raise SchemaError("the table has no columns to learn from")
+    names = column_names(source)
     search = word(search, "search", SEARCHES)
-    most = checked_most(max_inputs)
-    rules = Rules.of(
-        [variable.name for variable in source.variables],
-        states=[variable.cardinality for variable in source.variables],
-        max_parents=most,
-        max_cells=max_cells,
-    )
+    most = check.optional_integer(max_inputs, "max_inputs", least=0)
+    states = [variable.cardinality for variable in source.variables]
+    rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)
     scorer = LocalScores(source, named_score(score, **options))
     how = replace(SEARCHES[search], last_step=bool(last_step))
     return how.run(scorer, rules, Watch(progress, "choosing inputs"))
@@ -485,13 +411,13 @@ def dependency_network(
     score, search, max_inputs, max_cells, last_step, seed, progress, **options
         As for `local_structure`.
     inputs : {"direct", "tree"}
-        What a conditional looks at: the input variables themselves, or a decision tree over them (P2, section 6), grown
-        and pruned by the same score; its leaves share rows of probabilities. Trees need a Table.
+        What a conditional looks at: the input variables themselves, or a decision tree over them [2]_, grown and pruned
+        by the same score; its leaves share rows of probabilities. Trees need a Table.
     smoothing : "zeros", float or "snml"
-        "zeros": zero counts become one (P2, Algorithm 5), so that the chain is ergodic. A number is a pseudo-count; 0
+        "zeros": zero counts become one ([1]_, Algorithm 5), so that the chain is ergodic. A number is a pseudo-count; 0
         gives plain frequencies (Algorithm 4), whose zeros may leave the chain without a stationary distribution.
     splits : {"binary", "multiway"}
-        How trees divide states: a set of them against the rest, or each by itself.
+        How trees divide states: a set of them against the rest, or a branch for each.
 
     Returns
     -------
@@ -503,6 +429,13 @@ def dependency_network(
         When a cell is missing.
     ZeroProbabilityError
         When smoothing is 0 and a configuration of inputs never occurs.
+
+    References
+    ----------
+    .. [1] K. Takabatake and S. Akaho, "Reconsidering dependency networks from an information geometry perspective",
+       2021.
+    .. [2] D. Heckerman, D. M. Chickering, C. Meek, R. Rounthwaite and C. Kadie, "Dependency networks for inference,
+       collaborative filtering, and data visualization", JMLR 1, 2000.
 
     Examples
     --------
@@ -517,7 +450,8 @@ def dependency_network(
     if inputs == "tree":
         generator(seed)
         table = as_data(table, "growing trees")
-        trees = _grow_trees(table, named_score(score, **options), checked_most(max_inputs), splits, smoothing, progress)
+        most = check.optional_integer(max_inputs, "max_inputs", least=0)
+        trees = _grow_trees(table, named_score(score, **options), most, splits, smoothing, progress)
         return DependencyNetwork(table.variables, trees, n_rows=table.total, allow_zeros=plain)
     source = categorical_source(table)
     found = local_structure(
@@ -536,22 +470,6 @@ def dependency_network(
     return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=plain)
 
 
-def checked_most(max_inputs: object) -> int | None:
-    """Return a limit on inputs.
-
-    Raises
-    ------
-    FishernetError
-        When it is neither None nor an integer from 0 on.
-    """
-    if max_inputs is None:
-        return None
-    if isinstance(max_inputs, bool) or not isinstance(max_inputs, int | np.integer) or max_inputs < 0:
-        message = f"max_inputs must be a non-negative integer or None, got {max_inputs!r}"
-        raise FishernetError(message, parameter="max_inputs")
-    return int(max_inputs)
-
-
 def _grow_trees(
     table: Table,
     score: Score,
@@ -565,8 +483,7 @@ def _grow_trees(
         raise FishernetError("trees are grown by a penalized likelihood: 'mdl' ('bic'), 'aic' or 'loglik'")
     table.require_complete("growing trees")
     of = require_categorical(table.variables, "growing trees")
-    if not of:
-        raise SchemaError("the table has no columns to learn from")
+    column_names(table)
     grower = TreeGrower(table, rule.parameter, splits=splits, max_inputs=max_inputs)
     reporter = Reporter(progress, "growing trees")
     conditionals = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, fixed_seed
 from fishernet.models.sequences.alphabet import Alphabet
 
 Numbers = npt.NDArray[np.float64]
@@ -27,33 +28,22 @@ VANISHED = 1e-60  # a probability below it that no string needs becomes 0; so do
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EmResult(Generic[Model], Framed):
-    """What expectation and maximization found.
-
-    Attributes
-    ----------
-    model : HiddenMarkovModel or HiddenTree
-        The best of all restarts.
-    log_likelihood : float
-        Of all strings together under the model, in nats.
-    trace : tuple of float
-        The objective of the model before each step, and at the end. It never falls but by rounding.
-    converged : bool
-        Whether a step gained less than the tolerance before the steps were over.
-    restarts : tuple of float
-        The last objective of each restart.
-    seconds : float
-        How long it took.
-    seed : int or None
-        The seed that repeats it; None when nothing was drawn.
-    """
+    """What expectation and maximization found."""
 
     model: Model
+    """The best of all restarts."""
     log_likelihood: float
+    """Of all strings together under the model, in nats."""
     trace: tuple[float, ...]
+    """The objective of the model before each step, and at the end. It never falls but by rounding."""
     converged: bool
+    """Whether a step gained less than the tolerance before the steps were over."""
     restarts: tuple[float, ...]
+    """The last objective of each restart."""
     seconds: float
+    """How long it took."""
     seed: int | None
+    """The seed that repeats it; None when nothing was drawn."""
 
     def __repr__(self) -> str:
         end = "converged" if self.converged else "not converged"
@@ -78,42 +68,32 @@ class Steps(Protocol[Model, Counts]):
 
     def expected(self, model: Model) -> tuple[float, Counts]:
         """Return the log-likelihood of all strings, and the expected counts."""
-        ...
 
     def maximized(self, model: Model, counts: Counts) -> Model:
         """Return the model that maximizes the expected log-likelihood (with the prior)."""
-        ...
+
+    @property
+    def n_symbols(self) -> int:
+        """The number of symbols in all strings together, for the tolerance; 0 when there is no string."""
 
     def parameters(self, model: Model) -> Iterable[Numbers]:
         """Return the parameters that the prior is about."""
-        ...
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How far a fit goes.
-
-    Attributes
-    ----------
-    restarts : int
-        How many random models are fitted.
-    smoothing : float
-        Added to the expected counts (a Dirichlet prior's parameter less one).
-    max_steps : int
-        Steps of each restart.
-    tolerance : float
-        A restart ends when a step gains less than this, in nats a symbol.
-
-    Raises
-    ------
-    SchemaError
-        When a number is out of range.
-    """
+    """How far a fit goes."""
 
     restarts: int
+    """How many random models are fitted."""
     smoothing: float
+    """Added to the expected counts (a Dirichlet prior's parameter less one)."""
     max_steps: int
+    """Steps of each restart."""
     tolerance: float
+    """A restart ends when a step gains less than this, in nats a symbol."""
+    began: float = field(default_factory=time.monotonic)
+    """When the work began."""
 
     def __post_init__(self) -> None:
         for name in ("restarts", "max_steps"):
@@ -125,28 +105,25 @@ class Effort:
 
 
 def fit(
-    starts: Sequence[Model],
+    what: str,
     steps: Steps[Model, Counts],
     effort: Effort,
-    n_symbols: int,
     *,
-    what: str,
-    began: float,
-    seed: int | None,
+    start: Model | None,
+    drawn: Callable[[np.random.Generator], Model],
+    seed: Seed,
     progress: Progress | None,
 ) -> EmResult[Model]:
-    """Improve every start until a step gains too little, and return the best; the first of equals.
+    """Improve a start, or random ones, until a step gains too little, and return the best; the first of equals.
 
-    Parameters
-    ----------
-    n_symbols : int
-        Of all strings together, for the tolerance.
-    what : str
-        For progress, which is told ``(what, done, total)`` in steps.
-    began : float
-        When the work began, by `time.monotonic`.
+    Progress is told ``("fitting " + what, done, total)``, in steps.
     """
-    reporter = Reporter(progress, what)
+    repeated = fixed_seed(seed) if start is None else None
+    random = np.random.default_rng(repeated)
+    starts = [drawn(random) for _ in range(effort.restarts)] if start is None else [start]
+    if not steps.n_symbols:
+        raise SchemaError(f"{what} is fitted to strings; there is none")
+    reporter = Reporter(progress, f"fitting {what}")
     total, done = effort.max_steps * len(starts), 0
 
     def after_step(step: int) -> None:
@@ -154,51 +131,35 @@ def fit(
 
     runs = []
     for start in starts:
-        runs.append(_improve(start, steps, effort, effort.tolerance * n_symbols, after_step))
+        runs.append(_improve(start, steps, effort, after_step))
         done += effort.max_steps
-    best = max(runs, key=lambda run: run.trace[-1])
+    best = max(runs, key=lambda run: run.objective)
     reporter.finish(sum(len(run.trace) - 1 for run in runs))
-    return EmResult(
-        model=best.model,
-        log_likelihood=best.log_likelihood,
-        trace=tuple(best.trace),
-        converged=best.converged,
-        restarts=tuple(run.trace[-1] for run in runs),
-        seconds=time.monotonic() - began,
-        seed=seed,
-    )
-
-
-@dataclass(slots=True)
-class _Run(Generic[Model]):
-    """Where one restart is."""
-
-    model: Model
-    log_likelihood: float
-    trace: list[float]
-    converged: bool = False
+    objectives = tuple(run.objective for run in runs)
+    return replace(best, restarts=objectives, seconds=time.monotonic() - effort.began, seed=repeated)
 
 
 def _improve(
-    start: Model, steps: Steps[Model, Counts], effort: Effort, least: float, after_step: Callable[[int], None]
-) -> _Run[Model]:
+    start: Model, steps: Steps[Model, Counts], effort: Effort, after_step: Callable[[int], None]
+) -> EmResult[Model]:
+    """Return what becomes of one start."""
+
     def objective(log_likelihood: float, model: Model) -> float:
         if not effort.smoothing:
             return log_likelihood
         prior = sum(float(np.log(values[values > 0]).sum()) for values in steps.parameters(model))
         return log_likelihood + effort.smoothing * prior
 
-    log_likelihood, counts = steps.expected(start)
-    run = _Run(start, log_likelihood, [objective(log_likelihood, start)])
-    for step in range(effort.max_steps):
-        run.model = steps.maximized(run.model, counts)
-        run.log_likelihood, counts = steps.expected(run.model)
-        run.trace.append(objective(run.log_likelihood, run.model))
-        after_step(step + 1)
-        if run.trace[-1] - run.trace[-2] < least:
-            run.converged = True
-            break
-    return run
+    model, converged = start, False
+    log_likelihood, counts = steps.expected(model)
+    trace = [objective(log_likelihood, model)]
+    while len(trace) <= effort.max_steps and not converged:
+        model = steps.maximized(model, counts)
+        log_likelihood, counts = steps.expected(model)
+        trace.append(objective(log_likelihood, model))
+        after_step(len(trace) - 1)
+        converged = trace[-1] - trace[-2] < effort.tolerance * steps.n_symbols
+    return EmResult(model, log_likelihood, tuple(trace), converged, (trace[-1],), time.monotonic() - effort.began, None)
 
 
 def weights(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:
@@ -231,6 +192,4 @@ def chosen_alphabet(
     but: Hashable | None = None,
 ) -> Alphabet:
     """Return the alphabet given, or that of the symbols that occur (but one)."""
-    if alphabet is None:
-        return Alphabet.seen(strings, but=but)
-    return Alphabet.of(alphabet)
+    return Alphabet.seen(strings, but=but) if alphabet is None else Alphabet.of(alphabet)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, StateSpaceError
@@ -46,19 +46,15 @@ class Exact:
     variables. The result has no steps. With a deadline a search over orders goes before (`fishernet.learn.order`): what
     it found is the answer when there is not enough time, with ``finished`` False.
 
-    Attributes
-    ----------
-    max_memory : float
-        Bytes that its tables, or else its parent sets and what it reached, may take; default 2**33.
-
     Notes
     -----
     For n variables the tables take ``8 (n / 2 + 1) 2**n`` bytes, for fNML and K2 (whose g depends on the child) up to
     ``8 (n / 2 + 4) 2**n``: 25 variables go into 2**33 bytes. More variables need a score with which few parent sets are
-    worth a look (BIC, AIC, HQC), or few parents.
+    worth considering (BIC, AIC, HQC), or few parents.
     """
 
     max_memory: float = MAX_MEMORY
+    """Bytes that its tables, or else its parent sets and what it reached, may take; default 2**33."""
 
     def __post_init__(self) -> None:
         if not self.max_memory > 0:
@@ -66,26 +62,16 @@ class Exact:
             raise FishernetError(message, parameter="max_memory")
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
-        """Find the best graph of all that keep the rules.
-
-        Raises
-        ------
-        StateSpaceError
-            When it would take more than `max_memory`.
-        KeyboardInterrupt
-            On Ctrl-C; its message says how far the search was.
-        """
+        """Find the best graph of all that keep the rules; on Ctrl-C the message says how far the search was."""
         source, score = scorer.source, scorer.score
         fits = bytes_needed(scorer) <= self.max_memory
         if not fits and len(source.variables) > MOST_VARIABLES:
             refuse_tables(scorer, self.max_memory)
         known = _search_before(scorer, rules, watch, tables=fits)
         watch = watch.about("exact search")
-        run: Run = (
-            TableRun(scorer, rules, watch)
-            if fits
-            else SparseRun(scorer, rules, watch, start=known.dag, max_memory=self.max_memory)
-        )
+        run: TableRun | SparseRun = TableRun(scorer, rules, watch)
+        if not fits:
+            run = SparseRun(scorer, rules, watch, start=known.dag, max_memory=self.max_memory)
         try:
             found = run.parents()
         except KeyboardInterrupt as interrupt:
@@ -109,47 +95,12 @@ def _search_before(scorer: Scorer, rules: Rules, watch: Watch, *, tables: bool) 
     return (HillClimb() if tables else Order(restarts=0)).run(scorer, rules, Watch())
 
 
-class Run(Protocol):
-    """One of the two ways."""
-
-    @property
-    def n_scores(self) -> int:
-        """How many families there were to choose from, as far as they were looked at."""
-        ...
-
-    @property
-    def how_far(self) -> str:
-        """How far it is: "43% of the exact search was done"."""
-        ...
-
-    def parents(self) -> list[list[int]] | None:
-        """Return the best network's parents; None when the time was over first."""
-        ...
-
-
 class TableRun:
-    """One run over tables of all subsets.
-
-    Parameters
-    ----------
-    scorer : Scorer
-    rules : Rules
-    watch : Watch
-
-    Attributes
-    ----------
-    done, total : float
-        How far it is, in units of work: counting a set is 32, scoring a family and comparing it 1.
-    n_scores : int
-        How many families there were to choose from.
-    """
+    """One run over tables of all subsets."""
 
     def __init__(self, scorer: Scorer, rules: Rules, watch: Watch) -> None:
-        self._scorer = scorer
-        self._rules = rules
-        self._watch = watch
-        self.done = 0.0
-        self.total = math.inf
+        self._scorer, self._rules, self._watch = scorer, rules, watch
+        self.done, self.total = 0.0, math.inf  # in units of the core's work: scoring a family and comparing it is 1
         self.n_scores = 0
 
     @property
@@ -172,7 +123,7 @@ class TableRun:
         return search.parents
 
     def _search(self) -> _core.ExactSearch | None:
-        """Return the core's search; where the core cannot count by itself, after counting. None: too late."""
+        """Return the core's search; where the core cannot count, after counting here. None when the time is over."""
         source, score = self._scorer.source, self._scorer.score
         if self._scorer.in_core is not None:
             rows, rule = self._scorer.in_core

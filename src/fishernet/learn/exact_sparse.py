@@ -1,7 +1,7 @@
 """Exact search with few parent sets: the parent sets that may be best, and the shortest way through the subsets.
 
-The parent sets that may be part of a best network are found without looking at all of them. A set is of no use when one
-of its subsets is as good. It and its supersets need not even be looked at when a bound says so [1]_: no set fits better
+The parent sets that may be part of a best network are found without examining all of them. A set is of no use when one
+of its subsets is as good. It and its supersets need not even be examined when a bound says so [1]_: no set fits better
 than all variables together do, and a penalty only rises with more parents. Where the penalty is a price for every
 parameter, a parent adds at most its own entropy given the others, for a known price.
 
@@ -31,40 +31,33 @@ from fishernet.base.errors import StateSpaceError
 from fishernet.base.progress import Watch
 from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
-from fishernet.learn.search import Scorer, score_in_parts
+from fishernet.learn.search import Scorer, families_of_one_size, score_in_parts
 from fishernet.scores import Families, LocalScores, LogLikelihood
 from fishernet.scores.score import Rule
 
 Float64 = npt.NDArray[np.float64]
-BYTES_PER_SET = 60  # what is remembered of a set that was looked at
+BYTES_PER_SET = 60  # what is remembered of an examined set
 UNKNOWN = Rule("unknown", 0.0)  # of a score that the core does not know
 MOST_VARIABLES = 63  # a set is a bit mask
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is known of a score before a set is looked at, and while it is.
-
-    Attributes
-    ----------
-    best_fit : (n,) float64
-        No set of parents of a child fits better; infinite when nothing is known.
-    price : float
-        What a parameter costs; -1 when that is not what the penalty is.
-    entropies : (n ** 4,) float64
-        ``[y, u, v, w]``: n_rows times the entropy of y given u <= v <= w; with a price only, empty otherwise.
-    fits : LocalScores or None
-        Where the penalty is what the fit of a set is above its score: what gives the fits.
-    """
+    """What is known of a score before a set is examined, and during it."""
 
     best_fit: Float64
+    """(n,): no set of parents of a child fits better; infinite when nothing is known."""
     price: float
+    """What a parameter costs; -1 when that is not what the penalty is."""
     entropies: Float64
+    """(n ** 4,): ``[y, u, v, w]``: n_rows times the entropy of y given u <= v <= w; with a price only, empty otherwise.
+    """
     fits: LocalScores | None
+    """Where the penalty is what the fit of a set is above its score: what gives the fits."""
 
 
 def has_bounds(scores: Scorer) -> bool:
-    """Whether there is a penalty that rules sets out; without one nearly all of them are looked at."""
+    """Whether there is a penalty that rules sets out; without one nearly all of them are examined."""
     measure, parameter = scores.score.rule(scores.source.total) or UNKNOWN
     return measure in ("fnml", "qnml") or (measure == "likelihood" and parameter > 0)
 
@@ -109,9 +102,7 @@ def entropies(fits: LocalScores, watch: Watch) -> Float64 | None:
         chosen = np.array(combinations, dtype=np.int32).reshape(len(combinations), size)
         for y in range(n):
             given = chosen + (chosen >= y)
-            children = np.full(len(given), y, np.int32)
-            offsets = np.arange(len(given) + 1, dtype=np.int64) * size
-            families = Families(children, offsets, given.ravel().astype(np.int32))
+            families = families_of_one_size(np.full(len(given), y), given)
             known = score_in_parts(fits, families, lambda: watch.look(0))
             if known is None:
                 return None
@@ -122,15 +113,7 @@ def entropies(fits: LocalScores, watch: Watch) -> Float64 | None:
 
 
 class ParentSetSearch:
-    """Finds the parent sets of all children.
-
-    Parameters
-    ----------
-    scorer : Scorer
-    rules : Rules
-    max_memory : float
-        Bytes for what is remembered of the sets that were looked at.
-    """
+    """Finds the parent sets of all children."""
 
     def __init__(self, scorer: Scorer, rules: Rules, max_memory: float) -> None:
         self._scorer = scorer
@@ -143,13 +126,7 @@ class ParentSetSearch:
         self.sets: _core.ParentSets | None = None
 
     def run(self, watch: Watch) -> bool:
-        """Find them; False when the time was over first.
-
-        Raises
-        ------
-        StateSpaceError
-            When there are too many to look at.
-        """
+        """Find them; False when the time was over first."""
         bounds = bounds_of(self._scorer, watch)
         if bounds is None:
             return False
@@ -181,23 +158,7 @@ class ParentSetSearch:
 
 
 class SparseRun:
-    """One run.
-
-    Parameters
-    ----------
-    scorer : Scorer
-    rules : Rules
-    watch : Watch
-    start : Dag
-        A good graph; ways that are no better are not taken.
-    max_memory : float
-        Bytes for the parent sets, and again for what is reached with them.
-
-    Attributes
-    ----------
-    n_scores : int
-        How many families were looked at.
-    """
+    """One run."""
 
     def __init__(self, scorer: Scorer, rules: Rules, watch: Watch, *, start: Dag, max_memory: float) -> None:
         self._watch = watch
@@ -208,7 +169,7 @@ class SparseRun:
 
     @property
     def n_scores(self) -> int:
-        """How many families were looked at."""
+        """How many families were examined."""
         return 0 if self._finding.sets is None else self._finding.sets.n_wanted
 
     @property

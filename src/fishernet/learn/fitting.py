@@ -109,7 +109,7 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
-        become one (P2, Algorithm 5).
+        become one (Takabatake and Akaho, 2021, Algorithm 5).
     ess : float, optional
         Equivalent sample size: ess / (r q) is added to every cell instead, so that equivalent structures get the same
         distribution.
@@ -224,11 +224,9 @@ def check_smoothing(smoothing: float | str, ess: float | None) -> None:
     """Raise FishernetError unless they are what `parameters` takes."""
     if ess is not None and not (isinstance(ess, int | float) and np.isfinite(ess) and ess > 0):
         raise FishernetError(f"ess must be a positive number, got {ess!r}", parameter="ess")
-    wrong = f"smoothing must be a number from 0 on, 'snml' or 'zeros', got {smoothing!r}"
-    if isinstance(smoothing, str):
-        if smoothing not in ("snml", "zeros"):
-            raise FishernetError(wrong, parameter="smoothing")
-        if ess is not None:
-            raise FishernetError(f"ess and smoothing {smoothing!r} exclude each other", parameter="ess")
-    elif not (isinstance(smoothing, int | float) and np.isfinite(smoothing) and smoothing >= 0):
+    named = isinstance(smoothing, str) and smoothing in ("snml", "zeros")
+    if not (named or (isinstance(smoothing, int | float) and np.isfinite(smoothing) and smoothing >= 0)):
+        wrong = f"smoothing must be a number from 0 on, 'snml' or 'zeros', got {smoothing!r}"
         raise FishernetError(wrong, parameter="smoothing")
+    if named and ess is not None:
+        raise FishernetError(f"ess and smoothing {smoothing!r} exclude each other", parameter="ess")

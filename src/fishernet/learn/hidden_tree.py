@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress
-from fishernet.base.random import Seed, fixed_seed
+from fishernet.base.random import Seed
 from fishernet.learn.em import Effort, EmResult, Numbers, chosen_alphabet, fit, random_emission, shares
 from fishernet.models import HiddenTree
 from fishernet.models.sequences.alphabet import Alphabet
@@ -21,26 +21,8 @@ from fishernet.models.trees.shape import Nested, TreeShape
 Strings = Iterable[Sequence[Hashable]]
 
 
-def hidden_tree(
-    tree: Nested,
-    strings: Strings,
-    *,
-    n_states: int | None = None,
-    shared: bool = True,
-    arity: Sequence[int] | None = None,
-    alphabet: Iterable[Hashable] | Alphabet | None = None,
-    missing: Hashable | None = None,
-    restarts: int = 5,
-    smoothing: float = 0.01,
-    max_steps: int = 200,
-    tolerance: float = 1e-6,
-    start: HiddenTree | None = None,
-    seed: Seed = None,
-    progress: Progress | None = None,
-) -> HiddenTree:
-    """Fit a hidden tree model to strings; `hidden_tree_fit` says how it went as well.
-
-    Parameters, errors and sources are those of `hidden_tree_fit`.
+def hidden_tree(tree: Nested, strings: Strings, **as_fit: Any) -> HiddenTree:
+    """Fit a hidden tree model to strings; all arguments, errors and sources are those of `hidden_tree_fit`.
 
     Examples
     --------
@@ -50,22 +32,7 @@ def hidden_tree(
     >>> model
     HiddenTree(4 leaves, 3 inner nodes, 2 states, 2 symbols)
     """
-    return hidden_tree_fit(
-        tree,
-        strings,
-        n_states=n_states,
-        shared=shared,
-        arity=arity,
-        alphabet=alphabet,
-        missing=missing,
-        restarts=restarts,
-        smoothing=smoothing,
-        max_steps=max_steps,
-        tolerance=tolerance,
-        start=start,
-        seed=seed,
-        progress=progress,
-    ).model
+    return hidden_tree_fit(tree, strings, **as_fit).model
 
 
 def hidden_tree_fit(
@@ -103,20 +70,10 @@ def hidden_tree_fit(
         The symbols that occur, sorted (by appearance where they cannot be), when omitted; not with `start`.
     missing : symbol, optional
         Stands for a symbol that is not known; not with `start`.
-    restarts : int
-        How many random models are fitted; the best is kept. With `start` there is one.
-    smoothing : float
-        Added to the expected count of every parameter that is not 0 (a Dirichlet prior's parameter less one); 0 gives
-        maximum likelihood.
-    max_steps : int
-        Steps of each restart.
-    tolerance : float
-        A restart ends when a step gains less than this, in nats a symbol.
     start : HiddenTree, optional
         Where to begin, instead of at random: it fixes tree, states, alphabet, tables, arities and zeros.
-    seed : None, int or numpy.random.Generator
-    progress : callable or True, optional
-        True for a bar, or ``progress(what, done, total)``, in steps.
+    restarts, smoothing, max_steps, tolerance, seed, progress
+        As for `baum_welch`.
 
     Returns
     -------
@@ -134,7 +91,8 @@ def hidden_tree_fit(
     References
     ----------
     .. [1] A. P. Dempster, N. M. Laird and D. B. Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
-       1977. The expected counts are those of the Fisher scores (P3, 12.2.2), on the model of P3, 12.1.6.
+       1977; J. Shawe-Taylor and N. Cristianini, "Kernel Methods for Pattern Analysis", 2004, sections 12.1.6 (the
+       model) and 12.2.2 (Fisher scores, whose expected counts these are).
 
     Examples
     --------
@@ -143,48 +101,37 @@ def hidden_tree_fit(
     >>> found.model.n_states, found.trace[-1] >= found.trace[0]
     (2, True)
     """
-    began = time.monotonic()
     effort = Effort(restarts, smoothing, max_steps, tolerance)
     listed = strings if isinstance(strings, str) else list(strings)
-    repeated: int | None = None
-    if start is not None:
-        if any(given is not None for given in (n_states, alphabet, arity, missing)) or not shared:
-            raise SchemaError("n_states, alphabet, arity, missing and shared are those of `start`; leave them out")
-        starts = [start]
-    else:
-        repeated = fixed_seed(seed)
-        random = np.random.default_rng(repeated)
-        shape = TreeShape.of(tree)
+    pattern = start
+    if pattern is None:
+        n_states = check.integer(n_states, "n_states", least=1)
         known = chosen_alphabet(listed, alphabet, but=missing)
-        size = check.integer(n_states, "n_states", least=1)
-        starts = [_random_model(shape, listed, known, size, shared, arity, missing, random) for _ in range(restarts)]
-    codes = starts[0].encode(listed)
-    if not len(codes):
-        raise SchemaError("a hidden tree is fitted to strings; there is none")
-    return fit(
-        starts,
-        TreeSteps(codes, float(smoothing)),
-        effort,
-        codes.size,
-        what="fitting a hidden tree",
-        began=began,
-        seed=repeated,
-        progress=progress,
-    )
+        uniform = np.full((1, len(known)), 1 / len(known))
+        pattern = HiddenTree(TreeShape.of(tree), [1.0], [[1.0]], uniform, alphabet=known, missing=missing)
+    elif any(given is not None for given in (n_states, alphabet, arity, missing)) or not shared:
+        raise SchemaError("n_states, alphabet, arity, missing and shared are those of `start`; leave them out")
+    codes = pattern.encode(listed)
+
+    def drawn(random: np.random.Generator) -> HiddenTree:
+        return _random_model(pattern, codes, n_states or 1, shared, arity, random)
+
+    steps = TreeSteps(codes, float(smoothing))
+    return fit("a hidden tree", steps, effort, start=start, drawn=drawn, seed=seed, progress=progress)
 
 
 @dataclass(frozen=True)
 class TreeSteps:
-    """The steps for some strings.
-
-    Attributes
-    ----------
-    codes : (n_strings, n_leaves) array
-    smoothing : float
-    """
+    """The steps for some strings."""
 
     codes: Codes
+    """(n_strings, n_leaves)."""
     smoothing: float
+
+    @property
+    def n_symbols(self) -> int:
+        """The number of symbols."""
+        return self.codes.size
 
     def expected(self, model: HiddenTree) -> tuple[float, TreeCounts]:
         """Return the log-likelihood, and the expected counts summed over the strings."""
@@ -211,21 +158,16 @@ class TreeSteps:
 
 
 def _random_model(
-    shape: TreeShape,
-    strings: Sequence[Sequence[Hashable]],
-    alphabet: Alphabet,
+    pattern: HiddenTree,
+    codes: Codes,
     n_states: int,
     shared: bool,
     arity: Sequence[int] | None,
-    missing: Hashable | None,
     random: np.random.Generator,
 ) -> HiddenTree:
-    """Return a random model whose symbols are about as frequent as in the strings."""
+    """Return a random model on the tree of another whose symbols are about as frequent as in the strings."""
+    shape, n_symbols = pattern.shape, len(pattern.alphabet)
     lead = () if shared else (int(shape.n_children.max()),)
-    n_symbols = len(alphabet)
-    codes = HiddenTree(
-        shape, [1.0], [[1.0]], np.full((1, n_symbols), 1 / n_symbols), alphabet=alphabet, missing=missing
-    ).encode(strings)
     frequency = np.bincount(codes.ravel(), minlength=n_symbols + 1)[:n_symbols] + 1.0
     emission = random_emission(frequency, (*lead, n_states), random)
     return HiddenTree(
@@ -234,6 +176,6 @@ def _random_model(
         random.dirichlet(np.ones(n_states), (*lead, n_states)),
         emission,
         arity=arity,
-        alphabet=alphabet,
-        missing=missing,
+        alphabet=pattern.alphabet,
+        missing=pattern.missing,
     )

@@ -1,11 +1,11 @@
 """Searches over graphs that change by one arc a step: hill climbing and tabu search; and the choice of candidates.
 
-Hill climbing (P2, Algorithm 7): from the start, the best of all single additions, removals and reversals of an arc is
-made until none raises the score. Tabu search [1]_ goes on over the top: the best of all steps is made even when it
-lowers the score. An arc that was changed in one of the last ``tenure`` steps stays as it is, in both directions, unless
-its change makes the best graph so far. The search ends when ``patience`` steps in a row have not bettered the best
-score. Until its first local optimum it is the climb, so it never ends lower. A restart makes some random steps from the
-best graph and searches on; the best graph of all is kept.
+Hill climbing: from the start, the best of all single additions, removals and reversals of an arc is made until none
+raises the score. Tabu search [1]_ goes on over the top: the best of all steps is made even when it lowers the score. An
+arc that was changed in one of the last ``tenure`` steps stays as it is, in both directions, unless its change makes the
+best graph so far. The search ends when ``patience`` steps in a row have not bettered the best score. Until its first
+local optimum it is the climb, so it never ends lower. A restart makes some random steps from the best graph and
+searches on; the best graph of all is kept.
 
 The state (what every toggle of an arc would change, and who reaches whom) lives in the core. A tie is a difference
 below max(1e-9, 1e-12 |score|) nats; ties go to additions before removals before reversals, then to the first parent,
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,12 +32,13 @@ from fishernet.base.random import stream_key
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import (
     CoreSearch,
-    RunsInCore,
     Scorer,
     SearchResult,
     check_options,
+    families_of_one_size,
     run_in_core,
     score_in_parts,
+    tie,
 )
 from fishernet.scores import Families
 
@@ -49,33 +51,44 @@ PATIENCE = 100
 PAIRS_AT_ONCE = 1 << 18
 
 
-@dataclass(frozen=True)
-class HillClimb:
-    """Greedy hill climbing.
+class RunsInCore(Protocol):
+    """A search whose work the core does, perhaps among the most dependent pairs of variables alone."""
 
-    Attributes
-    ----------
-    restarts : int
-        How often it goes on from the best graph with some arcs changed.
-    perturb : int, optional
-        How many random steps a restart makes first; default 20.
-    candidates : int, optional
-        Only arcs among the most dependent pairs of variables (`among_candidates`).
-    seed : int
-        All randomness comes from it.
-    """
-
-    restarts: int = 0
-    perturb: int | None = None
-    candidates: int | None = None
-    seed: int = 0
+    @property
+    def restarts(self) -> int | None: ...  # noqa: D102
+    @property
+    def perturb(self) -> int | None: ...  # noqa: D102
+    @property
+    def candidates(self) -> int | None: ...  # noqa: D102
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch: ...  # noqa: D102
 
     def __post_init__(self) -> None:
         check_options(self.restarts, self.perturb, self.candidates)
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
         """Find a graph that keeps the rules."""
-        return run_among_candidates(self, scorer, rules, watch)
+        if self.candidates is not None:
+            fewer = among_candidates(scorer, rules, self.candidates, watch)
+            if fewer is None:
+                return SearchResult(rules.start, float("nan"), (), scorer.n_distinct, False, watch.seconds, self.seed)
+            rules = fewer
+        return run_in_core(self.in_core(rules, scorer.source.total), scorer, rules, watch, self.seed)
+
+
+@dataclass(frozen=True)
+class HillClimb(RunsInCore):
+    """Greedy hill climbing."""
+
+    restarts: int = 0
+    """How often it goes on from the best graph with some arcs changed."""
+    perturb: int | None = None
+    """How many random steps a restart makes first; default 20."""
+    candidates: int | None = None
+    """Only arcs among the most dependent pairs of variables (`among_candidates`)."""
+    seed: int = 0
+    """All randomness comes from it."""
 
     def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:  # noqa: ARG002
         """Return the core's search."""
@@ -86,42 +99,28 @@ class HillClimb:
 
 
 @dataclass(frozen=True)
-class Tabu:
-    """Tabu search.
-
-    Attributes
-    ----------
-    tenure : int, optional
-        For how many steps an arc that was changed stays as it is; default 15, or the number of variables if that is
-        less.
-    patience : int
-        How many steps in a row may fail to better the best score.
-    restarts : int
-        How often it goes on from the best graph with some arcs changed.
-    perturb : int, optional
-        How many random steps a restart makes first; default 4.
-    candidates : int, optional
-        Only arcs among the most dependent pairs of variables (`among_candidates`).
-    seed : int
-        All randomness comes from it.
-    """
+class Tabu(RunsInCore):
+    """Tabu search."""
 
     tenure: int | None = None
+    """For how many steps an arc that was changed stays as it is; default 15, or the number of variables if that is
+    less."""
     patience: int = PATIENCE
+    """How many steps in a row may fail to better the best score."""
     restarts: int = 0
+    """How often it goes on from the best graph with some arcs changed."""
     perturb: int | None = None
+    """How many random steps a restart makes first; default 4."""
     candidates: int | None = None
+    """Only arcs among the most dependent pairs of variables (`among_candidates`)."""
     seed: int = 0
+    """All randomness comes from it."""
 
     def __post_init__(self) -> None:
-        check_options(self.restarts, self.perturb, self.candidates)
+        super().__post_init__()
         check.integer(self.patience, "patience", least=1)
         if self.tenure is not None:
             check.integer(self.tenure, "tenure", least=1)
-
-    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
-        """Find a graph that keeps the rules."""
-        return run_among_candidates(self, scorer, rules, watch)
 
     def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:  # noqa: ARG002
         """Return the core's search."""
@@ -136,39 +135,25 @@ class Tabu:
         )
 
 
-# --------------------------------------------------------------------------------------------------------- candidates
-
-
-def run_among_candidates(search: RunsInCore, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
-    """Choose the candidates, where there shall be some, and run the core's search among them."""
-    if search.candidates is not None:
-        fewer = among_candidates(scorer, rules, search.candidates, watch)
-        if fewer is None:
-            return SearchResult(rules.start, float("nan"), (), scorer.n_distinct, False, watch.seconds, search.seed)
-        rules = fewer
-    return run_in_core(search.in_core(rules, scorer.source.total), scorer, rules, watch, search.seed)
-
-
 def among_candidates(scorer: Scorer, rules: Rules, most: int, watch: Watch) -> Rules | None:
     """Forbid all arcs but those between the most dependent pairs of variables; None when the time was over first.
 
-    With thousands of variables most arcs are never worth a look. For every variable the `most` others are kept with
+    With thousands of variables most arcs are not worth considering. For every variable the `most` others are kept with
     which it depends most, that is, an arc between which scores highest; two variables are candidates of each other when
     either kept the other. The required arcs and those of the start stay. Every pair is scored once and forgotten.
-    Pairs between which both arcs are forbidden take nobody's place.
+    Pairs between which both arcs are forbidden take no other pair's place.
     """
     n = len(rules.names)
     gains = np.full((n, n), -np.inf)
     children = np.arange(n, dtype=np.int32)
-    nobody = Families(children, np.zeros(n + 1, np.int64), np.zeros(0, np.int32), once=True)
-    alone = score_in_parts(scorer, nobody, lambda: watch.look(0))
+    without = Families(children, np.zeros(n + 1, np.int64), np.zeros(0, np.int32), once=True)
+    alone = score_in_parts(scorer, without, lambda: watch.look(0))
     if alone is None:
         return None
     for begin, end in _blocks(n):
         block = children[begin:end]
         parents = np.concatenate([np.arange(child, dtype=np.int32) for child in block])
-        offsets = np.arange(len(parents) + 1, dtype=np.int64)
-        pairs = Families(np.repeat(block, block), offsets, parents, once=True)
+        pairs = replace(families_of_one_size(np.repeat(block, block), parents[:, None]), once=True)
         scores = score_in_parts(scorer, pairs, lambda: watch.look(0))
         if scores is None:
             return None
@@ -194,17 +179,7 @@ def _blocks(n: int) -> Iterator[tuple[int, int]]:
 
 
 def strongest(gains: Array, most: int) -> npt.NDArray[np.bool_]:
-    """Mark the highest gains of every row, at most so many and only finite ones; the first among those that tie.
-
-    Parameters
-    ----------
-    gains : (n, n) float64
-    most : int
-
-    Returns
-    -------
-    (n, n) bool
-    """
+    """Mark the highest gains of every row, at most so many and only finite ones; the first among those that tie."""
     n = len(gains)
     if most >= n:
         return np.isfinite(gains)
@@ -214,8 +189,7 @@ def strongest(gains: Array, most: int) -> npt.NDArray[np.bool_]:
         if np.isneginf(least):
             chosen[:] = np.isfinite(row)
             continue
-        tie = max(1e-9, 1e-12 * abs(least))
-        chosen[:] = row > least + tie
-        level = np.flatnonzero(np.abs(row - least) <= tie)
+        chosen[:] = row > least + tie(least)
+        level = np.flatnonzero(np.abs(row - least) <= tie(least))
         chosen[level[: most - int(chosen.sum())]] = True
     return marked

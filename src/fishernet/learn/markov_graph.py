@@ -1,17 +1,13 @@
-"""Undirected graphs by tests of independence.
-
-Markov blankets by tests of independence: IAMB and inter-IAMB.
+"""Undirected graphs by tests of independence: Markov blankets by IAMB or inter-IAMB [1]_, then one graph.
 
 The blanket of a variable grows: of all others the one with the strongest association given the blanket is tested, and
 added if the test rejects independence; the first that is not ends the growth. Then it shrinks: a member that is
-independent of the variable given the rest is dropped. Inter-IAMB shrinks after every addition [1]_.
+independent of the variable given the rest is dropped. Inter-IAMB shrinks after every addition.
 
 References
 ----------
 .. [1] I. Tsamardinos, C. F. Aliferis and A. Statnikov, "Algorithms for large scale Markov blanket discovery", FLAIRS
-   2003; P4, 3.2.4.
-
-From a blanket a variable to one undirected graph.
+   2003.
 """
 
 from __future__ import annotations
@@ -45,25 +41,16 @@ Blanket = tuple[int, ...]
 
 @dataclass
 class BlanketSearch:
-    """Finds the blankets of variables one at a time, and counts what it took.
-
-    Parameters
-    ----------
-    n_variables : int
-    test : IndependenceTest
-    alpha : float
-        Independence is rejected where the p-value is at most this.
-    interleaved : bool
-        Inter-IAMB.
-    max_blanket : int, optional
-        A blanket with so many members grows no more.
-    """
+    """Finds the blankets of variables one at a time, and counts what it took."""
 
     n_variables: int
     test: IndependenceTest
     alpha: float = 0.05
+    """Independence is rejected where the p-value is at most this."""
     interleaved: bool = False
+    """Inter-IAMB."""
     max_blanket: int | None = None
+    """A blanket with so many members grows no more."""
     n_tests: int = field(default=0, init=False)
     """Tests made."""
     n_skipped: int = field(default=0, init=False)
@@ -75,7 +62,7 @@ class BlanketSearch:
         met = {blanket}
         while (grown := self._grown(variable, blanket)) != blanket:
             blanket = self._shrunk(variable, grown) if self.interleaved else grown
-            if blanket in met:  # what was dropped would come back for ever
+            if blanket in met:  # what was dropped would come back again and again
                 break
             met.add(blanket)
         return blanket if self.interleaved else self._shrunk(variable, blanket)
@@ -224,8 +211,7 @@ def markov_blankets(
     began = time.monotonic()
     check.share(alpha, "alpha")
     search = word(search, "search", SEARCHES)
-    if max_blanket is not None:
-        check.integer(max_blanket, "max_blanket", least=0)
+    max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
     of, how = _test_of(X, test, names, standardize, alpha, number, options)
     if not of:
@@ -263,7 +249,7 @@ def markov_graph(
         Numbers for the continuous tests; for the tests on counts a Table (or what `Table.from_codes` and
         `Table.from_frame` take) or a source of counts.
     test : str or callable
-        "knn-mi": mutual information from nearest neighbours with permutations, which sees any dependence (P4, 3.2).
+        "knn-mi": mutual information from nearest neighbours with permutations, which sees any dependence [1]_.
         "fisher-z": partial correlation. "g-squared", "chi-squared": tables of counts. Or a function
         ``test(i, j, given)`` that answers with a ``statistic`` and a ``p_value``; the candidate with the largest
         statistic is tested first, or the one with the largest ``test.association(i, j, given)`` where there is that.
@@ -285,7 +271,7 @@ def markov_graph(
     **options
         "knn-mi": ``k=5``, ``permutations=200``, ``scheme="local"``, ``k_perm=5``, ``skip_below=None``,
         ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`, which says why the
-        scheme of P4, "simple", rejects too much.
+        scheme of [1]_, "simple", rejects too much.
 
     Returns
     -------
@@ -294,13 +280,17 @@ def markov_graph(
     Raises
     ------
     SchemaError
-        When a column is constant, of another kind than the test needs, has NaN or infinite values (its name and row
-        are said) or, with "fisher-z", is a linear combination of others; when there are too few rows or names do not
+        When a column is constant, of another kind than the test needs, has NaN or infinite values (the message names it
+        and the row) or, with "fisher-z", is a linear combination of others; when there are too few rows or names do not
         fit.
     FishernetError
         When an option is unknown or out of range.
     MissingValueError
         When a cell of a table is missing.
+
+    References
+    ----------
+    .. [1] J. Leppä-aho, "Methods for Learning Directed and Undirected Graphical Models", 2020, section 3.2.
 
     Examples
     --------

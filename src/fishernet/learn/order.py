@@ -25,11 +25,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fishernet import _core
-from fishernet.base.progress import Watch
 from fishernet.base.random import stream_key
-from fishernet.learn.hill_climb import PATIENCE, TENURE, run_among_candidates
+from fishernet.learn.hill_climb import PATIENCE, TENURE, RunsInCore
 from fishernet.learn.rules import Rules
-from fishernet.learn.search import CoreSearch, Scorer, SearchResult, check_options
+from fishernet.learn.search import CoreSearch
 
 MOST_RESTARTS, LEAST_RESTARTS = 50, 4
 WORK = 40_000_000  # restarts times variables times rows
@@ -39,36 +38,20 @@ PAIRS_AMONG = 10
 
 
 @dataclass(frozen=True)
-class Order:
-    """Search over orders and graphs.
-
-    Attributes
-    ----------
-    restarts : int, optional
-        How often it goes on from near the best order or graph, in turn; default 50, fewer where the number of variables
-        times that of rows is above 800,000, but at least 4.
-    perturb : int, optional
-        How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 4 and 20 arcs.
-    graphs : bool
-        False searches over orders alone, as in the paper.
-    candidates : int, optional
-        Only arcs among the most dependent pairs of variables (`fishernet.learn.hill_climb.among_candidates`).
-    seed : int
-        All randomness comes from it.
-    """
+class Order(RunsInCore):
+    """Search over orders and graphs."""
 
     restarts: int | None = None
+    """How often it goes on from near the best order or graph, in turn; default 50, fewer where the number of variables
+    times that of rows is above 800,000, but at least 4."""
     perturb: int | None = None
+    """How many variables, or arcs, a restart changes; by default 3, 10 and 30 variables in turn, and 4 and 20 arcs."""
     graphs: bool = True
+    """False searches over orders alone, as in the paper."""
     candidates: int | None = None
+    """Only arcs among the most dependent pairs of variables (`fishernet.learn.hill_climb.among_candidates`)."""
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_options(self.restarts, self.perturb, self.candidates)
-
-    def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
-        """Find a graph that keeps the rules."""
-        return run_among_candidates(self, scorer, rules, watch)
+    """All randomness comes from it."""
 
     def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:
         """Return the core's search."""
@@ -89,6 +72,6 @@ class Order:
 
 
 def default_restarts(n_variables: int, n_rows: float) -> int:
-    """Return how many restarts a search makes when nobody says: fewer where each takes long."""
+    """Return how many restarts a search makes by default: fewer where each takes long."""
     fair = WORK / max(1.0, float(n_variables) * n_rows)
     return round(max(LEAST_RESTARTS, min(MOST_RESTARTS, fair)))

@@ -1,21 +1,13 @@
-"""Undirected graphs of Gaussian variables by their fractional marginal pseudo-likelihood (P4, 3.1).
-
-What the sizes of Markov blankets are worth before the data are seen.
-
-Undirected graphs of discrete variables by their marginal pseudo-likelihood.
+"""Undirected graphs by marginal pseudo-likelihood, of discrete and of Gaussian variables.
 
 The pseudo-likelihood of a Markov network is the product of every variable's conditional given its Markov blanket, its
-neighbours. With a Dirichlet prior for each conditional the parameters integrate out, and the score of a graph is a sum
-over variables of the local score of a variable given its neighbours [1]_: what `fishernet.score` gives for an
-undirected graph. So any local score will do.
+neighbours. With a prior for each conditional the parameters integrate out, and the score of a graph is a sum over
+variables of the local score of a variable given its neighbours (Pensar et al., 2017): what `fishernet.score` gives for
+an undirected graph. So any local score will do. For Gaussian variables it is the fractional marginal pseudo-likelihood
+(FMPL; Leppä-aho et al., 2017). A prior may say what the sizes of blankets are worth before the data are seen.
 
-The search is that of FMPL (P4, 3.1.5): first each variable's blanket by itself, then hill climbing among the edges that
-some blanket holds.
-
-References
-----------
-.. [1] J. Pensar, H. Nyman, J. Niiranen and J. Corander, "Marginal pseudo-likelihood learning of discrete Markov network
-   structures", Bayesian Analysis 12, 2017.
+The search is that of FMPL: first each variable's blanket separately, then hill climbing among the edges that some
+blanket holds.
 """
 
 from __future__ import annotations
@@ -39,27 +31,17 @@ from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
 from fishernet.learn.markov_graph import Edge, combined, edges_between, joined
+from fishernet.learn.search import column_names, first_best, tie
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight
 
 Prior = bool | tuple[float, float, float]
 
 
-def log_prior(prior: Prior, n_variables: int) -> npt.NDArray[np.float64]:
+def log_prior(prior: Prior, n_variables: int) -> Floats:
     """Return the log-probability of a blanket by its size, (n_variables,): ``log B(a + p, b + m - p) / B(a, b)``.
 
     An edge is there with a probability that has a Beta(a, b) distribution, and m could be.
-
-    Parameters
-    ----------
-    prior : bool or (a, b, m)
-        True is (1/2, 1/2, n_variables - 1), False nothing.
-    n_variables : int
-
-    Raises
-    ------
-    FishernetError
-        When the numbers are out of range.
     """
     if prior is False:
         return np.zeros(n_variables)
@@ -76,9 +58,8 @@ def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-DiscreteBlanket = tuple[int, ...]
-Family = tuple[int, DiscreteBlanket]
-Array = npt.NDArray[np.float64]
+Blanket = tuple[int, ...]
+Family = tuple[int, Blanket]
 
 RULES = ("hc", "and", "or")
 
@@ -148,18 +129,15 @@ def discrete_markov_graph(
     """
     rule = word(rule, "rule", RULES)
     source = categorical_source(table)
-    names = [variable.name for variable in source.variables]
-    if not names:
-        raise SchemaError("the table has no columns to learn from")
-    if max_blanket is not None:
-        check.integer(max_blanket, "max_blanket", least=0)
+    names = column_names(source)
+    max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
     local = LocalScores(source, named_score(score, **options))
     of_size = log_prior(prior, len(names))
 
     reporter = Reporter(progress, "learning a Markov network")
     n_scored = 0
 
-    def scored(families: list[Family]) -> Array:
+    def scored(families: list[Family]) -> Floats:
         nonlocal n_scored
         n_scored += len(families)
         reporter.step(n_scored)
@@ -181,12 +159,12 @@ class _Node:
     """Where the search of one variable's blanket is."""
 
     variable: int
-    blanket: DiscreteBlanket
+    blanket: Blanket
     score: float
     shrinking: bool = False
     finished: bool = False
 
-    def candidates(self, n_variables: int, most: int) -> list[DiscreteBlanket]:
+    def candidates(self, n_variables: int, most: int) -> list[Blanket]:
         if self.shrinking:
             return [tuple(v for v in self.blanket if v != member) for member in self.blanket]
         if len(self.blanket) >= most:
@@ -194,7 +172,7 @@ class _Node:
         others = (v for v in range(n_variables) if v != self.variable and v not in self.blanket)
         return [tuple(sorted((*self.blanket, v))) for v in others]
 
-    def move(self, candidates: list[DiscreteBlanket], scores: Array) -> None:
+    def move(self, candidates: list[Blanket], scores: Floats) -> None:
         best = first_best(scores)
         if len(scores) and scores[best] > self.score + tie(scores[best], self.score):
             self.blanket, self.score = candidates[best], float(scores[best])
@@ -205,9 +183,7 @@ class _Node:
             self.finished = True
 
 
-def find_blankets(
-    n_variables: int, scored: Callable[[list[Family]], Array], max_blanket: int | None
-) -> list[DiscreteBlanket]:
+def find_blankets(n_variables: int, scored: Callable[[list[Family]], Floats], max_blanket: int | None) -> list[Blanket]:
     """Return every variable's blanket; all variables move side by side, so that one call scores for all of them."""
     most = n_variables - 1 if max_blanket is None else max_blanket
     empty = scored([(v, ()) for v in range(n_variables)])
@@ -223,13 +199,13 @@ def find_blankets(
 
 def climb(
     candidates: Iterable[Iterable[int]],
-    scored: Callable[[list[Family]], Array],
+    scored: Callable[[list[Family]], Floats],
     max_blanket: int | None,
 ) -> list[list[int]]:
     """Return the adjacency after adding and removing candidate edges, the best first, while that raises the score."""
     near = [list(others) for others in candidates]
     edges = [(u, v) for u, others in enumerate(near) for v in others if u < v]
-    blankets: list[DiscreteBlanket] = [() for _ in near]
+    blankets: list[Blanket] = [() for _ in near]
     current = scored([(v, ()) for v in range(len(near))])
     toggled: dict[tuple[int, int], float] = {}  # (v, w): v's score with w put in, or taken out
     stale = list(range(len(near)))
@@ -251,27 +227,11 @@ def climb(
     return [list(blanket) for blanket in blankets]
 
 
-def _toggle(blanket: DiscreteBlanket, variable: int) -> DiscreteBlanket:
+def _toggle(blanket: Blanket, variable: int) -> Blanket:
     return tuple(sorted(set(blanket) ^ {variable}))
 
 
-def first_best(scores: Array, size: float = 0.0) -> int:
-    """Return the first position whose score ties with the largest; scores are differences of numbers of some size."""
-    if not len(scores):
-        return 0
-    top = float(scores.max())
-    return int(np.argmax(scores >= top - tie(top, size)))
-
-
-def tie(a: float, b: float) -> float:
-    """Return the difference below which two scores are equal."""
-    largest = max(abs(a), abs(b))
-    return max(1e-9, 1e-12 * largest) if math.isfinite(largest) else 1e-9
-
-
 AT_ONCE = 256  # blankets between two reports of progress
-
-Blanket = list[int]
 
 
 def gaussian_graph(
@@ -292,12 +252,8 @@ def gaussian_graph(
     ----------
     X : (n, d) array, pandas, polars or pyarrow frame, mapping from names to columns, or Scatter
         Columns of numbers.
-    rule : {"hc", "and", "or"}
-        "and", "or": join columns that are in each other's blankets, or one in the other's. "hc": hill climbing among
-        the edges of "or" from the empty graph, by single additions and removals.
-    prior : bool or (a, b, m)
-        Whether a blanket of p members also gets ``log B(a + p, b + m - p) / B(a, b)``, for edges that are present with
-        a probability of unknown size; True is (1/2, 1/2, d - 1). Needed where there are fewer rows than columns.
+    rule, prior
+        As for `discrete_markov_graph`. The prior is needed where there are fewer rows than columns.
     center : bool
         Whether the columns' means are taken off. Either way n is the number of rows.
     names : sequence of str, optional
@@ -318,22 +274,20 @@ def gaussian_graph(
     Raises
     ------
     SchemaError
-        When a value is not finite (its column and row are said), columns are constant or made of others, or there are
-        fewer than three rows.
+        When a value is not finite (the message names column and row), columns are constant or made of others, or there
+        are fewer than three rows.
     FishernetError
         When the rule is unknown or the prior out of range.
 
     Notes
     -----
-    A blanket takes the column that raises its score most, and then loses members, the best first, while that raises
-    the score; the first addition that does not raise it ends the search. It holds at most n - 2 columns (n - 1 when
-    not centred). Time O(d^2 p^2) for blankets of p columns, and O(n d^2) for the scatter; memory O(d^2 + n d).
+    The search is that of `discrete_markov_graph`. A blanket holds at most n - 2 columns (n - 1 when not centred). Time
+    O(d^2 p^2) for blankets of p columns, and O(n d^2) for the scatter; memory O(d^2 + n d).
 
     References
     ----------
-    .. [1] P4, 3.1.3 to 3.1.5, Eq. 3.6 and Theorem 3.1; Leppä-aho, Pensar, Roos and Corander, "Learning Gaussian
-       graphical models with fractional marginal pseudo-likelihood", International Journal of Approximate Reasoning 83,
-       2017.
+    .. [1] J. Leppä-aho, J. Pensar, T. Roos and J. Corander, "Learning Gaussian graphical models with fractional
+       marginal pseudo-likelihood", International Journal of Approximate Reasoning 83, 2017.
 
     Examples
     --------
@@ -372,9 +326,9 @@ class _Search:
         self._score = (scaled, full_rank, of_size, weight)
         self.saturated: list[str] = []
 
-    def blankets(self, reporter: Reporter) -> list[Blanket]:
+    def blankets(self, reporter: Reporter) -> list[list[int]]:
         d = len(self._names)
-        found: list[Blanket] = []
+        found: list[list[int]] = []
         for first in range(0, d, AT_ONCE):
             last = min(d, first + AT_ONCE)
             offsets, members, saturated, collinear = _core.find_blankets(*self._score, first, last)

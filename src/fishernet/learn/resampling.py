@@ -1,16 +1,9 @@
-"""How sure the edges of a learned structure are: the bootstrap [1]_, and the averaged network [2]_.
+"""How sure the edges of a learned structure are: the bootstrap, the averaged network, and runs of a learner in general.
 
-A structure is learned from each of many samples of the rows, drawn with replacement. What share of them has an edge is
-its strength; in what share of these it points one way is its direction. Networks of one equivalence class cannot be
-told apart by data, so an edge that is reversible in its class counts as half an arc each way.
-
-References
-----------
-.. [1] N. Friedman, M. Goldszmidt and A. Wyner, "Data analysis with Bayesian networks: a bootstrap approach", UAI 1999.
-.. [2] M. Scutari and R. Nagarajan, "Identifying significant edges in graphical models of molecular networks",
-   Artificial Intelligence in Medicine 57, 2013.
-
-Many runs of the same learner: what they share, whatever each of them learns from.
+A structure is learned from each of many samples of the rows, drawn with replacement (Friedman et al., 1999). What share
+of them has an edge is its strength; in what share of these it points one way is its direction. Networks of one
+equivalence class cannot be told apart by data, so an edge that is reversible in its class counts as half an arc each
+way. An average of the networks keeps the significant edges (Scutari and Nagarajan, 2013).
 """
 
 from __future__ import annotations
@@ -64,24 +57,7 @@ def _listed(items: Any) -> Any:
 def repeat_runs(
     n: int, run: Callable[[int, Progress], Result], what: str, progress: Progress | None
 ) -> Iterator[Result]:
-    """Yield ``run(0, ...)`` up to ``run(n - 1, ...)``, each when it is done.
-
-    Parameters
-    ----------
-    n : int
-        How many runs.
-    run : callable
-        ``run(number, progress)``; it passes this progress on to its search, so that a long run is not a silent one.
-    what : str
-        What is being done, for the progress.
-    progress : callable or True, optional
-        True for a bar, or ``progress(what, runs done, n)``.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C. It does not carry the best graph of the search that it ended: that is only one of many.
-    """
+    """Yield ``run(0, ...)`` up to ``run(n - 1, ...)``, each when it is done."""
     reporter = Reporter(progress, what)
     for number in range(n):
         reporter.step(number, n)
@@ -228,7 +204,7 @@ def edge_strengths(
     progress: Progress | None = None,
     **as_dag: Any,
 ) -> EdgeStrengths:
-    """Learn a structure from many bootstrap samples, and say how sure each edge is.
+    """Learn a structure from many bootstrap samples [1]_, and say how sure each edge is [2]_.
 
     Parameters
     ----------
@@ -265,6 +241,8 @@ def edge_strengths(
     ----------
     .. [1] N. Friedman, M. Goldszmidt and A. Wyner, "Data analysis with Bayesian networks: a bootstrap approach", UAI
        1999.
+    .. [2] M. Scutari and R. Nagarajan, "Identifying significant edges in graphical models of molecular networks",
+       Artificial Intelligence in Medicine 57, 2013.
 
     Examples
     --------

@@ -23,28 +23,19 @@ MAX_CELLS = 2**24
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rules(Brief):
-    """The rules of a search, by the positions of the variables; `Rules.of` makes them from names.
-
-    Attributes
-    ----------
-    start : Dag
-        Acyclic and within the rules, with every required arc.
-    max_parents : int
-        At most this many parents per variable.
-    forbidden, required : (n, n) arrays of bool
-        ``[parent, child]``.
-    states : (n,) float64
-        How many states each variable has; 1 for a column of numbers.
-    max_cells : float
-        At most this many cells per family: the product of the states of a variable and its parents.
-    """
+    """The rules of a search, by the positions of the variables; `Rules.of` makes them from names."""
 
     start: Dag
+    """Acyclic and within the rules, with every required arc."""
     max_parents: int
+    """At most this many parents per variable."""
     forbidden: Matrix
     required: Matrix
+    """(n, n): ``[parent, child]``."""
     states: npt.NDArray[np.float64]
+    """(n,): how many states each variable has; 1 for a column of numbers."""
     max_cells: float
+    """At most this many cells per family: the product of the states of a variable and its parents."""
 
     @classmethod
     def of(

@@ -7,7 +7,8 @@ they count there too, so that such a run never comes back to Python but to look 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, overload
 
@@ -18,7 +19,7 @@ import pyarrow as pa
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.display import Framed, page
-from fishernet.base.errors import FishernetError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Watch
 from fishernet.data import Source
@@ -40,30 +41,24 @@ class Scorer(Protocol):
     @property
     def source(self) -> Source:
         """The data."""
-        ...
 
     @property
     def score(self) -> Score:
         """The score."""
-        ...
 
     @property
     def in_core(self) -> tuple[_core.Columns, Rule] | None:
         """Where the core counts and scores in one pass: the rows, and the score in its words."""
-        ...
 
     @property
     def n_distinct(self) -> int:
         """How many distinct families were scored."""
-        ...
 
     def __call__(self, families: Families) -> Array:
         """Return the scores of families, (n_families,) float64."""
-        ...
 
     def for_core(self) -> _core.SetTerms | Callable[..., Array]:
         """Return what the core calls: its own counting, or a function of children, offsets and parents."""
-        ...
 
 
 class Search(Protocol):
@@ -72,71 +67,43 @@ class Search(Protocol):
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
         """Find a graph that keeps the rules.
 
-        Parameters
-        ----------
-        scorer : Scorer
-        rules : Rules
-        watch : Watch
-            ``watch.look(steps)`` is True when the time is over; then the best graph so far is the result.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            On Ctrl-C; its attribute ``best`` is the best graph so far.
+        ``watch.look(steps)`` is True when the time is over; then the best graph so far is the result. On Ctrl-C it is
+        the attribute ``best`` of the KeyboardInterrupt.
         """
-        ...
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a search.
-
-    Attributes
-    ----------
-    kind : str
-        "add", "remove" or "reverse"; in a search over orders also "order" and "move".
-    parent, child : str
-        The arc as it was before the step (as it came, for an addition). Of a move: the variable that `child` was put
-        after ("" when it was put first), and the variable. Of the step to the graph of an order: nothing.
-    gain : float
-        By how much the score rose, in nats.
-    """
+    """One step of a search."""
 
     kind: str
+    """What was done: "add", "remove" or "reverse"; in a search over orders also "order" and "move"."""
     parent: str
     child: str
+    """The arc as it was before the step (as it came, for an addition). Of a move: the variable that `child` was put
+    after ("" when it was put first), and the variable. Of the step to the graph of an order: nothing."""
     gain: float
+    """By how much the score rose, in nats."""
 
 
 @dataclass(frozen=True, repr=False)
 class SearchResult(Framed):
-    """What a search found.
-
-    Attributes
-    ----------
-    dag : Dag
-        The best graph.
-    score : float
-        Its score in nats; NaN when there was no time to score one.
-    steps : tuple of Step
-        The way there from the start, without what was in vain; their gains add up to that of the score.
-    n_scores : int
-        How many distinct local scores were computed; those that chose the candidates are counted apart.
-    finished : bool
-        False when the time limit ended the search.
-    seconds : float
-        How long it took.
-    seed : int or None
-        The seed that repeats it; None when the search never draws.
-    """
+    """What a search found."""
 
     dag: Dag
+    """The best graph."""
     score: float
+    """Its score in nats; NaN when there was no time to score one."""
     steps: tuple[Step, ...]
+    """The way there from the start, without steps that led to nothing; their gains add up to that of the score."""
     n_scores: int
+    """How many distinct local scores were computed; those that chose the candidates are counted apart."""
     finished: bool
+    """False when the time limit ended the search."""
     seconds: float
+    """How long it took."""
     seed: int | None = None
+    """The seed that repeats it; None when the search never draws."""
 
     def __repr__(self) -> str:
         size = f"{several(len(self.dag.names), 'variable')}, {several(self.dag.n_edges, 'arc')}"
@@ -165,16 +132,6 @@ class CoreSearch(Protocol):
     @property
     def steps(self) -> list[tuple[int, int, int, float]]: ...  # noqa: D102
     def run(self, scorer: Any, watch: Callable[[int], bool]) -> bool: ...  # noqa: D102
-
-
-class RunsInCore(Protocol):
-    """A search whose work the core does."""
-
-    @property
-    def candidates(self) -> int | None: ...  # noqa: D102
-    @property
-    def seed(self) -> int: ...  # noqa: D102
-    def in_core(self, rules: Rules, n_rows: float) -> CoreSearch: ...  # noqa: D102
 
 
 def run_in_core(search: CoreSearch, scorer: Scorer, rules: Rules, watch: Watch, seed: int | None) -> SearchResult:
@@ -212,6 +169,45 @@ def score_in_parts(scorer: Scorer, families: Families, look: Callable[[], bool |
             return None
         answers.append(scorer(families if size >= len(families) else families[begin : begin + size]))
     return answers[0] if len(answers) == 1 else np.concatenate(answers)
+
+
+def families_of_one_size(children: npt.NDArray[np.integer[Any]], parents: npt.NDArray[np.integer[Any]]) -> Families:
+    """Return the families of children (m,), each with a row of parents (m, p), ascending."""
+    n, size = parents.shape
+    offsets = np.arange(n + 1, dtype=np.int64) * size
+    return Families(children.astype(np.int32), offsets, parents.astype(np.int32).ravel())
+
+
+def joined_families(parts: Sequence[Families]) -> Families:
+    """Return lists of families one after the other."""
+    ends = np.cumsum([0, *(len(part.parents) for part in parts)])
+    offsets = [part.offsets[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    return Families(
+        np.concatenate([part.children for part in parts]),
+        np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
+        np.concatenate([part.parents for part in parts]),
+    )
+
+
+def tie(*scores: float) -> float:
+    """Return the difference below which two scores of such a size are equal, in nats."""
+    largest = max(map(abs, scores))
+    return max(1e-9, 1e-12 * largest) if math.isfinite(largest) else 1e-9
+
+
+def first_best(scores: Array, size: float = 0.0) -> int:
+    """Return the first position whose score ties with the largest; scores are differences of numbers of some size."""
+    if not len(scores):
+        return 0
+    top = float(scores.max())
+    return int(np.argmax(scores >= top - tie(top, size)))
+
+
+def column_names(source: Source) -> list[str]:
+    """Return the names of the variables to learn from; raise SchemaError when there are none."""
+    if not source.variables:
+        raise SchemaError("the table has no columns to learn from")
+    return [variable.name for variable in source.variables]
 
 
 def check_options(restarts: int | None, perturb: int | None, candidates: int | None) -> None:

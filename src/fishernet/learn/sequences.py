@@ -1,13 +1,14 @@
-"""Fitting a hidden Markov model by expectation and maximization (Baum and Welch).
+"""Fitting models of strings.
 
-Fitting a Markov chain to the counts of its steps (P3, remark 12.33).
+A hidden Markov model is fitted by expectation and maximization (Baum et al., 1970), a Markov chain to the counts of its
+steps (Shawe-Taylor and Cristianini, 2004, remark 12.33).
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.progress import Progress
-from fishernet.base.random import Seed, fixed_seed
+from fishernet.base.random import Seed
 from fishernet.learn.em import (
     Effort,
     EmResult,
@@ -36,23 +37,8 @@ from fishernet.models.sequences.profile import windows, with_end
 Sequences = Iterable[Sequence[Hashable]]
 
 
-def hidden_markov_model(
-    sequences: Sequences,
-    *,
-    n_states: int | None = None,
-    alphabet: Iterable[Hashable] | Alphabet | None = None,
-    restarts: int = 5,
-    smoothing: float = 0.01,
-    max_steps: int = 200,
-    tolerance: float = 1e-6,
-    final: bool = False,
-    start: HiddenMarkovModel | None = None,
-    seed: Seed = None,
-    progress: Progress | None = None,
-) -> HiddenMarkovModel:
-    """Fit a hidden Markov model to strings; `baum_welch` says how it went as well.
-
-    Parameters, errors and sources are those of `baum_welch`.
+def hidden_markov_model(sequences: Sequences, **as_baum_welch: Any) -> HiddenMarkovModel:
+    """Fit a hidden Markov model to strings; all arguments, errors and sources are those of `baum_welch`.
 
     Examples
     --------
@@ -61,19 +47,7 @@ def hidden_markov_model(
     >>> [states.tolist() for states in hmm.decode(["aaabb"])] in ([[0, 0, 0, 1, 1]], [[1, 1, 1, 0, 0]])
     True
     """
-    return baum_welch(
-        sequences,
-        n_states=n_states,
-        alphabet=alphabet,
-        restarts=restarts,
-        smoothing=smoothing,
-        max_steps=max_steps,
-        tolerance=tolerance,
-        final=final,
-        start=start,
-        seed=seed,
-        progress=progress,
-    ).model
+    return baum_welch(sequences, **as_baum_welch).model
 
 
 def baum_welch(
@@ -135,7 +109,7 @@ def baum_welch(
     ----------
     .. [1] L. E. Baum, T. Petrie, G. Soules and N. Weiss, "A maximization technique occurring in the statistical
        analysis of probabilistic functions of Markov chains", 1970. The expected counts are those of the Fisher scores
-       (P3, 12.2.2).
+       (J. Shawe-Taylor and N. Cristianini, "Kernel Methods for Pattern Analysis", 2004, section 12.2.2).
 
     Examples
     --------
@@ -144,47 +118,36 @@ def baum_welch(
     >>> found.model.n_states, found.trace[-1] >= found.trace[0]
     (2, True)
     """
-    began = time.monotonic()
     effort = Effort(restarts, smoothing, max_steps, tolerance)
     strings = sequences if isinstance(sequences, str) else list(sequences)
-    repeated: int | None = None
-    if start is not None:
-        _check_start(n_states, alphabet, final)
-        encoded = start.alphabet.encode(strings)
-        starts = [start]
-    else:
+    if start is None:
+        n_states = check.integer(n_states, "n_states", least=1)
         known = chosen_alphabet(strings, alphabet)
-        encoded = known.encode(strings)
-        repeated = fixed_seed(seed)
-        random = np.random.default_rng(repeated)
-        size = check.integer(n_states, "n_states", least=1)
-        starts = [_random_model(encoded, known, size, final, random) for _ in range(restarts)]
-    if not len(encoded):
-        raise SchemaError("a hidden Markov model is fitted to strings; there is none")
-    return fit(
-        starts,
-        BaumWelch(encoded, float(smoothing)),
-        effort,
-        len(encoded.codes) + len(encoded),
-        what="fitting a hidden Markov model",
-        began=began,
-        seed=repeated,
-        progress=progress,
-    )
+    else:
+        for name, given in (("n_states", n_states), ("alphabet", alphabet), ("final", final or None)):
+            if given is not None:
+                raise SchemaError(f"{name} is that of `start`; leave it out")
+        known = start.alphabet
+    encoded = known.encode(strings)
+
+    def drawn(random: np.random.Generator) -> HiddenMarkovModel:
+        return _random_model(encoded, known, n_states or 1, final, random)
+
+    steps = BaumWelch(encoded, float(smoothing))
+    return fit("a hidden Markov model", steps, effort, start=start, drawn=drawn, seed=seed, progress=progress)
 
 
 @dataclass(frozen=True)
 class BaumWelch:
-    """The steps for some strings.
-
-    Attributes
-    ----------
-    strings : Strings
-    smoothing : float
-    """
+    """The steps for some strings."""
 
     strings: Strings
     smoothing: float
+
+    @property
+    def n_symbols(self) -> int:
+        """The number of symbols; the end of a string counts as one."""
+        return len(self.strings.codes) + len(self.strings)
 
     def expected(self, model: HiddenMarkovModel) -> tuple[float, ExpectedCounts]:
         """Return the log-likelihood, and the expected counts summed over the strings."""
@@ -237,15 +200,6 @@ def _random_model(
     )
 
 
-def _check_start(n_states: int | None, alphabet: object, final: bool) -> None:
-    for name, given in (("n_states", n_states is not None), ("alphabet", alphabet is not None), ("final", final)):
-        if given:
-            raise SchemaError(f"{name} is that of `start`; leave it out")
-
-
-Counts = npt.NDArray[np.float64]
-
-
 def markov_chain(
     sequences: Iterable[Sequence[Hashable]],
     *,
@@ -293,7 +247,7 @@ def markov_chain(
     """
     check.number(smoothing, "smoothing", least=0)
     strings = sequences if isinstance(sequences, str) else list(sequences)
-    alphabet = Alphabet.seen(strings) if alphabet is None else Alphabet.of(alphabet)
+    alphabet = chosen_alphabet(strings, alphabet)
     shape = table_shape(len(alphabet), order, end)
     encoded = alphabet.encode(strings)
     _, cells = windows(with_end(encoded, len(alphabet)) if end else encoded, shape)
@@ -306,7 +260,7 @@ def markov_chain(
     return MarkovChain(alphabet, order, weights / sums, end=end, start=start)
 
 
-def _counted(numbers: npt.NDArray[np.int64], shape: tuple[int, ...]) -> Counts:
+def _counted(numbers: npt.NDArray[np.int64], shape: tuple[int, ...]) -> Numbers:
     n_cells = int(np.prod(shape, dtype=np.int64))
     return np.bincount(numbers, minlength=n_cells).astype(np.float64).reshape(shape)
 
@@ -320,7 +274,7 @@ def _first_contexts(encoded: Strings, shape: tuple[int, ...]) -> npt.NDArray[np.
     return numbers
 
 
-def _unseen(alphabet: Alphabet, sums: Counts) -> ZeroProbabilityError:
+def _unseen(alphabet: Alphabet, sums: Numbers) -> ZeroProbabilityError:
     never = np.argwhere(sums[..., 0] == 0)
     context = alphabet.string(never[0].tolist())
     return ZeroProbabilityError(

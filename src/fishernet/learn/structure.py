@@ -18,7 +18,7 @@ from fishernet.learn.exact import Exact
 from fishernet.learn.hill_climb import HillClimb, Tabu
 from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
-from fishernet.learn.search import Search, SearchResult
+from fishernet.learn.search import Search, SearchResult, column_names
 from fishernet.scores import LocalScores, Score, named_score
 
 # A search's fields are the options that it takes by name.
@@ -67,7 +67,7 @@ def structure(
         these but "exact", and never below "tabu". It takes a second for dozens of variables, several for 200, minutes
         for 700: `candidates`, `max_seconds` or another search make that less. "tabu": greedy additions, removals and
         reversals of an arc, also where the score falls, with what was just changed held fast; never below the climb.
-        "hill-climb": the same greedy steps while the score rises (P2, Algorithm 7). "exact": the best graph of all, for
+        "hill-climb": the same greedy steps while the score rises. "exact": the best graph of all, for
         some 25 variables.
         Or an object that is one (`fishernet.learn.Search`), as ``fishernet.learn.Tabu(tenure=20)``.
     rules : Rules, optional
@@ -85,9 +85,9 @@ def structure(
     start : Dag, optional
         Where the search begins; without it, at the required arcs.
     candidates : int, optional
-        Arcs only between a variable and the so many others on which it depends most (by the score of an arc between
-        the two), and those that count it among theirs; the start's and the required arcs as well. For thousands of
-        variables.
+        Arcs only between a variable and this number of others, those on which it depends most (by the score of an arc
+        between the two), and those that count it among theirs; the start's and the required arcs as well. For thousands
+        of variables.
     restarts : int, optional
         How often the search goes on from the best graph with some of it changed at random; default 0. For "order" the
         default is 50, fewer where the number of variables times that of rows is above 800,000, but at least 4. More
@@ -119,7 +119,7 @@ def structure(
     Warns
     -----
     FishernetWarning
-        When columns of numbers are as many as the rows, or more, and `max_parents` is not said.
+        When columns of numbers are as many as the rows, or more, and `max_parents` is not given.
 
     Raises
     ------
@@ -149,19 +149,11 @@ def structure(
     ('add', True)
     """
     how = named_score(score, **options)
-    asked = {
-        "candidates": candidates,
-        "restarts": restarts,
-        "perturb": perturb,
-        "tenure": tenure,
-        "patience": patience,
-        "max_memory": max_memory,
-    }
+    asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
+    asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
     searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
     source = how.source(table)
-    names = [variable.name for variable in source.variables]
-    if not names:
-        raise SchemaError("the table has no columns to learn from")
+    names = column_names(source)
     if rules is None:
         states = [variable.cardinality for variable in source.variables]
         limits: dict[str, Any] = {"states": states, "max_cells": max_cells}
@@ -200,7 +192,7 @@ def _fields(search: str) -> set[str]:
 
 
 def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | None:
-    """Return how many parents the rows allow; warn where nobody asked for fewer, and noise would get as many."""
+    """Return how many parents the rows allow; warn where that is not limited and noise would get as many."""
     most, n = score.most_parents(source), len(source.variables)
     if most is None or (asked is not None and asked <= most):
         return asked

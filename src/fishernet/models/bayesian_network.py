@@ -334,7 +334,7 @@ class BayesianNetwork(Network):
         ZeroProbabilityError
             When a group that occurs has a state of probability zero.
         StateSpaceError
-            When the probabilities of a group need tables of more than 2**26 cells.
+            When the probabilities of a group need tables of more than 2**28 cells.
 
         References
         ----------

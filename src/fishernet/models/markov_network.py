@@ -1,4 +1,4 @@
-"""A Markov network: a distribution proportional to a product of positive factors."""
+"""A Markov network: a distribution proportional to a product of factors that are not negative."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from fishernet.base.value import Value
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import Column
 from fishernet.graphs import UndirectedGraph
+from fishernet.infer.evidence import impossible
 from fishernet.infer.factors import MAX_TABLE, planned
 from fishernet.infer.pseudo_gibbs import Scan, draw_rows, native_sampler
 from fishernet.models.conditionals.product import Factor, full_conditionals
@@ -31,12 +32,13 @@ class MarkovNetwork(Drawn, Value):
     variables : sequence of Variable
         Names are unique.
     factors : sequence of (names, array) pairs
-        Each array has one axis per name, and positive, finite numbers (potentials).
+        Each array has one axis per name, and finite numbers that are not negative (potentials). What has a potential of
+        zero is impossible.
 
     Raises
     ------
     SchemaError
-        When names or shapes do not fit, or a number is not positive and finite.
+        When names or shapes do not fit, or a number is negative or not finite.
 
     Examples
     --------
@@ -86,14 +88,15 @@ class MarkovNetwork(Drawn, Value):
         return self.graph.edges
 
     def log_potential(self, table: Any) -> npt.NDArray[np.float64]:
-        """Return the sum of the logarithms of the factors at each row, (n_rows,) float64 in nats.
+        """Return the sum of the logarithms of the factors at each row, (n_rows,) float64 in nats; -inf if impossible.
 
         `fishernet.infer.log_partition` less than this is the row's log-probability.
         """
         rows = as_table(table, self.variables, complete_for="log_potential")
         total = np.zeros(rows.n_rows)
         for axes, values in self._factors:
-            total += np.log(values)[tuple(rows.codes[v].astype(np.int64) for v in axes)]
+            with np.errstate(divide="ignore"):
+                total += np.log(values)[tuple(rows.codes[v].astype(np.int64) for v in axes)]
         return total
 
     def sample(self, n: int, *, seed: Seed = None, max_table: int = MAX_TABLE, burn_in: int | None = None) -> Table:
@@ -113,17 +116,33 @@ class MarkovNetwork(Drawn, Value):
         -------
         Table
             Independent rows from the junction tree; successive states, n_variables updates apart, from Gibbs sampling.
+
+        Raises
+        ------
+        StateSpaceError
+            When the tree's tables do not fit and a potential is zero: Gibbs sampling, which changes one variable at a
+            time, may then never come from one possible state to another.
+        ZeroProbabilityError
+            When every state has a potential of zero.
         """
         rows = draw_count(n)
         try:
             plan = planned(self, [], [], [], max_table, tree=True)
-        except StateSpaceError:
+        except StateSpaceError as error:
+            if any((values == 0).any() for _, values in self._factors):
+                remedy = "raise the limit (8 bytes per cell); Gibbs sampling needs potentials above zero"
+                what = "the junction tree's tables"
+                raise StateSpaceError(
+                    what, cells=error.cells, limit=error.limit, remedy=remedy, parameter="max_table"
+                ) from error
             conditionals = full_conditionals(self.variables, self._factors)
             burn = 100 * len(self.variables) if burn_in is None else burn_in
             sampler = native_sampler(self.variables, conditionals)
             scan = Scan.of(self.variables, "random", None, None)
             return draw_rows(self.variables, sampler, rows, scan, burn_in=burn, seed=seed)
         columns = plan.sample(np.zeros(len(self.variables), dtype=np.int32), [], rows, stream_key(seed))
+        if len(columns) < len(self.variables):
+            raise impossible(None)
         return Table.adopt(self.variables, columns, n_rows=rows)
 
     @property
@@ -169,7 +188,7 @@ def _checked_factor(
     shown = ", ".join(names[v] for v in axes)
     if array.shape != shape:
         raise SchemaError(f"the factor of {shown} has shape {array.shape}; its variables need {shape}")
-    if not np.isfinite(array).all() or not (array > 0).all():
-        raise SchemaError(f"the factor of {shown} must have positive, finite numbers")
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise SchemaError(f"the factor of {shown} must have finite numbers that are not negative")
     array.flags.writeable = False
     return axes, array

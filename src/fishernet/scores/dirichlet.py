@@ -16,17 +16,13 @@ from fishernet.scores.score import Rule, Score, cell_counts, log_cells
 
 @dataclass(frozen=True)
 class Bdeu(Score):
-    """The Bayesian Dirichlet score with a uniform prior (P4, Eq. 4.2 and ERRATA P4.7).
+    """The Bayesian Dirichlet score with a uniform prior (Heckerman, Geiger and Chickering, 1995).
 
     ``ess`` rows are imagined beforehand, spread evenly: ``ess / (r q)`` a cell of the family.
-
-    Attributes
-    ----------
-    ess : float
-        The equivalent sample size, positive.
     """
 
     ess: float = 1.0
+    """The equivalent sample size, positive."""
 
     def __post_init__(self) -> None:
         check.number(self.ess, "ess", above=0)
@@ -70,14 +66,10 @@ class Bdq(Score):
 
     Both sets have ``alpha`` imagined rows in every cell, whatever their number; so they are not the marginals of one
     prior, and equivalent structures still have equal scores.
-
-    Attributes
-    ----------
-    alpha : float
-        Imagined rows a cell, positive.
     """
 
     alpha: float = 1.0
+    """Imagined rows a cell, positive."""
 
     def __post_init__(self) -> None:
         check.number(self.alpha, "alpha", above=0)

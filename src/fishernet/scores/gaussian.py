@@ -1,6 +1,7 @@
-"""The fractional marginal likelihood of Gaussian families: of a directed graph (P4, Eq. 3.3), and of Markov blankets.
+"""The fractional marginal likelihood of Gaussian families: of directed graphs, and of Markov blankets.
 
-A family's score is the logarithm of a factor of P4's Eq. 3.6, which is ``f(S + child) - f(S)`` for::
+A family's score is the logarithm of a factor of the score of Leppä-aho et al. (2017) (Leppä-aho, 2020, Eq. 3.6), which
+is ``f(S + child) - f(S)`` for::
 
     f(A) = sum_{p < q} [log Gamma((n + p) / 2) - log Gamma((p + 1) / 2)]
            - (n - 1) q / 2 log(pi) - q^2 / 2 log(n) - (n - 1) / 2 log |S_A|
@@ -28,24 +29,13 @@ from fishernet.scores.score import Families, Score
 
 @dataclass(frozen=True)
 class Fractional(Score):
-    """The fractional marginal likelihood of columns of numbers (P4, Eq. 3.6).
-
-    Parameters
-    ----------
-    center : bool
-        Whether the columns' means are taken off. Either way n is the number of rows.
-    """
+    """The fractional marginal likelihood of columns of numbers (Leppä-aho, 2020, Eq. 3.3)."""
 
     center: bool = True
+    """Whether the columns' means are taken off. Either way n is the number of rows."""
 
     def joint(self, statistic: Statistic) -> float:
-        """Return f of the scatter of a set of columns.
-
-        Raises
-        ------
-        SchemaError
-            When it has more columns than the rows allow, one is constant, or one is made of the others.
-        """
+        """Return f of the scatter of a set of columns."""
         d = len(statistic.continuous)
         names = [f"at position {v}" for v in statistic.continuous]
         scatter = Scatter(int(statistic.total), statistic.mean, statistic.scatter, names)
@@ -73,13 +63,7 @@ class Fractional(Score):
 
 
 class FractionalTerms:
-    """The fractional scores of families of one scatter, in the core.
-
-    Parameters
-    ----------
-    scatter : Scatter
-    center : bool
-    """
+    """The fractional scores of families of one scatter, in the core."""
 
     def __init__(self, scatter: Scatter, *, center: bool) -> None:
         self.names = scatter.names
@@ -99,7 +83,7 @@ class FractionalTerms:
         return scores - self._weight * self._log_squares[families.children]
 
     def subsets(self, most: int) -> Floats:
-        """Return f of all sets of up to `most` columns, by bit masks, (2 ** d,); of larger sets nothing is said."""
+        """Return f of all sets of up to `most` columns, by bit masks, (2 ** d,); those of larger sets mean nothing."""
         sizes = self._sizes[: most + 1]
         scores, collinear = _core.gaussian_subset_scores(self.scaled, sizes, self._weight)
         if len(collinear):
@@ -115,7 +99,7 @@ def weight(n: int) -> float:
 
 
 def blanket_sizes(n: int, most: int) -> Floats:
-    """Return what Eq. 3.6 says of a blanket's size alone, in logarithms, for 0 to `most` members."""
+    """Return what a factor of the score says of a blanket's size alone, in logarithms, for 0 to `most` members."""
     always = -weight(n) * math.log(math.pi)
     return np.array(
         [
@@ -144,9 +128,7 @@ def check_size(n_columns: int, scatter: Scatter, *, center: bool) -> None:
 
 
 def fmpl(X: Any, child: int, blanket: Iterable[int], *, center: bool = True) -> float:
-    """Return the fractional marginal pseudo-likelihood of a column given its Markov blanket, in nats.
-
-    It is the logarithm of one factor of P4's Eq. 3.6.
+    """Return the fractional marginal pseudo-likelihood [1]_ of a column given its Markov blanket, in nats.
 
     Parameters
     ----------
@@ -167,8 +149,9 @@ def fmpl(X: Any, child: int, blanket: Iterable[int], *, center: bool = True) -> 
 
     References
     ----------
-    .. [1] P4, Eq. 3.6. Leppä-aho, Pensar, Roos and Corander, "Learning Gaussian graphical models with fractional
-       marginal pseudo-likelihood", International Journal of Approximate Reasoning 83, 2017.
+    .. [1] J. Leppä-aho, J. Pensar, T. Roos and J. Corander, "Learning Gaussian graphical models with fractional
+       marginal pseudo-likelihood", International Journal of Approximate Reasoning 83, 2017; J. Leppä-aho, "Methods for
+       Learning Directed and Undirected Graphical Models", 2020, Eq. 3.6.
 
     Examples
     --------

@@ -1,11 +1,4 @@
-"""The Bayesian information criterion; turned over and divided by N it is the MDL of P2 (Eq. 21 to 23).
-
-Akaike's information criterion, on the scale of the log-likelihood.
-
-The criterion of Hannan and Quinn (1979).
-
-The maximized log-likelihood: no penalty, so every further arc looks better.
-"""
+"""Penalized likelihoods: BIC (which is MDL), AIC, HQC, and the likelihood itself, to which every arc looks better."""
 
 from __future__ import annotations
 
@@ -17,7 +10,7 @@ from fishernet.scores.score import PenalizedLikelihood
 
 @dataclass(frozen=True)
 class Aic(PenalizedLikelihood):
-    """``loglik - sum_i q_i (r_i - 1)``."""
+    """Akaike's information criterion, on the scale of the log-likelihood: ``loglik - sum_i q_i (r_i - 1)``."""
 
     def price(self, total: float) -> float:  # noqa: ARG002
         """Return 1."""
@@ -26,7 +19,10 @@ class Aic(PenalizedLikelihood):
 
 @dataclass(frozen=True)
 class Bic(PenalizedLikelihood):
-    """``loglik - (log N / 2) sum_i q_i (r_i - 1)``, N the number of rows (the sum of their weights)."""
+    """The Bayesian information criterion: ``loglik - (log N / 2) sum_i q_i (r_i - 1)``, N the sum of the rows' weights.
+
+    Turned over and divided by N it is the MDL of Takabatake and Akaho (2021, Eq. 21 to 23).
+    """
 
     def price(self, total: float) -> float:
         """Return half of log N."""
@@ -35,7 +31,7 @@ class Bic(PenalizedLikelihood):
 
 @dataclass(frozen=True)
 class Hqc(PenalizedLikelihood):
-    """``loglik - log(log N) sum_i q_i (r_i - 1)``, N the number of rows; nothing is taken off below three rows."""
+    """The criterion of Hannan and Quinn (1979): ``loglik - log(log N) sum_i q_i (r_i - 1)``; no price below 3 rows."""
 
     def price(self, total: float) -> float:
         """Return log log N."""
@@ -44,7 +40,7 @@ class Hqc(PenalizedLikelihood):
 
 @dataclass(frozen=True)
 class LogLikelihood(PenalizedLikelihood):
-    """``sum_ijk N_ijk log(N_ijk / N_ij)``."""
+    """The maximized log-likelihood, ``sum_ijk N_ijk log(N_ijk / N_ij)``."""
 
     def price(self, total: float) -> float:  # noqa: ARG002
         """Return 0."""

@@ -1,7 +1,4 @@
-"""Normalized maximum likelihood: fNML and qNML (P4, sections 4.1 and 4.2).
-
-The regret: log of the normalizer of the multinomial NML distribution (P4, Eq. 4.3).
-"""
+"""Normalized maximum likelihood (NML): the scores fNML and qNML, and the regret that both are made of."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ def regret(n: SupportsIndex, r: SupportsIndex) -> float:
     References
     ----------
     .. [1] P. Kontkanen and P. Myllymäki, A linear-time algorithm for computing the multinomial stochastic complexity,
-       Information Processing Letters 103, 2007; P4, Eq. 4.3.
+       Information Processing Letters 103, 2007.
 
     Examples
     --------
@@ -106,7 +103,7 @@ def set_regret(n: float, cardinalities: Sequence[int]) -> float:
 
 @dataclass(frozen=True)
 class Fnml(Score):
-    """Factorized NML (P4, Eq. 4.6): the child's regret in every configuration of its parents that occurs.
+    """Factorized NML (Silander et al., 2008): the child's regret in every configuration of its parents that occurs.
 
     ``loglik - sum_ij reg(N_ij, r_i)``. No parameter to choose; not the same for equivalent structures. Between whole
     numbers the regret is interpolated linearly in N_ij.
@@ -128,7 +125,7 @@ class Fnml(Score):
 
 @dataclass(frozen=True)
 class Qnml(Score):
-    """Quotient NML (P4, Eq. 4.8 to 4.10): ``loglik - sum_i (reg(N, q_i r_i) - reg(N, q_i))``.
+    """Quotient NML (Silander et al., 2018): ``loglik - sum_i (reg(N, q_i r_i) - reg(N, q_i))``.
 
     No parameter to choose, and the same for equivalent structures. Between whole numbers the regrets are interpolated
     linearly in N.

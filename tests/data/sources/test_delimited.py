@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from fishernet import FileFormatError, SchemaError, Table, Variable, read_table
+from fishernet import FileFormatError, FishernetWarning, SchemaError, Table, Variable, read_table
 from fishernet.data import csv as delimited
 from tests.data.hostile import labels, texts
 
@@ -67,7 +67,19 @@ def test_tabs(tmp_path: Path) -> None:
 
 
 def test_spaces_are_kept(tmp_path: Path) -> None:
-    assert held(tmp_path, "a, b\n 1,x \n2, y\n") == {"a": [" 1", "2"], " b": ["x ", " y"]}
+    assert held(tmp_path, "a, b,c\nq ,x ,1\n2, y,1\n") == {"a": ["q ", "2"], " b": ["x ", " y"], "c": [1, 1]}
+    assert held(tmp_path, 'a," b"\nq,x\n2, y\n') == {"a": ["q", "2"], " b": ["x", " y"]}
+
+
+def test_spaces_after_every_delimiter_are_no_part_of_cells(tmp_path: Path, name: str) -> None:
+    content = "a, b, c\n 1, x, NA\n2, y , 5\n"
+    if name.endswith((".tsv", ".tsv.gz")):
+        content = content.replace(",", "\t")
+    assert held(tmp_path, content, name) == {"a": [1, 2], "b": ["x", "y "], "c": [None, 5]}
+
+
+def test_numbers_between_spaces_are_numbers(tmp_path: Path) -> None:
+    assert held(tmp_path, "a,b\n  1,x\n 20,y\n300,x\n") == {"a": [1, 20, 300], "b": ["x", "y", "x"]}
 
 
 def test_na_values(tmp_path: Path, name: str) -> None:
@@ -179,8 +191,13 @@ def test_an_open_quote_is_seen_when_the_column_is_not_read(tmp_path: Path, schem
 def test_doubled_and_empty_names(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="the name 'a', 'b' appears more than once"):
         held(tmp_path, "a,b,a,b\n1,2,3,4\n")
-    with pytest.raises(SchemaError, match="column 1 has no name"):
-        held(tmp_path, ",b\n1,2\n")
+    with pytest.raises(SchemaError, match="column 2 has no name"):
+        held(tmp_path, "a,,c\n1,2,3\n")
+
+
+def test_the_index_that_pandas_writes_is_left_out(tmp_path: Path) -> None:
+    with pytest.warns(FishernetWarning, match="the first column has no name, as the index that pandas writes"):
+        assert held(tmp_path, ",b\n1,2\n2,3\n") == {"b": [2, 3]}
 
 
 @pytest.mark.parametrize("cut", [3, 15, 200, -9, -3])

@@ -105,8 +105,8 @@ def test_a_polars_categorical_declares_nothing_so_its_states_are_sorted() -> Non
 
 
 def test_categories_that_are_no_labels() -> None:
-    with pytest.raises(SchemaError, match="column 'x' is of type extension|labels are text"):
-        Table.from_frame(pd.DataFrame({"x": pd.cut([1, 2, 3], 2)}))
+    with pytest.raises(SchemaError, match="column 'x' is of type list.*labels are text"):
+        Table.from_frame(pd.DataFrame({"x": pd.Categorical([(1, 2), (3, 4)])}))
 
 
 # ------------------------------------------------------------------------------------------- missing values
@@ -205,15 +205,15 @@ def test_numpy_arrays_of_every_kind() -> None:
         ("table.csv", "not str"),
         (None, "not NoneType"),
         (pd.DataFrame([[1, 2]], columns=["x", "x"]), "the name 'x' appears more than once"),
-        (pd.DataFrame([[1, 2]]), r"a column's name must be a str, not int \(0\)"),
-        ({1: ["a"]}, "a column's name must be a str, not int"),
+        (pd.DataFrame([[1, 2]], columns=[0.5, 1]), r"a column's name must be a str, not float \(0.5\)"),
+        ({None: ["a"]}, "a column's name must be a str, not NoneType"),
         ({"": ["a"]}, "column 1 has no name"),
         ({"x": "abc"}, "column 'x' must be a list or an array of labels, not str"),
         ({"x": 3}, "column 'x' must be a list or an array of labels, not int"),
         ({"x": {"a": 1}}, "not dict"),
         ({"x": np.zeros((2, 2))}, r"column 'x' must have one axis, got shape \(2, 2\)"),
         ({"x": [1, 2], "y": [1]}, "column 'y' has 1 row, and column 'x' has 2"),
-        ({"x": [datetime.date(2020, 1, 1)]}, r"column 'x' is of type date32\[day\]; labels are text"),
+        ({"x": [datetime.time(12)]}, r"column 'x' is of type time64\[us\]; labels are text"),
         (
             {"x": ["a", datetime.date(2020, 1, 1)]},
             "column 'x', row 1: a label must be a str, int, float or bool, not date",

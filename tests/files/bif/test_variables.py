@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+import fishernet as fn
 from fishernet import FileFormatError
 from tests.files.bif.conftest import Read
 
@@ -51,6 +52,47 @@ def test_our_properties_bring_types_and_cuts(read: Read) -> None:
     (variable,) = read(file(block)).variables
     assert variable.states == (1, "1")
     assert variable.cuts == (0.25,)
+
+
+def test_our_properties_bring_names_and_take_the_state_away_that_never_occurs(read: Read) -> None:
+    net = read("""network unknown { }
+    variable one_two { type discrete [ 2 ] { q_, never };
+      property fishernet_name = "one, \\u0022two\\u0022";
+      property fishernet_states = str "?"; }
+    variable b { type discrete [ 2 ] { x, y }; }
+    probability ( one_two | b ) { (x) 1.0, 0.0; (y) 1.0, 0.0; }
+    probability ( b ) { table 0.5, 0.5; }
+    """)
+    assert net.variables == (fn.Variable('one, "two"', ["?"]), fn.Variable("b", ["x", "y"]))
+    assert net.conditionals[0].table().tolist() == [[1.0], [1.0]]
+    assert net.dag.edges == (("b", 'one, "two"'),)
+
+
+ONLY_X = 'variable a { type discrete [2] {x, never}; property fishernet_states = str "x"; }\n'
+
+
+@pytest.mark.parametrize(
+    ("block", "line", "message"),
+    [
+        (
+            'variable b { type discrete [2] {x, y};\n property fishernet_name = "\\q"; }',
+            4,
+            "variable 'b', fishernet_name: ",
+        ),
+        (
+            "variable b { type discrete [2] {x, y}; }\n"
+            'variable c { type discrete [2] {x, y}; property fishernet_name = "b"; }',
+            4,
+            "the variable 'b' is declared twice",
+        ),
+        (f"{ONLY_X}probability ( a ) {{ table 0.5, 0.5; }}", 4, "the state that stands for none has a probability"),
+        (ONLY_X.replace("never", "y"), 3, "variable 'a': fishernet_states has 1 of 2 states"),
+    ],
+)
+def test_wrong_properties_name_the_line(read: Read, block: str, line: int, message: str) -> None:
+    with pytest.raises(FileFormatError, match=message) as caught:
+        read(f"network unknown {{\n}}\n{block}\n")
+    assert caught.value.line == line
 
 
 @pytest.mark.parametrize(

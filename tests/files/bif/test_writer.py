@@ -38,13 +38,14 @@ def test_types_cuts_and_rows_stand_in_properties(tmp_path: Path) -> None:
     net = BayesianNetwork(
         [a, b], [FullTable(0, (), [a], [[0.25, 0.25, 0.5]]), FullTable(1, (), [b], [[0.5, 0.5]])], n_rows=10
     )
-    write_bif(net, tmp_path / "a.bif")
+    with pytest.warns(FishernetWarning, match="'1' as q1, '0.5' as q0_5"):
+        write_bif(net, tmp_path / "a.bif")
     assert (tmp_path / "a.bif").read_text() == (
         "network unknown {\n"
         "  property fishernet_n_rows = 10;\n"
         "}\n"
         "variable a {\n"
-        "  type discrete [ 3 ] { 1_, 1, 0.5 };\n"
+        "  type discrete [ 3 ] { 1, q1, q0_5 };\n"
         '  property fishernet_states = int 1, str "1", float 0.5;\n'
         "}\n"
         "variable b {\n"
@@ -61,14 +62,15 @@ def test_types_cuts_and_rows_stand_in_properties(tmp_path: Path) -> None:
     )
 
 
-def test_one_warning_says_what_others_may_not_read(tmp_path: Path) -> None:
+def test_one_warning_says_what_was_replaced(tmp_path: Path) -> None:
     net = BayesianNetwork.from_tables(
         [Variable("a b", ["x", "y z"]), Variable("é", ["x"])], {}, {"a b": [0.5, 0.5], "é": [1.0]}
     )
     with pytest.warns(FishernetWarning) as caught:
         write_bif(net, tmp_path / "a.bif")
     assert [str(warning.message) for warning in caught] == [
-        "3 labels stand in quotes, which other programs may not read: 'a b', 'y z', 'é'"
+        "3 names and labels are written as words that other programs read, and exactly in properties: "
+        "'a b' as a_b, 'y z' as y_z, 'é' as e"
     ]
     assert caught[0].filename == __file__
     assert exact(read_bif(tmp_path / "a.bif")) == exact(net)

@@ -147,13 +147,6 @@ def test_the_limit_on_blankets_holds() -> None:
     assert learn(table, max_blanket=0).n_edges == 0
 
 
-def test_progress_ends_with_all_scores() -> None:
-    calls: list[Any] = []
-    learn(loop(200, 4), progress=lambda *call: calls.append(call))
-    assert calls[-1][0] == "learning a Markov network"
-    assert calls[-1][1] == calls[-1][2] > 0
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

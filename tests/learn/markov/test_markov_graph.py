@@ -8,7 +8,7 @@ import pytest
 
 import fishernet as fn
 
-# The 7-node network of P4, 3.2.4, in the library's reading of it.
+# The 7-node network of Leppä-aho (2020), section 3.2.4, in the library's reading of it.
 PARENTS = {0: [], 1: [0], 2: [0, 1], 3: [2], 4: [2, 3], 5: [4], 6: [4]}
 TRUE = {tuple(sorted((p, v))) for v, of in PARENTS.items() for p in of}
 
@@ -116,18 +116,6 @@ def test_names_of_frames_and_arrays() -> None:
     assert of_frame.names == tuple(letters)
     assert of_frame == fn.learn.markov_graph(X, test="fisher-z", names=letters)
     assert fn.learn.markov_graph(frame, test="fisher-z", names=["c", "a"]).names == ("c", "a")
-
-
-def test_progress_is_told_and_may_end_the_work() -> None:
-    calls: list[tuple[str, int, int | None]] = []
-    fn.learn.markov_graph(linear(100, 8), test="fisher-z", progress=lambda *call: calls.append(call))
-    assert calls[-1] == ("finding Markov blankets", 7, 7)
-
-    def stop(what: str, done: int, total: int | None) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fn.learn.markov_graph(linear(100, 8), test="fisher-z", progress=stop)
 
 
 def test_one_variable_and_independent_ones() -> None:

@@ -115,20 +115,6 @@ def test_a_seed_repeats_a_fit_and_more_restarts_are_no_worse() -> None:
     assert more.to_frame().num_rows == len(more.trace)
 
 
-def test_progress_can_stop_it() -> None:
-    calls: list[tuple[str, int, int | None]] = []
-    fn.learn.hidden_tree([0, 1], ["01", "11"], n_states=2, seed=1, progress=lambda *args: calls.append(args))
-    what, done, total = calls[-1]
-    assert what == "fitting a hidden tree"
-    assert done == total
-
-    def stop(*_: object) -> None:
-        raise KeyError("enough")
-
-    with pytest.raises(KeyError, match="enough"):
-        fn.learn.hidden_tree([0, 1], ["01", "11"], n_states=2, seed=1, progress=stop)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -1,0 +1,32 @@
+"""``fishernet describe``: what the columns of a table are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fishernet.cli.options import Reading, reading_options, table_argument
+from fishernet.cli.terminal import Answer, answering
+
+
+@click.command(short_help="Say what each column of a table is, and why.")
+@table_argument
+@reading_options("keep", "drop", "state")
+@answering()
+def describe(table: Path, **options: Any) -> Answer:
+    """Print what each column of TABLE is taken for, what it holds, how many cells are missing, and why.
+
+    Text, truth values and at most 20 different whole numbers are states (categorical); other numbers and dates stay
+    numbers (continuous). Text that tells rows apart (more than 256 different ones, or different ones in more than half
+    of 100 rows or more) is an identifier and left out. --categorical, --continuous, --exclude and --bins overrule.
+
+    \b
+    Examples
+      fishernet describe patients.csv
+      fishernet describe patients.csv --categorical ward --bins 4 --bins age=6
+    """  # noqa: D301
+    found = Reading.out_of(options).read(table).describe()
+    facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist()}
+    return Answer(facts, str(found).splitlines())

@@ -1,0 +1,106 @@
+"""What the columns of a table are, and why: the first thing to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base.names import listed
+from fishernet.data.dates import date_texts
+from fishernet.data.encode import Decision
+from fishernet.data.variable import Column
+
+HEADINGS = ("column", "kind", "holds", "missing", "why", "to overrule")
+SHOWN = 4  # states
+
+
+@dataclass(frozen=True)
+class ColumnDescription:
+    """What one column is.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "categorical", "continuous" or "left out".
+    holds : str
+        The first states and their number, or the range of the numbers.
+    missing : int
+        The number of missing cells.
+    why : str
+        Why it is of that kind; empty where a schema or a caller said so.
+    overrule : str
+        What makes something else of it.
+    """
+
+    name: str
+    kind: str
+    holds: str
+    missing: int
+    why: str = ""
+    overrule: str = ""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the columns of a table are; ``print`` shows a line a column.
+
+    Attributes
+    ----------
+    n_rows : int
+    columns : tuple of ColumnDescription
+        Those of the table, then those left out.
+    """
+
+    n_rows: int
+    columns: tuple[ColumnDescription, ...]
+
+    def to_frame(self) -> pa.Table:
+        """Return one row a column as a pyarrow Table."""
+        return pa.Table.from_pylist([asdict(column) for column in self.columns])
+
+    def __repr__(self) -> str:
+        return f"Description({self.n_rows:,} rows, {len(self.columns)} columns)"
+
+    def __str__(self) -> str:
+        kept = sum(column.kind != "left out" for column in self.columns)
+        rows = [tuple(map(str, asdict(column).values())) for column in self.columns]
+        widths = [max(map(len, cells)) for cells in zip(HEADINGS, *rows, strict=True)]
+        adjusted = [str.rjust if heading == "missing" else str.ljust for heading in HEADINGS]
+        lines = ["  ".join(a(c, w) for a, c, w in zip(adjusted, row, widths, strict=True)) for row in (HEADINGS, *rows)]
+        return "\n".join([f"{self.n_rows:,} rows, {kept} columns", *(line.rstrip() for line in lines)])
+
+
+def described(
+    variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]], n_rows: int, decisions: Sequence[Decision]
+) -> Description:
+    """Return what columns are; `decisions` say why."""
+    known = {decision.name: decision for decision in decisions}
+    found = []
+    for variable, column in zip(variables, columns, strict=True):
+        decision = known.get(variable.name, Decision(variable.name, "", ""))
+        kind = "continuous" if variable.is_continuous else "categorical"
+        missing = int(np.count_nonzero(variable.missing(column)))
+        holds = _range(variable, column) if variable.is_continuous else _states(variable)
+        found.append(ColumnDescription(variable.name, kind, holds, missing, decision.why, decision.overrule))
+    left = [ColumnDescription(d.name, "left out", "", 0, d.why, d.overrule) for d in decisions if d.left_out]
+    return Description(n_rows, (*found, *left))
+
+
+def _states(variable: Column) -> str:
+    """Return the first states, and how many there are where these are more."""
+    n = len(variable.states)
+    return listed(variable.states) if n <= SHOWN else f"{listed(variable.states[:SHOWN])}, ... ({n:,} states)"
+
+
+def _range(variable: Column, column: npt.NDArray[np.float64]) -> str:
+    """Return the least and the largest number, or date."""
+    known = column[~np.isnan(column)]
+    if variable.is_continuous and variable.unit is not None and len(known):
+        return " to ".join(date_texts([known.min(), known.max()], variable.unit))
+    return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "nothing"

@@ -1,0 +1,132 @@
+"""Models in files of any format, which the path's ending says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fishernet.base.errors import FileFormatError
+from fishernet.files.bif_reader import read_bif
+from fishernet.files.bif_writer import store_bif
+from fishernet.files.graph_files import store_dot, store_graphml
+from fishernet.files.model_file import read_model, store_model
+from fishernet.files.uai import read_uai, store_uai
+from fishernet.files.words import noted
+from fishernet.files.xdsl import read_xdsl, store_xdsl
+
+Location = str | os.PathLike[str]
+
+
+class Format(NamedTuple):
+    """How models are kept in files of one ending."""
+
+    store: Callable[[Any, Location], str]
+    """Writes a model, and returns what the file does not hold of it as a sentence, or nothing."""
+    read: Callable[[Location], Any] | None
+    """Returns the model of a file; None: such files are only written."""
+    holds: str
+    """What can be written."""
+
+
+FORMATS = {
+    ".json": Format(store_model, read_model, "every model"),
+    ".bif": Format(store_bif, read_bif, "Bayesian networks of states"),
+    ".xdsl": Format(store_xdsl, read_xdsl, "Bayesian networks of states"),
+    ".uai": Format(store_uai, read_uai, "Bayesian and Markov networks of states"),
+    ".dot": Format(store_dot, None, "graphs, and the graphs of networks"),
+    ".graphml": Format(store_graphml, None, "graphs, and the graphs of networks"),
+}
+
+
+def ending_of(path: Location) -> str:
+    """Return a path's ending in lower case, without the ``.gz`` behind it."""
+    return Path(Path(path).name.lower().removesuffix(".gz")).suffix
+
+
+def save(model: object, path: Location) -> None:
+    """Write a model or a graph to a file, in the format of the path's ending.
+
+    ============  =====================================================================================
+    ending        what it holds
+    ============  =====================================================================================
+    ``.json``     every model, exactly: the library's own format; also without an ending
+    ``.bif``      Bayesian networks of states, for pyAgrum, pgmpy, bnlearn and others (`write_bif`)
+    ``.xdsl``     Bayesian networks of states, for GeNIe, SMILE, pgmpy and others (`write_xdsl`)
+    ``.uai``      Bayesian and Markov networks of states, without names (`write_uai`)
+    ``.dot``      graphs, and the graphs of networks, for Graphviz
+    ``.graphml``  the same for Gephi, networkx, igraph and others
+    ============  =====================================================================================
+
+    Parameters
+    ----------
+    model : BayesianNetwork, HiddenMarkovModel, UndirectedGraph, ...
+    path : path
+        A ``.gz`` behind the ending compresses. The file is written beside and renamed: when anything fails, what was
+        there before is still there.
+
+    Warns
+    -----
+    FishernetWarning
+        When the format cannot hold names or labels as they are.
+
+    Raises
+    ------
+    SchemaError
+        When this kind of model cannot be saved in that format, or a label cannot be written (half of a surrogate pair).
+    FileFormatError
+        When nothing is written to files of that ending, or the file cannot be written.
+
+    See Also
+    --------
+    load : reads ``.json``, ``.bif``, ``.xdsl`` and ``.uai``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import fishernet as fn
+    >>> from fishernet.files import load, save
+    >>> rain = fn.Variable("rain", ["no", "yes"])
+    >>> net = fn.BayesianNetwork.from_tables([rain], {}, {"rain": [0.8, 0.2]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("rain.json", "rain.bif", "rain.xdsl.gz"):
+    ...         save(net, Path(folder, name))
+    ...         print(load(Path(folder, name)) == net)
+    True
+    True
+    True
+    """
+    ending = ending_of(path) or ".json"
+    if ending not in FORMATS:
+        there_are = ", ".join(f"{known} ({found.holds})" for known, found in FORMATS.items())
+        raise FileFormatError(path, f"nothing is written to files that end in {ending}; there are {there_are}")
+    noted(FORMATS[ending].store(model, path))
+
+
+def load(path: Location) -> Any:
+    """Read a model from a file, in the format of the path's ending.
+
+    Parameters
+    ----------
+    path : path
+        ``.bif``, ``.xdsl`` and ``.uai`` are read as such; any other file is one of the library's own. Compressed or
+        not.
+
+    Returns
+    -------
+    BayesianNetwork, HiddenMarkovModel, UndirectedGraph, ...
+        From the library's own files equal to what was saved, to the last bit.
+
+    Raises
+    ------
+    FileFormatError
+        When there is no such file, or it is not a model file, is damaged or was edited wrongly: it names file and
+        place. A directed cycle of a Bayesian network is one too; its ``__cause__`` is the `CycleError`.
+    """
+    found = FORMATS.get(ending_of(path))
+    if found is not None and found.read is None:
+        readable = ", ".join(ending for ending, known in FORMATS.items() if known.read)
+        raise FileFormatError(path, f"files that end in {ending_of(path)} are only written; what is read: {readable}")
+    return read_model(path) if found is None or found.read is None else found.read(path)

@@ -1,0 +1,255 @@
+"""What columns are taken for, and what is said of it."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+import fishernet as fn
+from fishernet import Continuous, FileFormatError, FishernetWarning, SchemaError, Table, read_table
+
+N = 300
+PEOPLE: dict[str, Any] = {
+    "id": [f"p{i:04}" for i in range(N)],
+    "title": [f"A title of {i % 260}" for i in range(N)],
+    "ward": [f"w{i % 9}" for i in range(N)],
+    "age": [18 + i % 70 for i in range(N)],
+    "children": [i % 4 for i in range(N)],
+    "one": ["same"] * N,
+    "day": [datetime.date(2021, 1, 1) + datetime.timedelta(days=i % 90) for i in range(N)],
+}
+
+
+def written(folder: Path, text: str, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=["dict", "pandas", "polars", "arrow"]
+)
+def test_each_column_is_taken_for_what_it_is(make: Any) -> None:
+    with pytest.warns(FishernetWarning, match="the columns 'id', 'title' are taken for identifiers and left out"):
+        table = Table.from_frame(make(PEOPLE))
+    kinds = {v.name: "numbers" if v.is_continuous else v.cardinality for v in table.variables}
+    assert kinds == {"ward": 9, "age": "numbers", "children": 4, "one": 1, "day": "numbers"}
+    assert table.variables[-1] == Continuous("day", "days")
+    assert table["day"][1] == np.datetime64("2021-01-02")
+
+
+def test_identifiers_are_kept_where_that_is_asked() -> None:
+    kept = Table.from_frame(PEOPLE, categorical=["id", "title"])
+    assert kept.cardinalities[:2] == (300, 260)
+    assert Table.from_frame(PEOPLE, exclude=["id", "title"]).names[0] == "ward"
+    declared = Table.from_frame({"id": pd.Series(PEOPLE["id"], dtype="category")})
+    assert declared.cardinalities == (300,)
+    assert Table.from_frame({"id": PEOPLE["id"]}, schema=declared.variables) == declared
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_texts", "left_out"),
+    [(99, 99, False), (100, 50, False), (100, 51, True), (9000, 256, False), (9000, 257, True)],
+)
+def test_where_identifiers_begin(n_rows: int, n_texts: int, left_out: bool) -> None:
+    frame = {"x": [f"t{i % n_texts}" for i in range(n_rows)], "y": [0, 1] * (n_rows // 2) + [0] * (n_rows % 2)}
+    if left_out:
+        with pytest.warns(FishernetWarning, match=f"'x' holds {n_texts} different texts in {n_rows:,} rows"):
+            assert Table.from_frame(frame).names == ("y",)
+    else:
+        assert Table.from_frame(frame).names == ("x", "y")
+
+
+def test_missing_cells_of_an_identifier_drop_no_row() -> None:
+    frame = {"id": [None, *PEOPLE["id"][1:]], "ward": PEOPLE["ward"]}
+    with pytest.warns(FishernetWarning, match="'id' is taken for an identifier"):
+        assert Table.from_frame(frame, missing="drop").n_rows == N
+
+
+def test_a_description_says_what_was_decided_why_and_how_to_overrule() -> None:
+    with pytest.warns(FishernetWarning):
+        found = Table.from_frame(PEOPLE).describe()
+    rows = {row["name"]: row for row in found.to_frame().to_pylist()}
+    assert rows["id"] == {
+        "name": "id", "kind": "left out", "holds": "", "missing": 0,
+        "why": "300 different texts in 300 rows: an identifier", "overrule": "categorical=['id']",
+    }  # fmt: skip
+    assert rows["age"]["holds"] == "18 to 87"
+    assert (rows["children"]["why"], rows["children"]["overrule"]) == ("4 whole numbers", "continuous=['children']")
+    assert (rows["one"]["kind"], rows["one"]["holds"]) == ("categorical", "'same'")
+    assert rows["day"]["holds"] == "2021-01-01 to 2021-03-31"
+    assert str(found).startswith("300 rows, 5 columns\ncolumn")
+    assert len(str(found).splitlines()) == 9
+    assert repr(found) == "Description(300 rows, 7 columns)"
+
+
+def test_a_description_of_any_table() -> None:
+    table = Table.from_codes([[0, 1], [1, 2]])
+    assert [column.holds for column in table.describe().columns] == ["0, 1", "0, 1, 2"]
+    assert Table.from_frame({"x": [None, 0.5]}).describe().columns[0].missing == 1
+    assert Table.from_frame({"x": []}, continuous=["x"]).describe().columns[0].holds == "nothing"
+
+
+# --------------------------------------------------------------------------------------------------------- numbers
+
+
+def test_numbers_spoiled_by_a_few_cells_are_told() -> None:
+    ages = [str(age) for age in PEOPLE["age"]]
+    ages[5] = ages[9] = "unknown"
+    with pytest.warns(FishernetWarning, match="'age' is taken for text; it holds numbers, and 'unknown' in 2 of"):
+        Table.from_frame({"age": ages})
+    table = Table.from_frame({"age": ages}, na_values=["unknown"], continuous=["age"])
+    assert table.missing_counts() == {"age": 2}
+    assert Table.from_frame({"age": ages}, categorical=["age"]).cardinalities == (71,)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said", "options", "first"),
+    [
+        ([f'"{1000 + 7 * i:,}"' for i in range(60)], "thousands=','", {"thousands": ","}, 1000),
+        ([f'"{i},5"' for i in range(60)], "decimal=','", {"decimal": ","}, 0.5),
+        (
+            [f'"1.{100 + i},5"' for i in range(60)],
+            "thousands='.' with decimal=','",
+            {"decimal": ",", "thousands": "."},
+            1100.5,
+        ),
+        ([f"{i}%" for i in range(60)], "continuous=['x']", {"continuous": ["x"]}, 0),
+    ],
+)
+def test_numbers_in_other_writings(tmp_path: Path, cells: list[str], said: str, options: Any, first: float) -> None:
+    path = written(tmp_path, "\n".join(["x", *cells]) + "\n")
+    with pytest.warns(FishernetWarning) as told:
+        read_table(path)
+    assert any(said in str(warning.message) for warning in told)
+    table = read_table(path, **options)
+    assert table.variables == (Continuous("x"),)
+    assert table.column("x")[0] == first
+
+
+# ---------------------------------------------------------------------------------------------------------- text files
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [("t.txt", ";"), ("t.txt", "\t"), ("t.txt", ","), ("t.csv", ";"), ("t.csv", "tab"), ("t.tsv", "|")],
+)
+def test_delimiters(tmp_path: Path, name: str, mark: str) -> None:
+    path = written(tmp_path, "a;b\nx;1\ny;2\n".replace(";", "\t" if mark == "tab" else mark), name)
+    options = {} if name == "t.txt" else {"delimiter": mark}
+    assert read_table(path, **options).names == ("a", "b")  # type: ignore[arg-type]
+    if mark == ";" and name == "t.csv":
+        with pytest.raises(FileFormatError, match="delimiter=';' reads them"):
+            read_table(path)
+
+
+def test_encodings(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for encoding in ("latin-1", "cp1252", "utf-16"):
+        path.write_bytes("näme,b\nGöteborg,1\nÅbo,2\n".encode(encoding))
+        table = read_table(path, encoding=encoding)
+        assert table.names == ("näme", "b")
+        assert table["näme"].tolist() == ["Göteborg", "Åbo"]
+        with pytest.raises(FileFormatError, match="encoding="):
+            read_table(path)
+    path.write_bytes(b"a\n\xff\xfe\xff")
+    with pytest.raises(FileFormatError, match="is not utf-16-be text"):
+        read_table(path, encoding="utf-16-be")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delimiter": ";;"}, "delimiter must be one character"),
+        ({"decimal": ";"}, "decimal must be"),
+        ({"thousands": "x"}, "thousands must be one character"),
+        ({"thousands": ".", "decimal": "."}, "cannot both be"),
+        ({"encoding": "klingon"}, "encoding must be one that Python knows"),
+    ],
+)
+def test_what_is_no_way_to_write_text(tmp_path: Path, options: Any, message: str) -> None:
+    with pytest.raises(SchemaError, match=message) as refused:
+        read_table(written(tmp_path, "a,b\nx,1\n"), **options)
+    assert refused.value.parameter in options
+
+
+# --------------------------------------------------------------------------------------------------------------- dates
+
+
+def test_dates_and_times_are_numbers_that_are_shown_as_dates(tmp_path: Path) -> None:
+    path = written(tmp_path, "day,at\n2021-03-28,2021-03-28 14:05:00\n1969-12-31,NA\n,1970-01-01T00:00:00.5\n")
+    table = read_table(path)
+    assert table.variables == (Continuous("day", "days"), Continuous("at", "seconds"))
+    np.testing.assert_array_equal(table.column("day"), [18714, -1, np.nan])
+    np.testing.assert_array_equal(table.column("at"), [1616940300, np.nan, 0.5])
+    assert read_table(path, categorical=["day"]).variables[0].states == ("1969-12-31", "2021-03-28")
+    for ending in ("csv", "parquet", "arrow"):
+        fn.write_table(table, tmp_path / f"again.{ending}")
+        again = read_table(tmp_path / f"again.{ending}")
+        assert again == table
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "arrow"])
+def test_dates_of_frames(make: Any) -> None:
+    times = [datetime.datetime(2021, 3, 28, 14, 5), None, datetime.datetime(1970, 1, 1)]
+    table = Table.from_frame(make({"at": times}))
+    assert table.variables == (Continuous("at", "seconds"),)
+    np.testing.assert_array_equal(table.column("at"), [1616940300, np.nan, 0])
+
+
+def test_dates_are_cut_at_dates() -> None:
+    table = Table.from_frame({"day": PEOPLE["day"]}, bins=2)
+    assert table.variables[0].states == ("<= 2021-02-09", "> 2021-02-09")
+    new = Table.from_frame({"day": [datetime.date(2021, 2, 9), datetime.date(2021, 2, 10)]}, schema=table.variables)
+    assert new.column("day").tolist() == [0, 1]
+    few = Table.from_frame({"day": PEOPLE["day"][:3]}, bins=4)
+    assert few.variables[0].states == ("<= 2021-01-01", "(2021-01-01, 2021-01-02]", "> 2021-01-02")
+
+
+def test_what_is_no_date_stays_text(tmp_path: Path) -> None:
+    path = written(tmp_path, "day,b\n2021-02-30,1\n2021-02-28,2\n")
+    assert read_table(path).variables[0].states == ("2021-02-28", "2021-02-30")
+
+
+def test_a_model_of_dates_is_saved_with_them(tmp_path: Path) -> None:
+    net = fn.learn.bayesian_network({"day": PEOPLE["day"], "age": [age + 0.5 for age in PEOPLE["age"]]})
+    fn.save(net, tmp_path / "m.json")
+    assert fn.load(tmp_path / "m.json") == net
+
+
+# -------------------------------------------------------------------------------------------------------------- frames
+
+
+def test_columns_may_be_named_by_integers() -> None:
+    for frame in (pd.DataFrame({0: [1, 2], 1: ["x", "y"]}), {0: [1, 2], np.int64(1): ["x", "y"]}):
+        table = Table.from_frame(frame)
+        assert table.names == ("0", "1")
+        net = fn.learn.bayesian_network(frame)
+        np.testing.assert_array_equal(net.log_prob(frame), net.log_prob(table))
+
+
+def test_intervals_are_states_in_their_order() -> None:
+    cut = pd.cut(pd.Series([1, 5, 20, 7]), [0, 4, 10, 30])
+    table = Table.from_frame(pd.DataFrame({"x": cut}))
+    assert table.variables[0].states == ("(0, 4]", "(4, 10]", "(10, 30]")
+    assert table.column("x").tolist() == [0, 1, 2, 1]
+
+
+def test_whatever_speaks_arrow_comes_in_and_gets_out(tmp_path: Path) -> None:
+    plain = pa.table({"a": ["x", "y", "x"], "b": [0.5, 1.5, 2.5]})
+    table = Table.from_frame(plain)
+    pa.parquet.write_table(plain, tmp_path / "part.parquet")
+    for source in (plain.to_reader(), pa.dataset.dataset(tmp_path / "part.parquet"), plain.to_batches()[0]):
+        assert Table.from_frame(source) == table
+    assert pa.table(table) == table.to_frame()
+    assert pl.DataFrame(table).shape == (3, 2)
+    assert Table.from_frame(table) == table
