@@ -219,7 +219,7 @@ def agreement(path: Path) -> Table:
     same = dict.fromkeys(("OR", "AND", "HC"), 0)
     for k, X in enumerate(published_rows(inputs, outputs, n, noises, held["seed"])):
         for rule in same if k in known else ():
-            ours = precision_and_recall(fn.learn.gaussian_graph(X, rule=rule.lower(), prior=False), inputs)
+            ours = precision_and_recall(fn.learn.gaussian_graph(X, rule=rule.lower(), prior=False), inputs)  # type: ignore[arg-type]
             same[rule] += bool(np.abs(np.array(ours) - known[k][rule]).max() < 1e-6)
     return Table(
         "agreement", ["graph", "same", "data sets"], [[rule, count, len(known)] for rule, count in same.items()]

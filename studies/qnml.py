@@ -301,7 +301,7 @@ def chosen(rows: fn.Table, truth: fn.BayesianNetwork, criterion: str, ess: float
     options = {} if ess is None else {"ess": ess}
     dag = learn(rows, criterion, **options)
     size = fn.learn.parameters(dag, rows).n_parameters
-    return [fn.score(dag, rows, criterion.lower(), **options), dag.n_edges, size, fn.shd(dag, truth.dag)]
+    return [fn.score(dag, rows, fn.scores.named_score(criterion, **options)), dag.n_edges, size, fn.shd(dag, truth.dag)]
 
 
 def sample_sizes(run: Run, n_rows: int = 1_000) -> Table:

@@ -79,3 +79,14 @@ def test_errors_are_one_tree() -> None:
             assert issubclass(value, fn.FishernetError if name.endswith("Error") else UserWarning)
     assert issubclass(fn.FishernetError, ValueError)
     assert issubclass(fn.StateSpaceError, MemoryError)
+
+
+VERBS = {"fit", "predict", "convert", "bootstrap", "sample", "select", "learn", "infer", "score", "query", "plot"}
+CALLED = [module for module in PACKAGES if module.__name__ != "fishernet.cli"]  # the command calls itself
+
+
+@pytest.mark.parametrize("module", CALLED, ids=lambda module: module.__name__)
+def test_no_module_stands_where_a_function_is_looked_for(module: ModuleType) -> None:
+    """What is public is no module, and no module has the name of something to do (``learn.fit`` cannot be called)."""
+    modules = {name for name, value in vars(module).items() if inspect.ismodule(value)}
+    assert not modules & {*VERBS, *module.__all__}

@@ -10,6 +10,7 @@ import pytest
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
+from fishernet.base.vocabulary import word
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
@@ -64,8 +65,8 @@ def test_a_share_lies_strictly_between_0_and_1(value: Any) -> None:
 
 
 def test_an_unknown_word_is_told_the_known_ones() -> None:
-    assert check.word("ordered", "scan", ("random", "ordered")) == "ordered"
-    for wrong in ("Ordered", None, ["ordered"]):
+    assert word("ordered", "scan", ("random", "ordered")) == "ordered"
+    for wrong in ("Orderly", None, ["ordered"]):
         with pytest.raises(FishernetError, match="unknown scan .*; there are 'random', 'ordered'") as caught:
-            check.word(wrong, "scan", ("random", "ordered"))
+            word(wrong, "scan", ("random", "ordered"))
         assert caught.value.parameter == "scan"

@@ -40,17 +40,17 @@ def test_json_names_the_arcs_that_differ(pair: tuple[Path, Path]) -> None:
 def test_text_says_the_same(pair: tuple[Path, Path]) -> None:
     lines = [" ".join(line.split()) for line in good("compare-graphs", *pair).out.splitlines()]
     assert lines == [
-        "variables 4",
-        "arcs 3 in A, 3 in B, 1 in both",
-        "equivalent no",
-        "SHD of the classes 2",
-        "Hamming distance 2",
         "only in A 1",
         "y -> z",
         "only in B 1",
         "w -> z",
         "turned in B 1",
         "w -> x",
+        "variables 4",
+        "arcs 3 in A, 3 in B, 1 in both",
+        "equivalent no",
+        "SHD of the classes 2",
+        "Hamming distance 2",
     ]
 
 
@@ -100,13 +100,13 @@ def test_undirected_graphs_are_compared_by_their_edges(undirected: tuple[Path, P
     assert (facts["hamming"], facts["variables"]) == (2, 4)
     lines = [" ".join(line.split()) for line in good("compare-graphs", *undirected).out.splitlines()]
     assert lines == [
-        "variables 4",
-        "edges 3 in A, 3 in B, 2 in both",
-        "Hamming distance 2",
         "only in A 1",
         "w - x",
         "only in B 1",
         "z - w",
+        "variables 4",
+        "edges 3 in A, 3 in B, 2 in both",
+        "Hamming distance 2",
     ]
 
 

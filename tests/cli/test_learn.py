@@ -362,7 +362,7 @@ def test_graphs_by_tests_are_those_of_the_library(numbers: Path, line: str, opti
 
 
 @pytest.mark.parametrize("test", ["g-squared", "chi-squared"])
-def test_tests_on_counts_take_tables_of_states_weights_and_bins(csv: Path, numbers: Path, test: str) -> None:
+def test_tests_on_counts_take_tables_of_states_weights_and_bins(csv: Path, numbers: Path, test: Any) -> None:
     def edges(path: Path, *words: object) -> list[tuple[str, ...]]:
         return [tuple(edge) for edge in facts_of("learn", path, "--model", "markov", "--test", test, *words)["edges"]]
 
@@ -411,3 +411,24 @@ def test_ctrl_c_ends_it_and_writes_nothing(tmp_path: Path) -> None:
     assert terminal.rpartition(b"fishernet: ")[2].startswith(b"interrupted while learning, with ")
     assert b"Traceback" not in terminal
     assert list(tmp_path.iterdir()) == [large]
+
+
+@pytest.mark.parametrize(
+    ("typed", "here"),
+    [
+        ("--model NB --target cough", "--model naive-bayes --target cough"),
+        ("--model Naive_Bayes --target cough", "--model naive-bayes --target cough"),
+        ("--score BIC --search Hill_Climb", "--score bic --search hill-climb"),
+        ("--score BDeu:10", "--score bdeu:10"),
+        ("--model DN --search TABU", "--model dn --search tabu"),
+        ("--model markov --test G_Squared --rule OR", "--model markov --test g-squared --rule or"),
+    ],
+)
+def test_the_same_words_as_in_python_however_they_are_spelled(csv: Path, typed: str, here: str) -> None:
+    one, other = (facts_of("learn", csv, *words.split()) for words in (typed, here))
+    assert {**one, "seconds": None} == {**other, "seconds": None}
+
+
+def test_scores_and_searches_of_others_are_answered_with_the_option(csv: Path) -> None:
+    assert "the score is 'fractional' (option --score)" in refused("learn", csv, "--score", "bge")
+    assert "fn.learn.markov_graph" in refused("learn", csv, "--search", "pc")

@@ -42,7 +42,7 @@ def test_json_and_text_say_what_the_library_says(csv: Path) -> None:
     assert f"{found.scores.sum():,.4f} on the rows" in text
     assert f"{found.n_candidates} candidates looked at, {found.n_scores} distinct local scores" in text
     assert f"{mean:,.4f} per row" in text
-    for line, (name, inputs) in zip(lines[-3:], facts["inputs"].items(), strict=True):
+    for line, (name, inputs) in zip(lines[2:5], facts["inputs"].items(), strict=True):
         numbers = [f"{facts[fact][name]:.4f}" for fact in ("entropies", "conditional_entropies")]
         assert line.split(maxsplit=3) == [name, *numbers, ", ".join(inputs)]
 
@@ -122,4 +122,4 @@ def test_hostile_names_and_labels_go_through(tmp_path: Path, kind: str) -> None:
     for variable in fn.load(tmp_path / "m.json").variables:
         assert set(variable.states) == set(HOSTILE)
     assert "\x1b" not in out
-    assert (f"\n                         {y} -> {x}\n" if kind == "bn" else f"{y}  ") in out
+    assert (f"  {y} -> {x}\n" if kind == "bn" else f"{y}  ") in out

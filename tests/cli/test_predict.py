@@ -36,7 +36,7 @@ def test_the_target_may_be_absent_or_unknown(model: Path, tmp_path: Path) -> Non
     written(path, "smoke,age,cough\nyes,old,\nno,young,no\n")
     some = good(*words)
     assert some.out == ended.out
-    assert "on 1 rows" in some.err
+    assert "on 1 row" in some.err
     written(path, "smoke,age,cough\nyes,old,\nno,young,?\n")
     assert good(*words).err == ""
 

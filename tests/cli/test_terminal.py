@@ -143,7 +143,7 @@ INTERRUPT.best = fn.Dag.from_edges(["a", "b"], [("a", "b")])  # type: ignore[att
         (
             INTERRUPT,
             130,
-            "interrupted while learning, with 1 arcs so far; nothing was written "
+            "interrupted while learning, with 1 arc so far; nothing was written "
             "(--max-seconds stops in time and keeps the best)",
         ),
     ],

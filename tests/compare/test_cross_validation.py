@@ -189,7 +189,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(FishernetError, match="smoothing must be"):
         fn.compare.cross_validate(TABLE, smoothing=-1)
     with pytest.raises(FishernetError, match="unknown score"):
-        fn.compare.cross_validate(TABLE, score="nope")
+        fn.compare.cross_validate(TABLE, score="nope")  # type: ignore[arg-type]
     with pytest.raises(FishernetError, match="seed"):
         fn.compare.cross_validate(TABLE, seed=-1)
 

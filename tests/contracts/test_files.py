@@ -511,7 +511,7 @@ def test_a_class_of_its_own_cannot_be_saved(name: str, tmp_path: Path) -> None:
     model = EXAMPLES[name]
     own: Any = type("Own", (type(model),), {"__slots__": ()})
     other = own.__new__(own)
-    with pytest.raises(fn.SchemaError, match="a Own cannot be saved; what can be saved: BayesianNetwork"):
+    with pytest.raises(fn.SchemaError, match="an Own cannot be saved; what can be saved: BayesianNetwork"):
         fn.save(other, tmp_path / "a.json")
     assert list(tmp_path.iterdir()) == []
 

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
+import fishernet as fn
 from fishernet.base.errors import SchemaError
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph, cpdag, hamming, is_chordal, moral, shd, to_networkx
 
@@ -113,7 +115,7 @@ def test_wrong_names_and_edges_are_refused(make: Make, names: Any, edges: Any, m
 def test_another_kind_is_refused_by_name(ask: Callable[[Any], Any], takes: str) -> None:
     for other in [make([], []) for make in KINDS.values()] + [[("a", "b")], None]:
         if type(other).__name__ not in takes.split(" or "):
-            with pytest.raises(SchemaError, match=f" needs a {takes}, not {type(other).__name__}"):
+            with pytest.raises(SchemaError, match=f" needs an? {takes}, not {type(other).__name__}"):
                 ask(other)
         else:
             ask(other)
@@ -167,3 +169,61 @@ def test_no_order_depends_on_how_python_hashes_strings() -> None:
         outputs.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     assert len(outputs) == 1
     assert "the edges close a cycle" in outputs.pop()
+
+
+# ------------------------------------------------------------------------------------------- graphs of other kinds
+
+
+@pytest.mark.parametrize("kind", ["Dag", "UndirectedGraph"])
+def test_a_graph_comes_back_from_networkx(kind: str) -> None:
+    graph = MAKE_OF_EDGES[kind](["c", "a", "b", "alone"], [("a", "b"), ("c", "b")])
+    assert type(graph).from_networkx(to_networkx(graph)) == graph
+
+
+MAKE_OF_EDGES: dict[str, Any] = {"Dag": Dag.from_edges, "UndirectedGraph": UndirectedGraph.from_edges}
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "told"),
+    [
+        (Dag.from_networkx, nx.Graph([("a", "b")]), "a DiGraph of networkx is needed; this one is undirected"),
+        (UndirectedGraph.from_networkx, nx.DiGraph([("a", "b")]), "an undirected Graph .* this one is directed"),
+        (Dag.from_networkx, [("a", "b")], "a DiGraph of networkx is needed, not list"),
+        (Dag.from_networkx, nx.DiGraph([(0, 1)]), "must be a str, not int"),
+        (Dag.from_networkx, nx.MultiDiGraph([("a", "b"), ("a", "b")]), "more than once"),
+        (Dag.from_networkx, nx.DiGraph([("a", "b"), ("b", "a")]), "cycle"),
+    ],
+)
+def test_graphs_of_networkx_that_are_refused(make: Callable[[Any], Any], given: Any, told: str) -> None:
+    with pytest.raises(fn.FishernetError, match=told):
+        make(given)
+
+
+def test_networks_stand_for_their_graphs() -> None:
+    asia = fn.datasets.load("asia")
+    other = fn.learn.bayesian_network(asia.sample(500, seed=1))
+    assert fn.shd(asia, other) == fn.shd(asia.dag, other.dag) == fn.shd(asia, other.dag) > 0
+    of_asia = to_networkx(asia)
+    assert Dag.from_networkx(of_asia) == asia.dag
+    assert all(of_asia.nodes[v.name]["states"] == v.states for v in asia.variables)
+    markov = fn.MarkovNetwork(
+        asia.variables[:3], [(("asia", "tub"), [[1, 2], [3, 4]]), (("tub", "smoke"), [[1, 2]] * 2)]
+    )
+    assert markov.edges == (("asia", "tub"), ("tub", "smoke"))
+    empty = UndirectedGraph(markov.names, [()] * 3)
+    assert fn.hamming(markov, empty) == fn.hamming(empty, markov) == 2
+    with pytest.raises(SchemaError, match="hamming needs an UndirectedGraph, not Dag"):
+        fn.hamming(asia, asia)
+
+
+def test_edges_of_numbers_keep_their_partial_correlations() -> None:
+    precision = np.array([[2.0, -1.0, 0.0], [-1.0, 2.0, 0.5], [0.0, 0.5, 1.0]])
+    drawn = to_networkx(fn.GaussianMarkovNetwork(["x", "y", "z"], np.zeros(3), precision))
+    by_hand = {("x", "y"): 1 / 2, ("y", "z"): -0.5 / np.sqrt(2)}  # minus the entry over the roots of the diagonal's
+    assert {(a, b): r for a, b, r in drawn.edges(data="partial_correlation")} == pytest.approx(by_hand)
+
+
+def test_a_dependency_network_has_arcs_both_ways() -> None:
+    dn = fn.DependencyNetwork.from_joint(fn.datasets.load("asia"), allow_zeros=True)
+    arcs = {(dn.names[p], name) for name, inputs in zip(dn.names, dn.inputs, strict=True) for p in inputs}
+    assert set(to_networkx(dn).edges) == set(dn.edges) == arcs

@@ -21,7 +21,7 @@ from tests.tables import random_table
 Learner = Callable[..., Any]
 
 
-def found_by(search: str) -> Learner:
+def found_by(search: Any) -> Learner:
     def learn(data: Any, **options: Any) -> Any:
         found = fn.learn.structure(data, search=search, **options)
         return found.dag.edges, [(step.kind, step.parent, step.child) for step in found.steps], found.n_scores

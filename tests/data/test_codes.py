@@ -68,7 +68,7 @@ def test_codes_beyond_the_variables_states() -> None:
     variables = [Variable("x", ["a", "b"]), Variable("y", ["a"])]
     with pytest.raises(SchemaError, match=r"column 'x', row 1: the code 3 is not from 0 to 1 \(2 would mean missing\)"):
         Table.from_codes([[2, 0], [3, 0]], variables)
-    with pytest.raises(SchemaError, match="codes have 1 columns for 2 variables"):
+    with pytest.raises(SchemaError, match="codes have 1 column for 2 variables"):
         Table.from_codes([[0]], variables)
 
 

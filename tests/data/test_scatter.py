@@ -67,7 +67,7 @@ def test_the_answer_for_a_set_is_its_scatter() -> None:
         ((3, [np.nan], [[1.0]]), "finite"),
         ((-1, [0.0], [[1.0]]), "non-negative integer"),
         ((2.5, [0.0], [[1.0]]), "non-negative integer"),
-        ((3, [0.0], [[1.0]], ["a", "b"]), "2 names for 1 columns"),
+        ((3, [0.0], [[1.0]], ["a", "b"]), "2 names for 1 column"),
     ],
 )
 def test_what_is_no_scatter(arguments: Any, message: str) -> None:

@@ -67,7 +67,7 @@ def test_columns_must_fit_their_variables() -> None:
     variable = Variable("x", ["a", "b"])
     column = np.array([0, 1], dtype=np.uint8)
     assert Table([variable], [column]).n_rows == 2
-    with pytest.raises(SchemaError, match="1 variables need 1 columns, got 2"):
+    with pytest.raises(SchemaError, match="1 variable and 2 columns"):
         Table([variable], [column, column])
     with pytest.raises(SchemaError, match="column 'x' has type uint16, expected uint8"):
         Table([variable], [column.astype(np.uint16)])

@@ -101,7 +101,7 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (place("conditionals", 0, "probabilities", 0, value=[1.5, -0.5]), r"\[0\]\[0\]: 1\.5 is no probability"),
         (place("conditionals", 0, "probabilities", 0, value=[0.5, -0.5]), r"\[0\]\[1\]: -0\.5 is no probability"),
         (place("conditionals", 0, "probabilities", 0, value=[0.5, 0.4999]), r"conditionals\[0\]: .*sums to 0\.9999"),
-        (place("conditionals", 1, "group_of", value=[0]), r"\[1\]\.group_of: 1 groups for 2 configurations"),
+        (place("conditionals", 1, "group_of", value=[0]), r"\[1\]\.group_of: 1 group for 2 configurations"),
         (place("conditionals", 1, "group_of", 1, value=1), r"group_of\[1\]: expected a group from 0 to 0, got 1"),
         (place("conditionals", 1, "group_of", 1, value=-1), r"group_of\[1\]: expected a group from 0 to 0, got -1"),
         (place("conditionals", 1, "group_of", 1, value=2**70), r"group_of\[1\]: expected a group from 0 to 0"),
@@ -329,7 +329,7 @@ class OwnTable(FullTable):
 
 def test_an_unknown_kind_of_conditional_is_refused(tmp_path: Path) -> None:
     net = fn.BayesianNetwork([A], [OwnTable(0, (), [A], [[0.5, 0.5]])])
-    message = "'a' is a OwnTable; what can be saved: FullTable, LinearGaussian, MergedTable"
+    message = "'a' is an OwnTable; what can be saved: FullTable, LinearGaussian, MergedTable"
     with pytest.raises(fn.SchemaError, match=message):
         fn.save(net, tmp_path / "a.json")
 

@@ -75,7 +75,7 @@ def test_one_of_several_alignments_is_chosen(tmp_path: Path) -> None:
         ("# STOCKHOLM 1.0\none ACG\ntwo\n//\n", 3, "expected a name and a piece of its row, got 1 words"),
         ("# STOCKHOLM 1.0\none ACG TTT\n//\n", 2, "got 3 words"),
         ("# STOCKHOLM 1.0\none A1G\n//\n", 2, "'1' in the row of 'one'"),
-        ("# STOCKHOLM 1.0\none ACG\ntwo AC\n//\n", 3, "the row 'two' has 2 columns and the first row has 3"),
+        ("# STOCKHOLM 1.0\none ACG\ntwo AC\n//\n", 3, "the row 'two' has 2 columns, the first row 3"),
         ("# STOCKHOLM 1.0\n#=GC RF xx\none ACG\n//\n", 3, "the line of marks 'RF' has 2 columns"),
         ("# STOCKHOLM 1.0\none ACG\n#=GR two SS HHH\n//\n", None, "'two', which has no row"),
         ("# STOCKHOLM 1.0\n//\n", None, "needs a row"),
@@ -91,7 +91,7 @@ def test_what_is_no_alignment_is_refused(tmp_path: Path, text: str, line: int | 
 def test_an_alignment_checks_itself() -> None:
     with pytest.raises(fn.SchemaError, match="needs a row"):
         Alignment([], [])
-    with pytest.raises(fn.SchemaError, match="1 names for 2 rows"):
+    with pytest.raises(fn.SchemaError, match="1 name for 2 rows"):
         Alignment(["a"], ["AC", "AC"])
-    with pytest.raises(fn.SchemaError, match="the row 'b' has 1 columns"):
+    with pytest.raises(fn.SchemaError, match="the row 'b' has 1 column"):
         Alignment(["a", "b"], ["AC", "A"])

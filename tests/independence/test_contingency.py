@@ -82,7 +82,7 @@ def test_association_orders_where_p_values_underflow() -> None:
 
 def test_missing_cells_are_refused() -> None:
     table = fn.Table.from_frame({"a": ["x", None, "y"], "b": ["u", "v", "u"]}, missing="keep")
-    with pytest.raises(fn.MissingValueError, match="1 rows have a missing cell among 'a', 'b'"):
+    with pytest.raises(fn.MissingValueError, match="1 row has a missing cell among 'a', 'b'"):
         fn.independence.GSquared(table)(0, 1, ())
 
 

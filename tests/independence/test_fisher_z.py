@@ -61,7 +61,7 @@ def test_a_collinear_column_is_named() -> None:
 
 def test_too_few_rows() -> None:
     x, y, z = np.random.default_rng(4).normal(size=(3, 4))
-    with pytest.raises(fn.SchemaError, match=r"4 rows are too few to test 'x' and 'y' given 1 columns; at least 5"):
+    with pytest.raises(fn.SchemaError, match=r"4 rows are too few to test 'x' and 'y' given 1 column; at least 5"):
         fisher_z_test(x, y, z)
     assert 0 <= fisher_z_test(x, y).p_value <= 1
 

@@ -87,7 +87,7 @@ def scaled() -> npt.NDArray[np.float64]:
 
 @pytest.mark.parametrize("jacobian", [free_parameters(), scaled()], ids=["free parameters", "mixed and scaled"])
 @pytest.mark.parametrize("metric", ["invariant", "empirical"])
-def test_it_does_not_depend_on_the_parameters(metric: str, jacobian: npt.NDArray[np.float64]) -> None:
+def test_it_does_not_depend_on_the_parameters(metric: Any, jacobian: npt.NDArray[np.float64]) -> None:
     options: dict[str, Any] = {"length": 4} if metric == "invariant" else {"reference": ALL}
     expected = FisherKernel(HMM, metric=metric, **options)(X)
     other = FisherKernel(Transformed(HMM, jacobian), metric=metric, **options)(X)
@@ -139,7 +139,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(SchemaError, match="needs a model with a likelihood"):
         FisherKernel(object())
     with pytest.raises(SchemaError, match="unknown metric"):
-        FisherKernel(HMM, metric="best")
+        FisherKernel(HMM, metric="best")  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match="give length"):
         FisherKernel(HMM)
     with pytest.raises(SchemaError, match="needs reference rows"):

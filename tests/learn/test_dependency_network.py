@@ -42,7 +42,7 @@ def assert_fitted(dn: fn.DependencyNetwork, table: fn.Table, inputs: Inputs, *, 
 
 @settings(max_examples=60)
 @given(tables(most_variables=5, most_rows=200), st.sampled_from(["bic", "aic", "loglik"]))
-def test_every_variable_is_learned_by_algorithm_6(table: fn.Table, name: str) -> None:
+def test_every_variable_is_learned_by_algorithm_6(table: fn.Table, name: Any) -> None:
     found = fn.learn.local_structure(table, score=name)
     expected = walked(table, name)
     assert found.inputs == tuple(inputs for inputs, _, _ in expected)
@@ -102,7 +102,7 @@ def test_nothing_is_learned_from_no_rows_one_column_or_constants() -> None:
 
 @settings(max_examples=40)
 @given(tables(most_variables=5, most_rows=150), st.sampled_from(["mdl", "aic"]))
-def test_candidates_are_counted_as_table_4_does(table: fn.Table, name: str) -> None:
+def test_candidates_are_counted_as_table_4_does(table: fn.Table, name: Any) -> None:
     """Each variable alone, then n - 1 candidates an iteration, the last one that finds nothing included."""
     found = fn.learn.local_structure(table, score=name)
     expected = walked(table, name if name == "aic" else "bic")
@@ -141,7 +141,7 @@ def test_the_frame_names_the_inputs() -> None:
 
 @settings(max_examples=40)
 @given(tables(most_variables=5, most_rows=150), st.sampled_from(["mdl", "aic", "loglik"]))
-def test_tabu_is_never_worse_than_greedy(table: fn.Table, name: str) -> None:
+def test_tabu_is_never_worse_than_greedy(table: fn.Table, name: Any) -> None:
     greedy = fn.learn.local_structure(table, score=name)
     tabu = fn.learn.local_structure(table, score=name, search="tabu")
     assert (tabu.scores >= greedy.scores - 1e-9).all()
@@ -182,7 +182,7 @@ def test_the_last_step_takes_everything_where_that_is_better() -> None:
 
 @settings(max_examples=40)
 @given(tables(most_variables=5, most_rows=150), st.sampled_from(["bic", "aic"]))
-def test_the_last_step_changes_nothing_else(table: fn.Table, name: str) -> None:
+def test_the_last_step_changes_nothing_else(table: fn.Table, name: Any) -> None:
     plain = fn.learn.local_structure(table, score=name)
     last = fn.learn.local_structure(table, score=name, last_step=True)
     n = len(table.variables)
@@ -297,7 +297,7 @@ def test_what_is_learned_ends_near_the_data() -> None:
         ({"max_inputs": 1.5}, "max_inputs"),
         ({"max_inputs": True}, "max_inputs"),
         ({"seed": -1}, "seed"),
-        ({"no_such_option": 1}, "does not take these options"),
+        ({"no_such_option": 1}, "neither this function nor the"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
@@ -315,7 +315,7 @@ def test_smoothing_and_inputs_that_are_none_are_refused(options: dict[str, Any])
 
 @pytest.mark.parametrize("search", ["greedy", "tabu"])
 @pytest.mark.parametrize("max_cells", [8, 12, 40])
-def test_conditionals_have_no_more_cells_than_may_be(search: str, max_cells: int) -> None:
+def test_conditionals_have_no_more_cells_than_may_be(search: Any, max_cells: int) -> None:
     table = random_table(3, 300, [2, 3, 2, 4, 3])
     found = fn.learn.local_structure(table, score="loglik", search=search, max_cells=max_cells, last_step=True)
     for child, inputs in enumerate(found.inputs):

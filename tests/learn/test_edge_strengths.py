@@ -22,7 +22,7 @@ from tests.sources import Parts
 from tests.tables import random_table
 
 Floats = npt.NDArray[np.float64]
-MODULE = "fishernet.learn.bootstrap"
+MODULE = "fishernet.learn.resampling"
 TABLE = random_table(2, 200, [2, 3, 2, 2, 3])
 
 

@@ -41,7 +41,7 @@ def test_exact_search_is_the_best_of_543_graphs(n: int, seed: int) -> None:
 def test_no_search_beats_the_exact_one() -> None:
     for seed in range(3):
         X = numbers(80, 8, seed)
-        scores = {search: fn.learn.structure(X, score="fractional", search=search).score for search in SEARCHES}
+        scores = {search: fn.learn.structure(X, score="fractional", search=search).score for search in SEARCHES}  # type: ignore[arg-type]
         assert scores["exact"] == pytest.approx(best_by_subsets(8, scorer(X)), abs=1e-7)
         assert max(scores.values()) <= scores["exact"] + 1e-7
         assert scores["hill-climb"] <= scores["tabu"] + 1e-7

@@ -5,6 +5,8 @@ The figures are those of the expected results in bene's tests (T. Silander), to 
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sklearn.datasets import load_iris
 
@@ -30,7 +32,7 @@ def iris() -> fn.Table:
 
 
 @pytest.mark.parametrize(("score", "expected"), PUBLISHED.items())
-def test_exact_search_finds_the_published_best_score(score: str, expected: float) -> None:
+def test_exact_search_finds_the_published_best_score(score: Any, expected: float) -> None:
     found = fn.learn.structure(iris(), score=score, search="exact")
     assert found.score == pytest.approx(expected, abs=6e-4)
     assert fn.score(found.dag, iris(), score) == pytest.approx(found.score, rel=1e-12)

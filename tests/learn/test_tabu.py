@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,7 +61,7 @@ def test_it_leaves_local_optima() -> None:
 
 
 @pytest.mark.parametrize("search", ["hill-climb", "tabu"])
-def test_restarts_keep_the_best_and_the_way_there(search: str) -> None:
+def test_restarts_keep_the_best_and_the_way_there(search: Any) -> None:
     table = fn.datasets.load("alarm").sample(500, seed=2)
     scores = [fn.learn.structure(table, search=search, restarts=r, seed=7).score for r in (0, 3, 12)]
     assert scores == sorted(scores)

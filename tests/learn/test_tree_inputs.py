@@ -94,4 +94,4 @@ def test_what_cannot_grow_is_refused() -> None:
         with pytest.raises(fn.FishernetError):
             fn.learn.dependency_network(table, inputs="tree", **options)
     with pytest.raises(fn.FishernetError, match="inputs"):
-        fn.learn.dependency_network(table, inputs="forest")
+        fn.learn.dependency_network(table, inputs="forest")  # type: ignore[arg-type]

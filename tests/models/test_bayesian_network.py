@@ -104,7 +104,7 @@ def test_rounded_tables_are_taken_with_a_tolerance(kind: Any) -> None:
 
 def test_conditionals_must_be_those_of_the_variables() -> None:
     half = FullTable(0, (), [A], [HALF])
-    with pytest.raises(SchemaError, match="need as many conditionals"):
+    with pytest.raises(SchemaError, match="each variable needs one conditional"):
         fn.BayesianNetwork([A, B], [half])
     with pytest.raises(SchemaError, match="conditional 1"):
         fn.BayesianNetwork([A, B], [half, half])
@@ -191,3 +191,23 @@ def test_print_says_what_the_network_is() -> None:
     assert text.splitlines()[0] == repr(net)
     assert "v1" in text
     assert "3 states" in text
+
+
+def test_parents_edges_and_tables_go_by_name() -> None:
+    a, b, c = fn.Variable("a", [0, 1]), fn.Variable("b", ["x", "y"]), fn.Variable("c", [False, True])
+    rows = np.arange(1, 9).reshape(2, 2, 2) / np.array([[3, 7], [11, 15]])[..., None]
+    net = fn.BayesianNetwork.from_tables([c, a, b], {"c": ["b", "a"]}, {"a": [0.5, 0.5], "b": [0.2, 0.8], "c": rows})
+    assert net.parents("c") == ("a", "b")  # in the order of the variables
+    assert net.parents("a") == ()
+    assert net.edges == net.dag.edges == (("a", "c"), ("b", "c"))
+    table = net.cpt("c").to_pandas().set_index(["a", "b", "c"])["probability"]
+    for (i, x), (j, y), (k, z) in itertools.product(enumerate(a.states), enumerate(b.states), enumerate(c.states)):
+        assert table[x, y, z] == pytest.approx(rows[j, i, k])
+    with pytest.raises(SchemaError, match="no variable 'd'"):
+        net.cpt("d")
+
+
+def test_the_table_of_a_regression_has_its_terms() -> None:
+    dag = fn.Dag.from_edges(["x", "y"], [("x", "y")])
+    net = fn.BayesianNetwork.from_regressions(dag, [0, 1], [[], [2]], [1, 0.5])
+    assert net.cpt("y").to_pydict() == {"term": ["(intercept)", "x", "(sd)"], "value": [1.0, 2.0, 0.5]}

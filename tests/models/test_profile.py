@@ -154,7 +154,7 @@ def test_a_family_scores_higher_than_shuffled_sequences() -> None:
 @pytest.mark.parametrize(
     ("rows", "options", "error", "message"),
     [
-        (["AC", "A"], {}, fn.SchemaError, "has 1 columns"),
+        (["AC", "A"], {}, fn.SchemaError, "has 1 column"),
         ("AC", {}, fn.SchemaError, "not one row"),
         ([], {}, fn.SchemaError, "needs a row"),
         (["--"], {}, fn.SchemaError, "lower match_threshold"),

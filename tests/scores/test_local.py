@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,8 +137,8 @@ def test_scores_match_variables_by_name() -> None:
 def test_bad_names_and_options() -> None:
     table = random_table(0, 10, [2, 3])
     with pytest.raises(FishernetError, match=r"unknown score 'bik'; there are 'loglik'"):
-        fn.local_score(table, "v0", [], "bik")
-    with pytest.raises(FishernetError, match="does not take these options"):
+        fn.local_score(table, "v0", [], "bik")  # type: ignore[arg-type]
+    with pytest.raises(FishernetError, match="neither this function nor the"):
         fn.local_score(table, "v0", [], "bic", ess=1.0)
     with pytest.raises(SchemaError, match="'v0' appears more than once"):
         fn.local_score(table, "v0", ["v0"])
@@ -173,7 +174,7 @@ def test_rows_that_count_several_times_are_as_so_many_rows(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("score", ["bic", "bdeu", "fnml"])
-def test_more_rows_than_a_score_can_resolve_are_told(score: str) -> None:
+def test_more_rows_than_a_score_can_resolve_are_told(score: Any) -> None:
     """An ulp of N log N at 8e14 is 4 nats; at 1e9 nothing is to be said."""
     table = fn.Table.from_codes([[0, 0], [0, 1], [1, 0], [1, 1]], weights=[2 * 10**14] * 4)
     with pytest.warns(fn.errors.FishernetWarning, match=r"weights sum to 8e\+14.*rounded to about 4"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def test_fnml_is_nml_of_the_empty_structure_alone() -> None:
 
 
 @given(tables(most_variables=4), st.sampled_from(["qnml", "bic", "aic", "hqc", "fnml"]))
-def test_a_larger_set_that_fits_no_better_is_never_preferred(table: fn.Table, name: str) -> None:
+def test_a_larger_set_that_fits_no_better_is_never_preferred(table: fn.Table, name: Any) -> None:
     """Regularity (Theorem 4.3); of fNML because the regret is subadditive."""
     n = len(table.variables)
     for child, size in itertools.product(range(n), range(n - 1)):
@@ -107,7 +108,7 @@ def test_bdeu_goes_from_sparse_to_dense_with_its_sample_size() -> None:
 
 
 @pytest.mark.parametrize("name", ["bic", "bdeu", "k2", "fnml", "qnml", "hqc"])
-def test_the_truth_beats_poorer_and_richer_graphs_in_the_long_run(name: str) -> None:
+def test_the_truth_beats_poorer_and_richer_graphs_in_the_long_run(name: Any) -> None:
     """Consistency (Theorem 4.1): with a hundred thousand rows of alarm."""
     net = fn.datasets.load("alarm")
     table = net.sample(100_000, seed=1)
@@ -123,7 +124,7 @@ def test_the_truth_beats_poorer_and_richer_graphs_in_the_long_run(name: str) -> 
 
 @pytest.mark.parametrize("bad", [0, -1.0, float("nan"), float("inf"), "one"])
 @pytest.mark.parametrize(("name", "option"), [("bdeu", "ess"), ("bdq", "alpha")])
-def test_a_prior_must_be_positive(name: str, option: str, bad: float) -> None:
+def test_a_prior_must_be_positive(name: Any, option: str, bad: float) -> None:
     table = random_table(0, 10, [2, 2])
     with pytest.raises(fn.FishernetError, match=f"{option} must be a number above 0"):
         fn.local_score(table, "v0", ["v1"], name, **{option: bad})
@@ -131,12 +132,12 @@ def test_a_prior_must_be_positive(name: str, option: str, bad: float) -> None:
 
 def test_a_name_may_carry_its_number() -> None:
     table = random_table(0, 50, [2, 2])
-    assert fn.local_score(table, "v0", ["v1"], "bdeu:10") == fn.local_score(table, "v0", ["v1"], "bdeu", ess=10)
-    assert fn.local_score(table, "v0", ["v1"], "bdq:0.5") == fn.local_score(table, "v0", ["v1"], "bdq", alpha=0.5)
+    assert fn.local_score(table, "v0", ["v1"], "bdeu:10") == fn.local_score(table, "v0", ["v1"], "bdeu", ess=10)  # type: ignore[arg-type]
+    assert fn.local_score(table, "v0", ["v1"], "bdq:0.5") == fn.local_score(table, "v0", ["v1"], "bdq", alpha=0.5)  # type: ignore[arg-type]
     for bad, said in (
         ("bic:2", "takes no number"),
         ("bdeu:", "takes a number"),
         ("bdeu:-1", "must be a number above 0"),
     ):
         with pytest.raises(fn.FishernetError, match=said):
-            fn.local_score(table, "v0", ["v1"], bad)
+            fn.local_score(table, "v0", ["v1"], bad)  # type: ignore[arg-type]

@@ -78,7 +78,7 @@ def test_no_row_is_more_like_a_row_than_itself(net: fn.BayesianNetwork, data: st
 
 @settings(max_examples=60)
 @given(networks(most_variables=4), st.sampled_from(["invariant", "practical"]))
-def test_no_term_of_two_rows_exceeds_that_of_a_row_with_itself(net: fn.BayesianNetwork, metric: str) -> None:
+def test_no_term_of_two_rows_exceeds_that_of_a_row_with_itself(net: fn.BayesianNetwork, metric: Any) -> None:
     """In Theorem 1 K_i(x, y) is 0, -1 / P(j) or K_i(x, x): K(x, y) <= K(x, x), which is why a row leads its list."""
     rows = possible_rows(net, 20)
     terms = fn.kernels.FisherKernel(net, metric=metric).terms(rows)

@@ -93,7 +93,12 @@ FRAME, Y = mixed(40)
 @pytest.mark.parametrize(
     ("X", "y", "options", "said"),
     [
-        (FRAME, Y, {"structure": "tann"}, "unknown structure 'tann'; there are 'nb', 'tan', 'kdb', 'order', 'tabu'"),
+        (
+            FRAME,
+            Y,
+            {"structure": "tann"},
+            "unknown structure 'tann'; there are 'naive-bayes', 'tan', 'kdb', 'order'",
+        ),
         (FRAME, np.ones(40, dtype=int), {}, "one class only, 1"),
         (FRAME, np.linspace(0, 1, 40), {}, "Unknown label type"),
         (FRAME, [*Y[:3], None, *Y[4:]], {}, "NaN or None 1 times, first in row 3"),

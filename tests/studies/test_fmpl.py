@@ -64,7 +64,7 @@ def test_agreement_counts_the_published_figures(tmp_path: Path) -> None:
     X = next(fmpl.published_rows(2, 3, 40, [0.1], 7))
     entry: dict[str, object] = {"k": 0}
     for rule in ("OR", "AND", "HC"):
-        entry[rule] = fmpl.precision_and_recall(fn.learn.gaussian_graph(X, rule=rule.lower(), prior=False), 2)
+        entry[rule] = fmpl.precision_and_recall(fn.learn.gaussian_graph(X, rule=rule.lower(), prior=False), 2)  # type: ignore[arg-type]
     entry["AND"] = [0.0, 0.0]
     held = {"init": [2, 3, 40, fmpl.EACH, [0.1]], "seed": 7, "entries": [entry]}
     path = tmp_path / "it.json"

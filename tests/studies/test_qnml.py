@@ -99,9 +99,8 @@ def test_a_constant_parent_is_free_for_fnml_alone() -> None:
     """What the report says of ties: its one configuration that occurs has the regret of all rows."""
     cells = np.column_stack([np.zeros(8), [0, 1] * 4]).astype(int)
     rows = fn.Table.from_codes(cells, [fn.Variable(name, [0, 1]) for name in "ab"])
-    gains = {
-        c: fn.local_score(rows, "b", ["a"], c.lower()) - fn.local_score(rows, "b", [], c.lower()) for c in qnml.CRITERIA
-    }
+    scores = {c: fn.scores.named_score(c) for c in qnml.CRITERIA}
+    gains = {c: fn.local_score(rows, "b", ["a"], s) - fn.local_score(rows, "b", [], s) for c, s in scores.items()}
     assert gains["fNML"] == pytest.approx(0, abs=1e-12)
     assert max(gains["BIC"], gains["qNML"]) < -0.1
 

@@ -8,7 +8,6 @@ the command line makes its option.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -52,15 +51,6 @@ def share(value: object, name: str) -> float:
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         raise FishernetError(f"{name} must be strictly between 0 and 1, got {value!r}", parameter=name)
     return float(value)  # type: ignore[arg-type]
-
-
-def word(value: Any, name: str, known: Collection[str]) -> str:
-    """Return one of the words that an argument knows; the error lists them."""
-    if not isinstance(value, str) or value not in known:
-        raise FishernetError(
-            f"unknown {name.replace('_', ' ')} {value!r}; there are {', '.join(map(repr, known))}", parameter=name
-        )
-    return value
 
 
 def _within(value: Any, least: float | None, most: float | None) -> bool:

@@ -21,6 +21,22 @@ def listed(names: Iterable[object], most: int = 8) -> str:
     return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
 
 
+def several(number: float, what: str, plural: str = "") -> str:
+    """Return how many there are of something: ``1 row``, ``2 rows``, ``1,000 leaves``; a sum of weights may be 2.5."""
+    shown = f"{int(number):,}" if number == int(number) else f"{number:,.6g}"
+    return f"{shown} {what if number == 1 else plural or what + 's'}"
+
+
+def a(noun: str) -> str:
+    """Return a noun with its article: ``a Dag``, ``an EdgeStrengths``."""
+    return f"a{'n' * (noun[:1] in 'aeioAEIO' or noun.startswith(('Und', 'und')))} {noun}"
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text, shortened where it is longer than `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def counted(counts: Mapping[str, int], most: int = 8) -> str:
     """Return names with their counts as a message shows them: the first few, and how many more."""
     shown = ", ".join(f"{name!r} ({count:,})" for name, count in list(counts.items())[:most])

@@ -2,27 +2,72 @@
 
 A *progress* is any function ``progress(what, done, total)``. It is called from the calling thread, at most ten times
 a second and once at the end (with ``done == total`` where the total was known); an exception it raises ends the work
-and reaches the caller. ``total`` is None while nobody can know it.
+and reaches the caller. ``total`` is None while nobody can know it. True is a bar on stderr, `Bar`.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable
 
 from fishernet.base.errors import FishernetError
 
-Progress = Callable[[str, int, int | None], None]
+Call = Callable[[str, int, int | None], None]
+Progress = Call | bool
 
 INTERVAL = 0.1  # seconds between two calls
+BAR = 30  # characters
+
+
+class Bar:
+    """A progress that writes one line on stderr over and over, and wipes it at the end.
+
+    Nothing has to be closed, so that an exception leaves at most this line. Where nobody looks on (stderr goes to a
+    file), nothing is written.
+    """
+
+    def __init__(self) -> None:
+        self.seen = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        self._width = 0
+
+    def __call__(self, what: str, done: int, total: int | None) -> None:
+        """Write the line, or wipe it."""
+        if self.seen:
+            line = "" if done == total else self.line(what, done, total)
+            sys.stderr.write(f"\r{line:<{self._width}}" + "\r" * (not line))
+            sys.stderr.flush()
+            self._width = len(line)
+
+    def line(self, what: str, done: int, total: int | None) -> str:
+        """Return the line: what is done, a bar where the total is known, and how far it is."""
+        from rich.console import Console  # loading rich takes longer than many a piece of work
+        from rich.progress_bar import ProgressBar
+
+        console = Console(width=BAR, no_color=True, color_system=None, force_jupyter=False)
+        with console.capture() as drawn:
+            console.print(ProgressBar(total=total or 1, completed=min(done, total or 0), width=BAR), end="")
+        return f"{what} {done:,}" if total is None else f"{what} {drawn.get():<{BAR}} {done:,} of {total:,}"
+
+
+def checked(progress: Progress | None) -> Call | None:
+    """Return what is called; None for nothing, a `Bar` for True."""
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        return Bar()
+    if not callable(progress):
+        message = f"progress must be True for a bar, or a function progress(what, done, total), got {progress!r}"
+        raise FishernetError(message, parameter="progress")
+    return progress
 
 
 class Reporter:
     """Calls a progress function at most every tenth of a second; None makes every call free."""
 
     def __init__(self, progress: Progress | None, what: str) -> None:
-        self._progress = progress
+        self._progress = checked(progress)
         self._what = what
         self._last = float("-inf")
 
@@ -47,8 +92,8 @@ class Watch:
     def __init__(self, progress: Progress | None = None, what: str = "", max_seconds: float | None = None) -> None:
         if max_seconds is not None and not max_seconds >= 0:
             raise FishernetError(f"max_seconds must not be negative, got {max_seconds}", parameter="max_seconds")
-        self._progress = progress
-        self._reporter = Reporter(progress, what)
+        self._progress = checked(progress)
+        self._reporter = Reporter(self._progress, what)
         self._began = time.monotonic()
         self._deadline = math.inf if max_seconds is None else self._began + max_seconds
 

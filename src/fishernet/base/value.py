@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fishernet.base.names import a
+
 
 class Value:
     """Something immutable; `_parts` and `_options` say what its constructor makes the same value of.
@@ -30,11 +32,11 @@ class Value:
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_"):
-            raise AttributeError(f"a {type(self).__name__} is immutable; {name!r} cannot be set")
+            raise AttributeError(f"{a(type(self).__name__)} is immutable; {name!r} cannot be set")
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable; {name!r} cannot be deleted")
+        raise AttributeError(f"{a(type(self).__name__)} is immutable; {name!r} cannot be deleted")
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -52,17 +54,17 @@ def _made(kind: type[Value], parts: tuple[Any, ...], options: dict[str, Any]) ->
     return kind(*parts, **options)
 
 
-def same_values(a: Any, b: Any) -> bool:
+def same_values(one: Any, other: Any) -> bool:
     """Whether two values are equal; tuples and dicts item by item, arrays element by element."""
-    if a is b:
+    if one is other:
         return True
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(same_values, a, b))
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(same_values(a[name], b[name]) for name in a)
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.array_equal(a, b)
-    return bool(a == b)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same_values, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same_values(one[name], other[name]) for name in one)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
 
 
 def _hashable(value: Any) -> Any:

@@ -9,7 +9,7 @@ import click
 
 from fishernet.base.errors import SchemaError
 from fishernet.cli.models import graph_of, is_directed, read_model, wrong_kind
-from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, edge_lines
+from fishernet.cli.terminal import FILE, Answer, Facts, Line, aligned, answering, edge_lines
 from fishernet.graphs import Dag, hamming, shd
 
 
@@ -88,7 +88,8 @@ def _text(found: Facts) -> list[str]:
     if "shd" in found:
         lines += [("equivalent", "yes" if found["equivalent"] else "no"), ("SHD of the classes", f"{found['shd']:,}")]
     lines.append(("Hamming distance", f"{found['hamming']:,}"))
+    details: list[Line] = []
     for fact, words in (("only_in_a", "only in A"), ("only_in_b", "only in B"), ("turned", "turned in B")):
         if fact in found:
-            lines += edge_lines(words, sign, found[fact])
-    return aligned(lines)
+            details += edge_lines(words, sign, found[fact])
+    return aligned([*details, *lines])

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from fishernet.base.errors import FileFormatError
+from fishernet.base.names import several
 from fishernet.cli import models
 from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wrong_kind
 from fishernet.cli.options import Reading, reading_options
@@ -44,7 +45,7 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
         raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
     found = _convert_model(source, target) if is_model else _convert_table(source, target, Reading.out_of(options))
     facts = {"in": str(source), "out": str(target), "kind": kinds[0], **found}
-    Answer(facts, [f"{target}: a {kinds[0]} of {found['variables']:,} variables"]).write(None, as_json)
+    Answer(facts, [f"{target}: a {kinds[0]} of {several(found['variables'], 'variable')}"]).write(None, as_json)
 
 
 def _convert_model(source: Path, target: Path) -> dict[str, int]:
@@ -57,9 +58,10 @@ def _convert_model(source: Path, target: Path) -> dict[str, int]:
     if hasattr(model, "conditionals"):
         arcs = sum(len(conditional.parents) for conditional in model.conditionals)
         return {"variables": len(model.names), "arcs": arcs}
-    graph = graph_of(model)
-    if graph is None:
+    if hasattr(model, "potentials"):
         return {"variables": len(model.names), "factors": len(model.potentials)}
+    graph = graph_of(model)
+    assert graph is not None  # as `CALLED` says
     return {"variables": len(graph.names), "arcs" if is_directed(graph) else "edges": graph.n_edges}
 
 

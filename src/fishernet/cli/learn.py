@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 import click
 
 from fishernet import learn as library
-from fishernet.base import check
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
+from fishernet.base.names import several
 from fishernet.base.progress import Progress
+from fishernet.base.vocabulary import Rule, spelled, word
 from fishernet.cli import options as option
 from fishernet.cli.models import check_model_output, is_gaussian, write_model
 from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
@@ -31,12 +32,13 @@ from fishernet.cli.terminal import (
     progress_bar,
     seconds_words,
     shown,
+    summary_last,
 )
 from fishernet.compare import Likelihood, Quality, hold_out
 from fishernet.data import Table, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
-from fishernet.learn.fit import check_smoothing, fit_conditionals
+from fishernet.learn.fitting import check_smoothing, fit_conditionals
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE
 from fishernet.learn.markov_graph import RULES as BLANKET_RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
@@ -90,14 +92,14 @@ class Learner(ABC):
     def text(self, facts: Facts) -> Iterator[str]:
         """Yield the facts as lines for people."""
         parts = f"{facts['training_rows']:,} to learn from, {facts['held_out_rows']:,} held out"
-        yield from aligned(
+        yield from summary_last(
             [
                 ("rows", f"{facts['rows']:,} ({parts})"),
                 ("variables", f"{len(facts['variables']):,}"),
                 *self.lines(facts),
                 ("parameters", f"{facts['parameters']:,}"),
                 (f"held-out {self.measure}", self.held_out_words(facts)),
-                *self.last_lines(facts, f", parameters fitted again on all {facts['rows']:,} rows"),
+                *self.last_lines(facts, f", parameters fitted again on all {several(facts['rows'], 'row')}"),
             ]
         )
 
@@ -106,7 +108,11 @@ class Learner(ABC):
         if not facts["held_out_rows"]:
             return "none, no rows were held out"
         impossible = facts.get("impossible_rows", 0)
-        told = f" ({impossible:,} rows have probability 0; --smoothing above 0 helps)" if impossible else ""
+        told = (
+            f" ({several(impossible, 'row has', 'rows have')} probability 0; --smoothing above 0 helps)"
+            if impossible
+            else ""
+        )
         fact = f"held_out_{self.measure.replace('-', '_')}_per_row"
         return f"{number(facts[fact])} per row{told}"
 
@@ -284,14 +290,14 @@ class _Dependency(Learner):
         ]
 
     def text(self, facts: Facts) -> Iterator[str]:
-        yield from super().text(facts)
-        yield ""
         yield "entropies in nats on the rows to learn from: of each variable X, and given its inputs"
         table = [("variable", "H(X)", "H(X|inputs)", "inputs")]
         for name, inputs in facts["inputs"].items():
             alone, given = facts["entropies"][name], facts["conditional_entropies"][name]
             table.append((shown(name), number(alone), number(given), ", ".join(map(shown, inputs))))
         yield from aligned(table)
+        yield ""
+        yield from super().text(facts)
 
 
 def entropies(table: Table, inputs: Sequence[Sequence[int]]) -> list[float]:
@@ -342,12 +348,12 @@ class _Markov(Learner):
     kept = "edges"
 
     def __init__(self, seed: int, test: str = "knn-mi", rule: str = "and", **options: Any) -> None:
-        check.word(test, "test", TESTS)
-        check.word(rule, "rule", BLANKET_RULES)
+        test = word(test, "test", TESTS)
+        self.rule: Rule = word(rule, "rule", BLANKET_RULES)
         for name in ("k", "permutations", "scheme"):
             if test != "knn-mi" and name in options:
                 raise FishernetError(f"--{name} is for --test knn-mi; it does not go with --test {test}")
-        self.rule, self.numbers = rule, f"--test {test}" if test in CONTINUOUS else ""
+        self.numbers = f"--test {test}" if test in CONTINUOUS else ""
         self.options: dict[str, Any] = {"test": test, "alpha": 0.05, "search": "iamb", "seed": seed, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
@@ -363,7 +369,7 @@ class _Markov(Learner):
 
     def text(self, facts: Facts) -> Iterator[str]:
         asked = f"{facts['test']}, alpha {facts['alpha']:g}, rule {facts['rule']}"
-        yield from aligned(
+        yield from summary_last(
             [
                 ("rows", f"{facts['rows']:,}"),
                 ("variables", f"{len(facts['variables']):,}"),
@@ -389,6 +395,7 @@ LEARNERS: dict[str, type[Learner]] = {
 
 def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     """Return the learner of a kind with the options that were given; raise FishernetError when it takes one not."""
+    given = given | {name: spelled(given[name]) for name in ("score", "search") if name in given}
     fractional = given.get("score") == FRACTIONAL
     if fractional and kind != "bn":
         numbers = f"{_Bayesian.called} of numbers"
@@ -401,6 +408,14 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
             raise FishernetError(f"{word} is for {other.called}; it does not go with {make.called}")
     learner: Learner = make(seed, **{name: value for name, value in given.items() if name != "holdout"})
     return learner
+
+
+class Kind(click.Choice):  # type: ignore[type-arg]
+    """A kind of model, however it is spelled."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the kind as it is spelled here."""
+        return str(super().convert(spelled(value), param, ctx))
 
 
 @click.command(short_help="Learn a network or a graph from a table.")
@@ -416,7 +431,7 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
 @click.option(
     "--model",
     "kind",
-    type=click.Choice([kind for kind in LEARNERS if kind != FRACTIONAL]),
+    type=Kind([kind for kind in LEARNERS if kind != FRACTIONAL]),
     default="bn",
     show_default=True,
     help="A Bayesian network (bn), a dependency network (dn), a Bayesian network of a simple form, or an undirected "

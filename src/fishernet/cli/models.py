@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.names import a
 from fishernet.cli.terminal import check_folder, ending
 from fishernet.files import load, save
 from fishernet.files.formats import FORMATS
 from fishernet.graphs import Dag, UndirectedGraph
+from fishernet.graphs.edges import graph_itself
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
 
 READERS = tuple(ending for ending, known in FORMATS.items() if known.read)
@@ -29,7 +31,7 @@ CALLED = {
 
 def called(model: object) -> str:
     """Return what kind of model something is, in words."""
-    name = CALLED.get(type(model), f"a {type(model).__name__}")
+    name = CALLED.get(type(model), a(type(model).__name__))
     return "a Gaussian Bayesian network" if is_gaussian(model) and hasattr(model, "dag") else name
 
 
@@ -60,10 +62,8 @@ def is_dependency(model: object) -> bool:
 
 def graph_of(model: Any) -> Dag | UndirectedGraph | None:
     """Return the graph of a model, which may be one itself; None where it has none."""
-    if hasattr(model, "edges"):
-        return model  # type: ignore[no-any-return]
-    found: Dag | UndirectedGraph | None = getattr(model, "dag", getattr(model, "graph", None))
-    return found
+    found: Any = graph_itself(model)
+    return found if hasattr(found, "n_edges") else None
 
 
 def is_directed(graph: object) -> bool:

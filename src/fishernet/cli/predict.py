@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import positions
+from fishernet.base.names import positions, several
 from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
 from fishernet.cli.options import Reading, missing_option, model_argument, read_known, table_argument, text_options
 from fishernet.cli.terminal import Answer, answering, csv_line
@@ -77,7 +77,7 @@ def _of_states(
     quality = None if truth is None else Quality.of(probabilities, truth, others.weights)
     remark = quality and (
         f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats per row, "
-        f"on {quality.known_rows:,} rows whose state is known"
+        f"on {several(quality.known_rows, 'row')} whose state is known"
     )
     facts = {
         **files,
@@ -125,7 +125,7 @@ def _of_numbers(network: Any, table: Path, target: str, files: dict[str, str]) -
     sd = math.sqrt(joint.conditional_covariance([target])[0, 0])
     facts = {"rows": data.n_rows, "target": target, "predicted": predicted, "sd": sd, "root_mean_square_error": error}
     lines = ["predicted,sd", *(f"{value!r},{sd!r}" for value in predicted.tolist())]
-    remark = "" if error is None else f"root mean square error {error:.6g}, on {data.n_rows:,} rows"
+    remark = "" if error is None else f"root mean square error {error:.6g}, on {several(data.n_rows, 'row')}"
     return Answer({**files, **facts}, lines, remark=remark)
 
 

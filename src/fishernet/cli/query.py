@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from fishernet.base.errors import FishernetError, FishernetWarning
-from fishernet.base.names import check_names, listed, positions
+from fishernet.base.names import check_names, listed, positions, several
 from fishernet.cli.models import has_conditionals, is_dependency, read_model, require, wrong_kind
 from fishernet.cli.options import States, given_option, known_states, model_argument
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, shown, shown_states
@@ -82,7 +82,7 @@ def _check_joint(net: BayesianNetwork | DependencyNetwork, names: Sequence[str])
     cells = math.prod(net.variables[v].cardinality for v in positions(net.names, names))
     if len(names) > MOST_JOINT or cells > MOST_CELLS:
         raise FishernetError(
-            f"a joint table of {len(names):,} variables with {cells:,} cells is too large; it may have "
+            f"a joint table of {len(names)} variables with {cells:,} cells is too large; it may have "
             f"{MOST_JOINT} variables and {MOST_CELLS:,} cells; name fewer"
         )
 
@@ -147,7 +147,9 @@ def _text(facts: Facts) -> Iterator[str]:
     """Yield the facts as lines for people."""
     lines = [(word, shown_states(facts[fact])) for word, fact in (("given", "given"), ("set", "do")) if facts.get(fact)]
     if "rows" in facts:
-        lines.append(("estimated from", f"{facts['rows']:,} rows of pseudo-Gibbs sampling, seed {facts['seed']}"))
+        lines.append(
+            ("estimated from", f"{several(facts['rows'], 'row')} of pseudo-Gibbs sampling, seed {facts['seed']}")
+        )
     else:
         log = number(facts["log_probability_of_evidence"])
         lines.append(("probability of the evidence", f"{_probability(facts['probability_of_evidence'])} (log {log})"))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
+from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
 from fishernet.cli import options as option
 from fishernet.cli.models import is_bayesian, is_dependency, is_gaussian
@@ -21,7 +22,7 @@ from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
 from fishernet.learn.structure import SEARCHES
 from fishernet.models import BayesianNetwork, DependencyNetwork
-from fishernet.scores import SCORES, SCORES_OF_NUMBERS
+from fishernet.scores import SCORES, SCORES_OF_NUMBERS, named_score
 from fishernet.scores import score as graph_score
 
 CELLS_AT_ONCE = 2**22
@@ -89,6 +90,7 @@ def score(
       fishernet score patients.csv --folds 10 --score aic
     """  # noqa: D301
     check.integer(top, "top", least=1)
+    score = None if score is None else spelled(score)
     reading = Reading.out_of(options)
     learning = taken(options)
     if folds is None:
@@ -138,7 +140,7 @@ def _under_model(
     if score is not None:
         graph: Any = models.graph_of(network)
         known = Scatter.from_data(data) if is_gaussian(network) else data
-        facts |= {"score": score, "score_value": graph_score(graph, known, score)}
+        facts |= {"score": score, "score_value": graph_score(graph, known, named_score(score))}
     if top:
         facts["terms"] = least_likely(network, data, top)
     if rows:
@@ -196,15 +198,15 @@ def _text(facts: Facts) -> Iterator[str]:
         lines.append(("impossible rows", f"{facts['impossible_rows']:,}"))
     if "score" in facts:
         lines.append((f"{facts['score']} score of the graph", number(facts["score_value"])))
-    yield from aligned(lines)
     if "terms" in facts:
-        yield ""
         yield "the least likely cells (rows are counted from 0)"
         cells = [("row", "log-prob", "cell", "given")]
         for term in facts["terms"]:
             cell = f"{shown(term['variable'])} = {shown(term['state'])}"
             cells.append((str(term["row"]), number(term["log_probability"]), cell, shown_states(term["given"])))
         yield from aligned(cells)
+        yield ""
+    yield from aligned(lines)
 
 
 # -------------------------------------------------------------------------------------------------------- in folds
@@ -238,11 +240,11 @@ def _fold_text(facts: Facts) -> Iterator[str]:
     ]
     if facts["impossible_rows"]:
         lines.append(("impossible rows", f"{facts['impossible_rows']:,}"))
-    yield from aligned(lines)
-    yield ""
     table = [("fold", "rows", "held-out per row", "arcs", f"{facts['score']} score", "seconds")]
     for fold in facts["folds"]:
         held_out, value = number(fold["held_out_log_likelihood_per_row"]), number(fold["score_value"])
         counts = (f"{fold['rows']:,}", held_out, f"{fold['arcs']:,}", value, f"{fold['seconds']:.3f}")
         table.append((str(fold["fold"]), *counts))
     yield from aligned(table, right=True)
+    yield ""
+    yield from aligned(lines)

@@ -35,7 +35,8 @@ import numpy as np
 
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
 from fishernet.base.io import replacing_text
-from fishernet.base.progress import Progress
+from fishernet.base.names import several
+from fishernet.base.progress import Call
 from fishernet.data import Table, write_table
 from fishernet.data.writing import FORMATS
 
@@ -183,6 +184,12 @@ def edge_lines(words: str, sign: str, edges: Sequence[tuple[str, str]], also: Se
     return [(words, f"{len(named):,}"), *(("", line) for line in lines)]
 
 
+def summary_last(lines: Sequence[Line]) -> list[str]:
+    """Return facts as lines of which the last ones are the summary: what is listed without a word comes before."""
+    details = [f"  {told}" for word, told in lines if not word]
+    return [*details, *[""][: len(details)], *aligned([line for line in lines if line[0]])]
+
+
 def csv_line(cells: Sequence[str]) -> str:
     """Return cells as a line of a CSV file, quoted where needed."""
     line = io.StringIO()
@@ -279,7 +286,7 @@ def _interrupted(interrupt: KeyboardInterrupt) -> str:
     if best is None:
         return "interrupted"
     return (
-        f"interrupted while learning, with {best.n_edges} arcs so far; nothing was written "
+        f"interrupted while learning, with {several(best.n_edges, 'arc')} so far; nothing was written "
         "(--max-seconds stops in time and keeps the best)"
     )
 
@@ -331,7 +338,7 @@ def _forget_stdout(error: BaseException) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar() -> Iterator[Call]:
     """Yield ``progress(what, done, total)``, which shows a bar on stderr where that is a terminal, wiped at the end."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda what, done, total: None  # noqa: ARG005

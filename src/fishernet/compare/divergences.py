@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.base.names import listed, positions
 from fishernet.data import Table, Variable
@@ -23,8 +24,8 @@ Codes = npt.NDArray[np.int64]
 MOST_CELLS = 2**26
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+@dataclass(frozen=True, slots=True, repr=False)
+class Distribution(Brief):
     """A distribution by the states to which it gives a positive probability."""
 
     shape: tuple[int, ...]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
 from fishernet.compare.divergences import (
@@ -102,8 +103,8 @@ def m_project(p: npt.ArrayLike, dn: DependencyNetwork, variable: str) -> Array:
     return np.asarray(array.sum(axis=v, keepdims=True) * on_axes(dn.conditionals[v], shape))
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bound(Brief):
     """Both sides of the bound of Takabatake and Akaho, Theorem 3."""
 
     divergence: float

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.data.variable import Column, Variable
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
@@ -145,7 +146,9 @@ def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
         raise SchemaError(f"rows must be a slice, an int, or one axis of integers or of bool, not {rows!r}")
     if array.dtype.kind == "b":
         if len(array) != n_rows:
-            raise SchemaError(f"a mask of {len(array)} rows does not fit a table of {n_rows} rows")
+            raise SchemaError(
+                f"a mask of {several(len(array), 'row')} does not fit a table of {several(n_rows, 'row')}"
+            )
         return np.flatnonzero(array)
     outside = (array < -n_rows) | (array >= n_rows)
     if outside.any():

@@ -31,7 +31,7 @@ import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import FileFormatError, SchemaError
-from fishernet.base.names import check_names, listed
+from fishernet.base.names import check_names, listed, several
 from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn, as_text, dictionary_cells
 from fishernet.data.dates import counted, in_arrow, unit_of
 from fishernet.data.options import Options
@@ -401,7 +401,7 @@ def _mapping_columns(frame: Mapping[Any, Any], options: Options) -> Columns:
     n_rows = next(iter(lengths.values()), 0)
     for name, length in lengths.items():
         if length != n_rows:
-            raise SchemaError(f"column {name!r} has {length} rows, and column {chosen[0]!r} has {n_rows}")
+            raise SchemaError(f"column {name!r} has {several(length, 'row')}, and column {chosen[0]!r} has {n_rows}")
     return Columns(cells, n_rows)
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, listed, require_str
+from fishernet.base.names import check_names, listed, require_str, several
 from fishernet.data.arrays import as_integers, checked_codes
 from fishernet.data.arrow import frame_columns
 from fishernet.data.cells import SourceColumn
@@ -190,7 +190,7 @@ def _named_array(array: npt.NDArray[Any], names: list[str] | None, purpose: str)
         raise SchemaError(f"data must have two axes (rows, columns), got shape {array.shape}")
     of = [f"v{c}" for c in range(array.shape[1])] if names is None else names
     if len(of) != array.shape[1]:
-        raise SchemaError(f"{len(of)} names for {array.shape[1]} columns")
+        raise SchemaError(f"{several(len(of), 'name')} for {several(array.shape[1], 'column')}")
     return _number_table(array, of, purpose)
 
 

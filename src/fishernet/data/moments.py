@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import are, check_names, listed
+from fishernet.base.names import are, check_names, listed, several
 from fishernet.data.matching import as_numbers, is_table
 from fishernet.data.source import Source
 from fishernet.data.statistics import Statistic, check_sets
@@ -76,7 +76,7 @@ class Scatter:
         labels = tuple(f"v{c}" for c in range(d)) if names is None else tuple(names)
         check_names(labels)
         if len(labels) != d:
-            raise SchemaError(f"{len(labels)} names for {d} columns")
+            raise SchemaError(f"{several(len(labels), 'name')} for {several(d, 'column')}")
         if isinstance(n, bool) or n != int(n) or n < 0:
             raise SchemaError(f"the number of rows must be a non-negative integer, got {n!r}")
         if not (np.isfinite(centre).all() and np.isfinite(products).all()):
@@ -176,7 +176,7 @@ class Scatter:
         return total
 
     def __repr__(self) -> str:
-        return f"Scatter({self.n} rows, {len(self.names)} columns)"
+        return f"Scatter({several(self.n, 'row')}, {several(len(self.names), 'column')})"
 
 
 def as_scatter(X: Any, names: Iterable[str] | None = None, *, purpose: str = "a Gaussian model") -> Scatter:

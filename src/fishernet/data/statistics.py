@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base.display import Brief
 from fishernet.base.errors import MissingValueError, SchemaError, StateSpaceError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.data.variable import Column
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -28,8 +29,8 @@ DENSE_CELLS_PER_ROW = 8  # a table with more cells than this for every row holds
 MOST_CELLS = 2**31
 
 
-@dataclass(frozen=True, eq=False)
-class Statistic:
+@dataclass(frozen=True, eq=False, repr=False)
+class Statistic(Brief):
     """What a source says of a set of variables; immutable: it takes copies of its arrays.
 
     Counts alone and a scatter alone are the simple cases: of a set without continuous, or without categorical
@@ -122,7 +123,8 @@ class Statistic:
             return
         names = [variables[v].name for v in sorted(self.variables + self.continuous)]
         raise MissingValueError(
-            f"{purpose} needs complete rows; {self.left_out:g} rows have a missing cell among {listed(names)}; "
+            f"{purpose} needs complete rows; {several(self.left_out, 'row has', 'rows have')} a missing cell among "
+            f"{listed(names)}; "
             "read the table with missing 'drop'" + ("" if self.continuous else " or 'state'"),
             counts={},
             parameter="missing",
@@ -141,7 +143,7 @@ class Statistic:
         cells = math.prod(self.cardinalities)
         if cells > MOST_CELLS:
             raise StateSpaceError(
-                f"the counts of {len(self.variables)} variables",
+                f"the counts of {several(len(self.variables), 'variable')}",
                 cells=cells,
                 limit=MOST_CELLS,
                 remedy="use fewer variables or merge states",

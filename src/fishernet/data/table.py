@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
+from fishernet.base.display import MOST_COLUMNS, MOST_ROWS, page, table_html
 from fishernet.base.errors import MissingValueError, SchemaError
-from fishernet.base.names import check_names, counted, listed, positions
+from fishernet.base.names import check_names, counted, listed, positions, several
 from fishernet.base.random import Seed, drawn_share
 from fishernet.data.arrays import (
     Weights,
@@ -130,7 +131,8 @@ class Table:
     ) -> None:
         check_names([variable.name for variable in variables])
         if len(columns) != len(variables):
-            raise SchemaError(f"{len(variables)} variables need {len(variables)} columns, got {len(columns)}")
+            sizes = f"{several(len(variables), 'variable')} and {several(len(columns), 'column')}"
+            raise SchemaError(f"{sizes}: each variable needs one column")
         self._variables = tuple(variables)
         self._n_rows = rows = int(n_rows if n_rows is not None else len(columns[0]) if columns else 0)
         self._columns = tuple([checked(*pair, rows) for pair in zip(self._variables, columns, strict=True)])
@@ -178,7 +180,9 @@ class Table:
                 raise SchemaError("codes without rows need variables: their states cannot be guessed")
             variables = [guessed_variable(f"v{i}", array[:, i]) for i in range(array.shape[1])]
         if array.shape[1] != len(variables):
-            raise SchemaError(f"codes have {array.shape[1]} columns for {len(variables)} variables")
+            raise SchemaError(
+                f"codes have {several(array.shape[1], 'column')} for {several(len(variables), 'variable')}"
+            )
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
             raise SchemaError(f"{listed(numbers)} hold numbers, which have no codes; see Table.from_frame")
@@ -499,7 +503,13 @@ class Table:
 
     def __repr__(self) -> str:
         weighted = "" if self._weights is None else ", weighted"
-        return f"Table({self._n_rows:,} rows, {len(self._variables)} variables{weighted})"
+        return f"Table({several(self._n_rows, 'row')}, {several(len(self._variables), 'variable')}{weighted})"
+
+    def _repr_html_(self) -> str:
+        shown = self[:MOST_ROWS]
+        cells = [shown[name].tolist() for name in self.names[:MOST_COLUMNS]]
+        n_columns = len(self._variables)
+        return page(repr(self), table_html(self.names[:MOST_COLUMNS], zip(*cells, strict=True), len(self), n_columns))
 
     def __str__(self) -> str:
         shown = self[:HEAD]

@@ -16,8 +16,9 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Brief, page, table_html
 from fishernet.base.errors import SchemaError, UnknownStateError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.data.dates import Unit, as_dates
 
 State = str | int | float | bool
@@ -55,8 +56,8 @@ def label_array(labels: Sequence[State]) -> npt.NDArray[Any]:
     return array
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+@dataclass(frozen=True, slots=True, repr=False)
+class Variable(Brief):
     """A categorical variable.
 
     Parameters
@@ -183,6 +184,12 @@ class Variable:
         codes[np.isnan(numbers)] = self.cardinality
         return codes
 
+    def _repr_html_(self) -> str:
+        return page(
+            f"{self.name}: {several(len(self.states), 'state')}",
+            table_html(("state",), ((state,) for state in self.states), len(self.states)),
+        )
+
     def __reduce__(self) -> tuple[type[Variable], tuple[Any, ...]]:
         return Variable, (self.name, self.states, self.cuts)
 
@@ -210,7 +217,7 @@ class Continuous:
     >>> import fishernet as fn
     >>> table = fn.Table.from_frame({"height": [1.62, 1.80, 1.71], "smoke": ["yes", "no", "no"]})
     >>> table.variables
-    (Continuous(name='height'), Variable(name='smoke', states=('no', 'yes'), cuts=None))
+    (Continuous(name='height'), Variable(name='smoke', states=('no', 'yes')))
     """
 
     name: str

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
-from fishernet.base.names import listed
+from fishernet.base.names import a, listed
 from fishernet.data import Variable
 from fishernet.files.bif_words import CUTS, NAME, ROWS, STATES, name_words, property_lines, state_words, written_states
 from fishernet.files.networks import check_storable
@@ -109,7 +109,7 @@ def replaced(variables: Sequence[Variable], called: Called) -> str:
 def _check(net: BayesianNetwork) -> None:
     if not hasattr(type(net), "dag"):
         instead = "; fishernet.save stores it as .json" if hasattr(type(net), "variables") else ""
-        raise SchemaError(f"a BIF file holds a BayesianNetwork, not a {type(net).__name__}{instead}")
+        raise SchemaError(f"a BIF file holds a BayesianNetwork, not {a(type(net).__name__)}{instead}")
     numbers = [variable.name for variable in net.variables if variable.is_continuous]
     if numbers:
         raise SchemaError(f"a BIF file holds variables with states, and {listed(numbers)} hold numbers; use .json")

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.fields import Fields, shown
 from fishernet.base.io import read_text, replacing_text
-from fishernet.base.names import listed
+from fishernet.base.names import a, listed
 from fishernet.files import gaussians, networks
 from fishernet.files import sequence_models as sequences
 from fishernet.graphs import UndirectedGraph
@@ -75,7 +75,7 @@ def store_model(model: object, path: str | os.PathLike[str]) -> str:
     """Write a model to a file, exactly; return that nothing is to be noted."""
     name = next((name for name, kind in KINDS.items() if type(model) is kind.model), None)
     if name is None:
-        raise SchemaError(f"a {type(model).__name__} cannot be saved; what can be saved: {', '.join(sorted(KINDS))}")
+        raise SchemaError(f"{a(type(model).__name__)} cannot be saved; what can be saved: {', '.join(sorted(KINDS))}")
     fields = {"format": FORMAT, "version": VERSION, "kind": name, **KINDS[name].write(model)}
     with replacing_text(path) as file:
         file.writelines(_pieces(fields))

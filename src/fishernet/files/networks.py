@@ -36,7 +36,7 @@ from typing import Any
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, is_text, shown
-from fishernet.base.names import check_names
+from fishernet.base.names import a, check_names
 from fishernet.data import Continuous, State, Variable
 from fishernet.data.variable import Column
 from fishernet.graphs import UndirectedGraph
@@ -227,7 +227,7 @@ def _conditional_fields(conditional: Conditional) -> dict[str, object]:
     *parents, child = [variable.name for variable in conditional.variables]
     if kind is None:
         raise SchemaError(
-            f"the conditional of {child!r} is a {type(conditional).__name__}; "
+            f"the conditional of {child!r} is {a(type(conditional).__name__)}; "
             f"what can be saved: {', '.join(sorted(CONDITIONALS))}"
         )
     return {"kind": kind, "child": child, "parents": parents, **conditional.to_fields()}

@@ -13,6 +13,7 @@ from typing import overload
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.io import read_text
+from fishernet.base.names import several
 from fishernet.models import Alignment
 
 NO_SYMBOL = re.compile(r"[^A-Za-z*.?~\s-]")
@@ -49,7 +50,7 @@ class NamedStrings(Sequence[str]):
         return self.strings[position]
 
     def __repr__(self) -> str:
-        return f"NamedStrings({len(self)} strings)"
+        return f"NamedStrings({several(len(self), 'string')})"
 
 
 def read_fasta(path: str | os.PathLike[str], *, upper: bool = True) -> NamedStrings:

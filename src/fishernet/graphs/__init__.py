@@ -9,7 +9,7 @@ What one graph tells of another: `cpdag` (the class of a DAG), `moral` (its undi
 `hamming` (how far apart two graphs are), `to_networkx`.
 """
 
-from fishernet.graphs.convert import moral, to_networkx
+from fishernet.graphs.conversion import moral, to_networkx
 from fishernet.graphs.cpdag import Cpdag, cpdag
 from fishernet.graphs.dag import Dag
 from fishernet.graphs.distance import hamming, shd

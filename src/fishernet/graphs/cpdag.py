@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
 
+from fishernet.base.display import Drawn, table_html
 from fishernet.base.errors import CycleError, SchemaError
 from fishernet.base.names import Pair, numbered
 from fishernet.graphs.dag import Dag
@@ -19,7 +20,7 @@ REMEDY = "cpdag(dag) makes the CPDAG of a DAG"
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Cpdag:
+class Cpdag(Drawn):
     """The CPDAG of a class of equivalent DAGs; immutable. `cpdag` makes the one of a DAG.
 
     An edge is directed where all DAGs of the class agree on its direction, and undirected where they do not. Two are
@@ -85,6 +86,10 @@ class Cpdag:
 
     def __repr__(self) -> str:
         return summary("Cpdag", len(self.names), ("->", self.directed), ("-", self.undirected))
+
+    def _plain_html(self) -> str:
+        rows = [(a, arrow, b) for arrow, pairs in (("->", self.directed), ("-", self.undirected)) for a, b in pairs]
+        return table_html(("from", "", "to"), rows, len(rows))
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.names, self.directed, self.undirected)

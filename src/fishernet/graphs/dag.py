@@ -9,9 +9,10 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Self, SupportsIndex
 
+from fishernet.base.display import Drawn
 from fishernet.base.errors import CycleError
 from fishernet.base.names import Pair, Positions, numbered, position, positions
-from fishernet.graphs.edges import adjacent, arrangement, joined, require_kind, summary
+from fishernet.graphs.edges import adjacent, arrangement, joined, networkx_parts, require_kind, summary
 from fishernet.graphs.equivalence import Marks, class_marks, relabelled
 from fishernet.graphs.separation import d_connected, disjoint_positions, marked, reached
 from fishernet.graphs.undirected import UndirectedGraph
@@ -55,7 +56,7 @@ def _cycle(parents: Sequence[Positions], waiting: Sequence[int]) -> list[int]:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Dag:
+class Dag(Drawn):
     """A directed acyclic graph: the structure of a Bayesian network; immutable.
 
     Two are equal when their names, in order, and their edges are; whether they mean the same is another question
@@ -138,6 +139,24 @@ class Dag:
         for parent, child in joined(where, edges):
             parents[child].append(parent)
         return cls(where, parents)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Self:
+        """Make a DAG of a directed graph of networkx; what its nodes and edges carry besides is left behind.
+
+        Parameters
+        ----------
+        graph : networkx.DiGraph
+            Its nodes are str.
+
+        Raises
+        ------
+        SchemaError
+            When it is no such graph, a node is no str, or an edge is there twice.
+        CycleError
+            When the edges close a cycle, naming one.
+        """
+        return cls.from_edges(*networkx_parts(graph, directed=True))
 
     @cached_property
     def edges(self) -> tuple[Pair, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fishernet.graphs.cpdag import Cpdag
 from fishernet.graphs.dag import Dag
-from fishernet.graphs.edges import arrangement, require_kind
+from fishernet.graphs.edges import arrangement, graph_itself, require_kind
 from fishernet.graphs.equivalence import relabelled
 from fishernet.graphs.undirected import UndirectedGraph
 
 
-def shd(a: Dag | Cpdag, b: Dag | Cpdag) -> int:
-    """Return the structural Hamming distance of the CPDAGs of two DAGs [1]_.
+def shd(a: Dag | Cpdag | Any, b: Dag | Cpdag | Any) -> int:
+    """Return the structural Hamming distance of the CPDAGs of two DAGs, or of two Bayesian networks [1]_.
 
     It is the number of pairs of variables that are joined in one CPDAG and not in the other, or joined in both but
     not alike (one undirected and the other directed, or directed against each other); each pair counts once. It is 0
@@ -18,8 +20,8 @@ def shd(a: Dag | Cpdag, b: Dag | Cpdag) -> int:
 
     Parameters
     ----------
-    a, b : Dag or Cpdag
-        Over the same variables, in any order. A Dag stands for its CPDAG.
+    a, b : Dag, Cpdag or BayesianNetwork
+        Over the same variables, in any order. A Dag stands for its CPDAG, a network for its Dag.
 
     Raises
     ------
@@ -44,6 +46,7 @@ def shd(a: Dag | Cpdag, b: Dag | Cpdag) -> int:
     >>> fn.shd(chain, fn.Dag.from_edges(["a", "b", "c"], [("a", "b"), ("c", "b")]))
     2
     """
+    a, b = graph_itself(a), graph_itself(b)
     for graph in (a, b):
         require_kind("shd", graph, Dag, Cpdag, hint="hamming compares undirected graphs")
     mine = a.marks
@@ -51,12 +54,12 @@ def shd(a: Dag | Cpdag, b: Dag | Cpdag) -> int:
     return sum(mine.get(pair) != theirs.get(pair) for pair in mine.keys() | theirs.keys())
 
 
-def hamming(a: UndirectedGraph, b: UndirectedGraph) -> int:
-    """Return the Hamming distance of two undirected graphs: edges to add plus edges to delete.
+def hamming(a: UndirectedGraph | Any, b: UndirectedGraph | Any) -> int:
+    """Return the Hamming distance of two undirected graphs, or Markov networks: edges to add plus edges to delete.
 
     Parameters
     ----------
-    a, b : UndirectedGraph
+    a, b : UndirectedGraph, MarkovNetwork or GaussianMarkovNetwork
         Over the same variables, in any order.
 
     Raises
@@ -75,6 +78,7 @@ def hamming(a: UndirectedGraph, b: UndirectedGraph) -> int:
     >>> fn.hamming(a, fn.UndirectedGraph.from_edges(["z", "y", "x"], [("z", "y")]))
     2
     """
+    a, b = graph_itself(a), graph_itself(b)
     for graph in (a, b):
         require_kind("hamming", graph, UndirectedGraph, hint="shd compares directed graphs")
     place = arrangement({name: i for i, name in enumerate(a.names)}, b.names)

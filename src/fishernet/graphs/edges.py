@@ -14,7 +14,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import Pair, Positions, listed, position
+from fishernet.base.names import Pair, Positions, a, cut, listed, position, several
 
 
 def arrangement(where: Mapping[str, int], others: Sequence[str]) -> Positions:
@@ -50,7 +50,9 @@ def adjacent(names: Sequence[str], lists: Iterable[Iterable[SupportsIndex]], wha
         raise SchemaError(f"{what} must be one tuple of positions per variable, not {type(lists).__name__}")
     given = list(lists)
     if len(given) != len(names):
-        raise SchemaError(f"{len(names)} variables need {len(names)} tuples of {what}, got {len(given)}")
+        raise SchemaError(
+            f"{several(len(names), 'variable needs', 'variables need')} {len(names)} tuples of {what}, got {len(given)}"
+        )
     return tuple(_ascending(names, variable, found, what) for variable, found in enumerate(given))
 
 
@@ -77,7 +79,23 @@ def _integer(item: Any, who: str) -> int:
         raise SchemaError(f"{who} must be positions (integers), got {item!r}; from_edges takes names") from None
 
 
+def networkx_parts(graph: Any, *, directed: bool) -> tuple[list[Any], list[tuple[Any, ...]]]:
+    """Return the nodes and the edges of a graph of networkx; SchemaError where it is none of this kind."""
+    kind = "a DiGraph" if directed else "an undirected Graph"
+    if not callable(getattr(graph, "is_directed", None)) or not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
+        raise SchemaError(f"{kind} of networkx is needed, not {type(graph).__name__}")
+    if graph.is_directed() != directed:
+        raise SchemaError(f"{kind} of networkx is needed; this one is {'un' if directed else ''}directed")
+    return list(graph.nodes), [tuple(edge)[:2] for edge in graph.edges]
+
+
 MOST = 6  # edges that are written out
+LONGEST = 40  # characters of a name that is written out
+
+
+def graph_itself(graph: Any) -> Any:
+    """Return the graph of a model; a graph, and what has none, as it is."""
+    return getattr(graph, "dag", getattr(graph, "graph", graph))
 
 
 def require_kind(function: str, graph: object, *kinds: type, hint: str = "") -> None:
@@ -89,15 +107,15 @@ def require_kind(function: str, graph: object, *kinds: type, hint: str = "") -> 
 def wrong_kind(function: str, graph: object, *kinds: type, hint: str = "") -> SchemaError:
     """Return the error for a graph of none of the kinds that a function takes."""
     wanted = " or ".join(kind.__name__ for kind in kinds)
-    return SchemaError(f"{function} needs a {wanted}, not {type(graph).__name__}{hint and '; '}{hint}")
+    return SchemaError(f"{function} needs {a(wanted)}, not {type(graph).__name__}{hint and '; '}{hint}")
 
 
 def summary(kind: str, n_variables: int, *groups: tuple[str, Iterable[Pair]]) -> str:
     """Return the kind, how large the graph is, and its first edges; a group is an arrow and the edges that it draws."""
-    edges = [f"{a!r} {arrow} {b!r}" for arrow, pairs in groups for a, b in pairs]
+    edges = [f"{_short(one)} {arrow} {_short(other)}" for arrow, pairs in groups for one, other in pairs]
     shown = ", ".join(edges[:MOST]) + (", ..." if len(edges) > MOST else "")
-    return f"{kind}({_counted(n_variables, 'variable')}, {_counted(len(edges), 'edge')}{shown and ': '}{shown})"
+    return f"{kind}({several(n_variables, 'variable')}, {several(len(edges), 'edge')}{shown and ': '}{shown})"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _short(name: str) -> str:
+    return cut(repr(name), LONGEST)

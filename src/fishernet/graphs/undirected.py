@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self, SupportsIndex
 
+from fishernet.base.display import Drawn
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import Pair, Positions, numbered, position
-from fishernet.graphs.edges import adjacent, joined, require_kind, summary
+from fishernet.graphs.edges import adjacent, joined, networkx_parts, require_kind, summary
 from fishernet.graphs.separation import disjoint_positions, reached
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class UndirectedGraph:
+class UndirectedGraph(Drawn):
     """An undirected graph: the structure of a Markov network; immutable.
 
     Two are equal when their names, in order, and their edges are.
@@ -108,6 +109,22 @@ class UndirectedGraph:
             if one != other:
                 adjacency[other].append(one)
         return cls(where, adjacency)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Self:
+        """Make one of an undirected graph of networkx; what its nodes and edges carry besides is left behind.
+
+        Parameters
+        ----------
+        graph : networkx.Graph
+            Its nodes are str.
+
+        Raises
+        ------
+        SchemaError
+            When it is no such graph, a node is no str, or an edge is there twice.
+        """
+        return cls.from_edges(*networkx_parts(graph, directed=False))
 
     @cached_property
     def edges(self) -> tuple[Pair, ...]:

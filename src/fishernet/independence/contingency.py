@@ -17,12 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
+from fishernet.base.display import Framed
 from fishernet.data import Statistic, categorical_source
 from fishernet.data.statistics import occurring
 
 
-@dataclass(frozen=True, slots=True)
-class TestResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class TestResult(Framed):
     """The answer of a test of independence.
 
     Examples
@@ -44,7 +45,7 @@ class TestResult:
         return pa.table({name: [value] for name, value in asdict(self).items()})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PermutationResult(TestResult):
     """The answer of a permutation test."""
 
@@ -60,7 +61,7 @@ class PermutationResult(TestResult):
     """The seed that gives the same permutations again; None where they were given."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ContingencyResult(TestResult):
     """The answer of a test on a table of counts."""
 

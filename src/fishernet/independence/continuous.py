@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetWarning, SchemaError
-from fishernet.base.names import are
+from fishernet.base.names import are, several
 from fishernet.data.numbers import Columns, points, require_varying
 
 MOST_STATES = 8  # a column of no more distinct values, each of them several times, is discrete
@@ -24,7 +24,7 @@ def read_spaces(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None) -> 
     spaces.append(np.empty((0, n)) if z is None else points(z, "z"))
     for name, space in zip("xyz", spaces, strict=True):
         if space.shape[1] != n:
-            raise SchemaError(f"x has {n} rows, and {name} has {space.shape[1]}")
+            raise SchemaError(f"x has {several(n, 'row')}, and {name} has {space.shape[1]}")
         if not len(space) and name != "z":
             raise SchemaError(f"{name} has no columns")
     labels = [label for name, space in zip("xyz", spaces, strict=True) for label in labels_of(name, space)]

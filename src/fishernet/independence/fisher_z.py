@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, require_varying
 from fishernet.independence.contingency import TestResult
@@ -119,8 +119,8 @@ def _test(matrix: npt.NDArray[np.float64], n_rows: int, names: Sequence[str]) ->
     freedom = n_rows - (len(matrix) - 2) - 3
     if freedom < 1:
         raise SchemaError(
-            f"{n_rows} rows are too few to test {names[-2]!r} and {names[-1]!r} given {len(matrix) - 2} columns; at "
-            f"least {len(matrix) + 2} are needed"
+            f"{several(n_rows, 'row is', 'rows are')} too few to test {names[-2]!r} and {names[-1]!r} given "
+            f"{several(len(matrix) - 2, 'column')}; at least {len(matrix) + 2} are needed"
         )
     factor = _cholesky(matrix, names)
     covariance, rest = factor[-1, -2], factor[-1, -1]  # of what the given columns leave; the rest is positive

@@ -18,7 +18,9 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import several
 from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.base.vocabulary import word
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
 from fishernet.independence.contingency import PermutationResult
@@ -151,7 +153,9 @@ def check_k(k: int, n_rows: int) -> None:
     """Raise FishernetError unless k is a positive integer, SchemaError when there are fewer than k + 2 rows."""
     check.integer(k, "k", least=1)
     if n_rows < k + 2:
-        message = f"{n_rows} rows are too few for the {k}-th neighbour; at least {k + 2} are needed"
+        message = (
+            f"{several(n_rows, 'row is', 'rows are')} too few for the {k}-th neighbour; at least {k + 2} are needed"
+        )
         raise SchemaError(message, parameter="k")
 
 
@@ -175,7 +179,7 @@ class Plan:
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        check.word(self.scheme, "scheme", SCHEMES)
+        object.__setattr__(self, "scheme", word(self.scheme, "scheme", SCHEMES))
         number = self.permutations
         if not isinstance(number, np.ndarray) and (isinstance(number, bool) or number < 1):
             message = f"permutations must be a positive integer or row orders (T, n), got {number!r}"
@@ -426,7 +430,7 @@ def _nearest_in_z(z: Columns, k_perm: int) -> Orders:
             "scheme 'local' permutes among rows of alike z, and there is no z; use 'simple'", parameter="scheme"
         )
     if z.shape[1] < k_perm:
-        raise SchemaError(f"{z.shape[1]} rows are too few for k_perm={k_perm}")
+        raise SchemaError(f"{several(z.shape[1], 'row is', 'rows are')} too few for k_perm={k_perm}")
     return _core.nearest_others(z, k_perm - 1)[0]
 
 

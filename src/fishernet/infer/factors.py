@@ -16,6 +16,7 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, generator
+from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable
 
 MAX_TABLE = 2**28  # cells: two gigabytes
@@ -201,8 +202,7 @@ def group_probabilities(
     """
     net = network_of(net)
     limit = checked_limit(max_table)
-    if method not in METHODS:
-        raise SchemaError(f"unknown method {method!r}; there are {', '.join(map(repr, METHODS))}")
+    method = word(method, "method", METHODS, error=SchemaError)
     if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
         raise SchemaError(f"n_samples must be a positive integer, got {n_samples!r}")
     if method != "sample":

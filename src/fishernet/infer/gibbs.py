@@ -23,8 +23,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.special import fdtri
 
+from fishernet.base.display import Brief, Framed
 from fishernet.base.errors import FishernetError, FishernetWarning
-from fishernet.base.names import check_names, listed, positions
+from fishernet.base.names import check_names, listed, positions, several
 from fishernet.base.random import Seed, draw_count, fixed_seed
 from fishernet.data import Table
 from fishernet.data.variable import State
@@ -34,8 +35,8 @@ from fishernet.infer.pseudo_gibbs import Sampled, Scan, Weights, clamped_codes, 
 MIXED = 1.01  # the largest R-hat without a warning
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Diagnosis:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Diagnosis(Framed):
     """How well chains have mixed, by variable."""
 
     names: tuple[str, ...]
@@ -199,8 +200,8 @@ BY_CHANCE = 1e-6  # how often chains that are as they should be are warned of
 RARE = 10  # fewer rows than these of the model's own agree with the evidence
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Estimate:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Estimate(Brief):
     """Probabilities by Monte Carlo."""
 
     probabilities: Array
@@ -279,7 +280,10 @@ def estimate(
     n_chains = draw_count(chains, "chains", least=1, most=2**20)
     per_chain = draw_count(n, least=1) // n_chains
     if per_chain < BATCHES:
-        raise FishernetError(f"{n} rows of {n_chains} chains are too few; at least {BATCHES} a chain are needed")
+        raise FishernetError(
+            f"{several(n, 'row is', 'rows are')} too few for {several(n_chains, 'chain')}; at least {BATCHES} a chain "
+            "are needed"
+        )
     Scan.of(dn.variables, scan, given, weights)  # what is wrong is said before anything is drawn
     number = fixed_seed(seed)
     per_chain -= per_chain % BATCHES
@@ -342,7 +346,7 @@ def _warn_of_rare(dn: Sampled, given: Mapping[str, State], free_rows: Table) -> 
         agrees &= free_rows.codes[v] == code
     if agrees.sum() < RARE:
         warnings.warn(
-            f"what is given is rare: {int(agrees.sum())} of {free_rows.n_rows:,} rows of the model's own agree with "
+            f"what is given is rare: {int(agrees.sum())} of {free_rows.n_rows} rows of the model's own agree with "
             "it; the conditionals may have been learned from few such rows",
             FishernetWarning,
             stacklevel=3,

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from fishernet import _core
-from fishernet.base.names import check_names, positions
+from fishernet.base.names import check_names, positions, several
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned
 from fishernet.infer.queries import check_answer, joint_of_query, log_share, with_observed_axes
@@ -80,7 +80,8 @@ class JunctionTree:
         return tuple(tuple(names[v] for v in clique) for clique in self._tree.cliques())
 
     def __repr__(self) -> str:
-        return f"JunctionTree({len(self.cliques)} cliques, width {self.width}, {self.n_cells:,} cells)"
+        cliques, cells = several(len(self.cliques), "clique"), several(self.n_cells, "cell")
+        return f"JunctionTree({cliques}, width {self.width}, {cells})"
 
     def marginal(self, names: Iterable[str], *, given: Given = None, likelihood: Likelihood = None) -> Array:
         """Return the joint probabilities of some variables, given what is known, one axis per name; see `marginal`.

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import positions
+from fishernet.base.names import positions, several
 from fishernet.base.random import Seed, draw_count, generator, stream_key
+from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable
 from fishernet.data.variable import State
 from fishernet.infer.evidence import Evidence
@@ -41,7 +41,7 @@ class Scan:
     @classmethod
     def of(cls, variables: Sequence[Variable], scan: str, given: Mapping[str, State] | None, weights: Weights) -> Scan:
         """Check what a user asks for."""
-        check.word(scan, "scan", SCANS)
+        scan = word(scan, "scan", SCANS)
         if not variables:
             raise SchemaError("the network has no variables, so there is nothing to sample")
         clamped = clamped_codes(variables, given)
@@ -152,7 +152,9 @@ def starting_states(
         rows = start.conform(variables)
         rows.require_complete("a start")
         if rows.n_rows not in (1, chains):
-            raise FishernetError(f"the start must have one row, or one for each of {chains} chains, not {rows.n_rows}")
+            raise FishernetError(
+                f"the start must have one row, or one for each of {several(chains, 'chain')}, not {rows.n_rows}"
+            )
         states[:] = np.stack([codes.astype(np.int32) for codes in rows.codes], axis=1)
     for v, code in scan.clamped.items():
         states[:, v] = code

@@ -58,8 +58,8 @@ def stationary(
         an estimate, steps go on until the estimated distance is a tenth of it, or rounding hides the rest.
     max_steps : int
         Applications of the operator before it is given up.
-    progress : callable, optional
-        ``progress(what, done, None)``, in applications of the operator.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, None)``, in applications of the operator.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def _iterate(solver: _core.Stationary, tolerance: float, max_steps: int, reporte
         # of all combinations of the iterates the one that the operator changes least
         solver.combine(np.ascontiguousarray(np.linalg.svd(small - np.eye(*small.shape))[2][-1]))
     raise ConvergenceError(
-        f"the stationary distribution was not reached in {steps:,} steps: the last changed the distribution by "
+        f"the stationary distribution was not reached in {steps} steps: the last changed the distribution by "
         f"{residual:.2g} (total variation), with a spectral gap of about {gap:.2g}; allow more steps or a larger "
         "tolerance, or draw samples",
         steps=steps,

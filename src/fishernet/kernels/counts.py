@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import a
 from fishernet.kernels.features import Features
 from fishernet.kernels.kernel import FeatureMade
 
@@ -42,7 +43,7 @@ class CountKernel(FeatureMade):
     def __init__(self, model: Any, *, parts: Any = ("emission", "transition")) -> None:
         if not hasattr(model, "expected_counts"):
             raise SchemaError(
-                f"counts need a model with hidden states; a {type(model).__name__} has no expected_counts"
+                f"counts need a model with hidden states; {a(type(model).__name__)} has no expected_counts"
             )
         if isinstance(parts, str) or not parts or not set(parts) <= set(PARTS):
             raise SchemaError(f"parts must be some of {', '.join(map(repr, PARTS))}, in a list; got {parts!r}")

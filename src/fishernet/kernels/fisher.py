@@ -25,7 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import a
 from fishernet.base.random import Seed
+from fishernet.base.vocabulary import MetricName, word
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.kernel import Algebra
@@ -103,7 +105,7 @@ class FisherKernel(Algebra):
         self,
         model: Any,
         *,
-        metric: str = "invariant",
+        metric: MetricName = "invariant",
         reference: Rows | None = None,
         group_probabilities: str | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
@@ -113,8 +115,7 @@ class FisherKernel(Algebra):
         cutoff: float | None = None,
     ) -> None:
         _check_model(model)
-        if metric not in METRICS:
-            raise SchemaError(f"unknown metric {metric!r}; known are {', '.join(map(repr, METRICS))}")
+        metric = word(metric, "metric", METRICS, error=SchemaError)
         if reference is not None and metric != "empirical":
             raise SchemaError(f"reference rows are for the metric 'empirical'; {metric!r} takes none")
         if reference is None and metric == "empirical":
@@ -229,7 +230,7 @@ class FisherKernel(Algebra):
         return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
 
     def _no_groups(self) -> SchemaError:
-        return SchemaError(f"group probabilities are a Bayesian network's; a {type(self._model).__name__} has none")
+        return SchemaError(f"group probabilities are a Bayesian network's; {a(type(self._model).__name__)} has none")
 
     def _pair(self, X: Rows, Y: Rows | None) -> tuple[Any, Any]:
         """Return both as the model wants them; None for Y where it is X."""

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.kernel import LogMadeKernel
 from fishernet.models.sequences.alphabet import Strings
@@ -36,8 +37,8 @@ def one_length(what: str, strings: Strings, length: int | None = None) -> Block:
     if (lengths != length).any():
         other = int(np.argmax(lengths != length))
         raise SchemaError(
-            f"{what} compares strings of one length: string {other} has {lengths[other]} symbols, others have {length}"
-            "; PairHmmKernel takes strings of any lengths"
+            f"{what} compares strings of one length: string {other} has {several(int(lengths[other]), 'symbol')}, "
+            f"others have {length}; PairHmmKernel takes strings of any lengths"
         )
     return strings.codes.reshape(len(strings), length)
 

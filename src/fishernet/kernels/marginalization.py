@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import a, several
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.hmm import Block, one_length
 from fishernet.kernels.kernel import LogMadeKernel, log_mixture
@@ -102,7 +103,8 @@ class HiddenBinomialKernel(LogMadeKernel):
 
     def __repr__(self) -> str:
         at = "" if self.length is None else f", {self.length} positions"
-        return f"HiddenBinomialKernel({self.emission.shape[-2]} states, {len(self.alphabet)} symbols{at})"
+        size = f"{several(self.emission.shape[-2], 'state')}, {several(len(self.alphabet), 'symbol')}"
+        return f"HiddenBinomialKernel({size}{at})"
 
     def _block(self, strings: Strings, length: int | None = None) -> Block:
         return one_length("HiddenBinomialKernel", strings, self.length if length is None else length)
@@ -174,7 +176,7 @@ class MarginalizationKernel(LogMadeKernel):
             raise SchemaError("a marginalization kernel needs models")
         for number, model in enumerate(self.models):
             if not hasattr(model, "log_prob"):
-                raise SchemaError(f"model {number}, a {type(model).__name__}, has no log_prob")
+                raise SchemaError(f"model {number}, {a(type(model).__name__)}, has no log_prob")
         self.prior = checked_rows(prior, "prior", (len(self.models),))
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
@@ -188,7 +190,7 @@ class MarginalizationKernel(LogMadeKernel):
         return log_mixture(self.prior, (x + x for x in self._log_probs(X)))
 
     def __repr__(self) -> str:
-        return f"MarginalizationKernel({len(self.models)} models)"
+        return f"MarginalizationKernel({several(len(self.models), 'model')})"
 
     def _log_probs(self, X: Any) -> list[Matrix]:
         """Return log P(x | m), one array a model."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.names import a
 from fishernet.base.random import Seed, generator
 from fishernet.data import Table
 from fishernet.kernels.features import NO_WEIGHT, Features, Matrix, check_cells, inner, is_sparse, scaled, sparse
@@ -54,7 +55,7 @@ class Scores(FeatureMade):
 
     def terms(self, X: Any, Y: Any = None) -> Matrix:  # noqa: ARG002
         """Raise: only a Bayesian network's kernel is a sum over variables."""
-        raise FishernetError(f"the Fisher kernel of a {type(self._model).__name__} has no terms, one a variable")
+        raise FishernetError(f"the Fisher kernel of {a(type(self._model).__name__)} has no terms, one a variable")
 
     def features(self, X: Any) -> Features:
         """Return the whitened scores, (n, dimension)."""
@@ -140,7 +141,7 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
             pass  # too large, or without end: what it draws tells as much as it can
     if not hasattr(model, "sample"):
         raise SchemaError(
-            f"the information of a {type(model).__name__} is not known and cannot be simulated; use the metric "
+            f"the information of {a(type(model).__name__)} is not known and cannot be simulated; use the metric "
             "'empirical' with reference rows"
         )
     return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))

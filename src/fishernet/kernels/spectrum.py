@@ -13,6 +13,7 @@ import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import StateSpaceError
+from fishernet.base.names import several
 from fishernet.kernels.features import Features, Matrix, check_cells, inner, squared_lengths, weighted_mean
 from fishernet.kernels.kernel import Algebra
 from fishernet.models.sequences.alphabet import Alphabet
@@ -102,7 +103,7 @@ class SpectrumKernel(Algebra):
     def _substrings(self, X: Strings, alphabet: Alphabet) -> tuple[Any, Any]:
         n_possible = len(alphabet) ** self.k
         if n_possible > MOST_SUBSTRINGS:
-            what = f"the substrings of {self.k} of {len(alphabet)} symbols"
+            what = f"the substrings of {self.k} of {several(len(alphabet), 'symbol')}"
             raise StateSpaceError(what, cells=n_possible, limit=MOST_SUBSTRINGS, remedy="take shorter ones")
         return windows(alphabet.encode(X), (len(alphabet),) * self.k)
 

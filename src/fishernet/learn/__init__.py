@@ -7,17 +7,17 @@ dependency network chooses the inputs of each variable separately (`local_struct
 blankets (`fishernet.learn.markov`).
 """
 
-from fishernet.learn.bootstrap import EdgeStrengths, edge_strengths
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
 from fishernet.learn.em import EmResult
 from fishernet.learn.exact import Exact
-from fishernet.learn.fit import bayesian_network, gaussian_network, parameters
+from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
 from fishernet.learn.hidden_tree import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
 from fishernet.learn.markov_graph import BlanketsFound, markov_blankets, markov_graph
 from fishernet.learn.order import Order
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
+from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_chain

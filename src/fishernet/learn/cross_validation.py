@@ -14,14 +14,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.display import Brief, Framed
 from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator
+from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
-from fishernet.learn.bootstrap import repeat_runs, reusable
-from fishernet.learn.fit import check_smoothing, parameters
+from fishernet.learn.fitting import check_smoothing, parameters
+from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
 from fishernet.learn.structure import structure
 from fishernet.scores import Score
@@ -30,8 +33,8 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class CrossValidation:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class CrossValidation(Framed):
     """The held-out log-likelihood of every row: under a network learned from the rows of the other folds.
 
     Examples
@@ -79,6 +82,12 @@ class CrossValidation:
         for name in ("log_prob", "fold", "n_rows", "held_out", "impossible", "scores", "seconds"):
             getattr(self, name).flags.writeable = False
 
+    def __repr__(self) -> str:
+        impossible = int(self.impossible.sum())
+        rows = f", {several(impossible, 'impossible row')}" if impossible else ""
+        held_out = f"{self.mean:.4f} nats a row (standard error {self.standard_error:.4f}){rows}"
+        return f"CrossValidation(held-out log-likelihood {held_out}; {several(len(self.dags), 'fold')})"
+
     def to_frame(self) -> pa.Table:
         """Return the folds, one row each, as a pyarrow Table."""
         return pa.table(
@@ -98,8 +107,8 @@ def cross_validate(
     table: Table,
     *,
     folds: int = 10,
-    score: str | Score = "bic",
-    search: str = "order",
+    score: ScoreName | Score = "bic",
+    search: SearchName = "order",
     smoothing: float | str = 1.0,
     ess: float | None = None,
     seed: Seed = None,
@@ -119,11 +128,11 @@ def cross_validate(
         How each structure is learned, as for `fishernet.learn.structure`. A time limit (max_seconds) is one for each
         fold.
     smoothing, ess
-        How its parameters are fitted, as for `fishernet.learn.fit`.
+        How its parameters are fitted, as for `fishernet.learn.parameters`.
     seed : None, int or numpy.random.Generator
         An int gives the same folds to every setting, so that they can be compared row by row.
-    progress : callable, optional
-        ``progress("cross-validating", folds done, folds)``.
+    progress : callable or True, optional
+        True for a bar, or ``progress("cross-validating", folds done, folds)``.
 
     Returns
     -------
@@ -276,7 +285,7 @@ def _drawn_counts(table: Table, holdout: float, seed: Seed) -> tuple[Table, Tabl
     if not size:
         return table[:0], table
     if total > MOST_WEIGHED:
-        message = f"the weights add up to {total:,} rows, too many to hold some out; hold out none (0)"
+        message = f"the weights add up to {several(total, 'row')}, too many to hold some out; hold out none (0)"
         raise FishernetError(message, parameter="holdout")
     drawn = generator(seed).multivariate_hypergeometric(weights, size, method="marginals")
     return _weighted(table, drawn), _weighted(table, weights - drawn)
@@ -293,8 +302,8 @@ class Density(Protocol):
         """Return that of each row, (n_rows,) in nats."""
 
 
-@dataclass(frozen=True)
-class Likelihood:
+@dataclass(frozen=True, repr=False)
+class Likelihood(Brief):
     """The log-likelihood of a table under a model.
 
     Examples
@@ -332,8 +341,8 @@ class Likelihood:
         return cls(float((logs * weights).sum()), weights.sum().item(), weights[np.isneginf(logs)].sum().item())
 
 
-@dataclass(frozen=True)
-class Quality:
+@dataclass(frozen=True, repr=False)
+class Quality(Brief):
     """How well a variable was predicted where its state is known.
 
     Examples

@@ -16,20 +16,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
+from fishernet.base.vocabulary import InputSearchName, ScoreName, word
 from fishernet.data import Table, categorical_source
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
-from fishernet.learn.fit import check_smoothing, fit_conditionals
+from fishernet.learn.fitting import check_smoothing, fit_conditionals
 from fishernet.learn.rules import MAX_CELLS, Rules
 from fishernet.learn.search import Scorer, column_names, first_best, joined_families, score_in_parts, tie
 from fishernet.models import DependencyNetwork, TreeConditional
@@ -59,8 +62,8 @@ class Node:
     finished: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class InputsFound:
+@dataclass(frozen=True, eq=False, repr=False)
+class InputsFound(Framed):
     """The inputs that a search chose for every variable."""
 
     names: tuple[str, ...]
@@ -79,6 +82,11 @@ class InputsFound:
     """How many iterations the longest search took."""
     seconds: float
     """How long it took."""
+
+    def __repr__(self) -> str:
+        size = f"{several(len(self.names), 'variable')}, {several(sum(map(len, self.inputs)), 'input')}"
+        work = f"{several(self.steps, 'step')}, {several(self.n_scores, 'local score')}, {self.seconds:.2f} s"
+        return f"InputsFound({size}, score {float(self.scores.sum()):,.4f}; {work})"
 
     def to_frame(self) -> pa.Table:
         """Return one row a variable, with its inputs' names and its score, as a pyarrow Table."""
@@ -309,8 +317,8 @@ SEARCHES = {"greedy": InputSearch(), "tabu": InputSearch(patience=10, tenure=5)}
 def local_structure(
     table: Any,
     *,
-    score: str | Score = "mdl",
-    search: str = "greedy",
+    score: ScoreName | Score = "mdl",
+    search: InputSearchName = "greedy",
     max_inputs: int | None = None,
     max_cells: float | None = MAX_CELLS,
     last_step: bool = False,
@@ -339,8 +347,8 @@ def local_structure(
         convergence to the true distribution ([1]_, section 4.3) and hardly ever happens.
     seed : None, int or numpy.random.Generator
         For searches that draw; these do not.
-    progress : callable, optional
-        ``progress(what, done, None)``, in iterations.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, None)``, in iterations.
     **options
         The score's own hyperparameters.
 
@@ -370,21 +378,21 @@ def local_structure(
     generator(seed)  # a bad seed is refused, whether the search draws or not
     source = categorical_source(table)
     names = column_names(source)
-    check.word(search, "search", SEARCHES)
+    search = word(search, "search", SEARCHES)
     most = check.optional_integer(max_inputs, "max_inputs", least=0)
     states = [variable.cardinality for variable in source.variables]
     rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)
     scorer = LocalScores(source, named_score(score, **options))
-    chosen = replace(SEARCHES[search], last_step=bool(last_step))
-    return chosen.run(scorer, rules, Watch(progress, "choosing inputs"))
+    how = replace(SEARCHES[search], last_step=bool(last_step))
+    return how.run(scorer, rules, Watch(progress, "choosing inputs"))
 
 
 def dependency_network(
     table: Any,
     *,
-    score: str | Score = "mdl",
-    inputs: str = "direct",
-    search: str = "greedy",
+    score: ScoreName | Score = "mdl",
+    inputs: Literal["direct", "tree"] = "direct",
+    search: InputSearchName = "greedy",
     max_inputs: int | None = None,
     max_cells: float | None = MAX_CELLS,
     smoothing: float | str = "zeros",

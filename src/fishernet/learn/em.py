@@ -12,7 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.models.sequences.alphabet import Alphabet
@@ -24,8 +26,8 @@ Counts = TypeVar("Counts")
 VANISHED = 1e-60  # a probability below it that no string needs becomes 0; so does the count of a row that is not used
 
 
-@dataclass(frozen=True, eq=False)
-class EmResult(Generic[Model]):
+@dataclass(frozen=True, eq=False, repr=False)
+class EmResult(Generic[Model], Framed):
     """What expectation and maximization found."""
 
     model: Model
@@ -42,6 +44,11 @@ class EmResult(Generic[Model]):
     """How long it took."""
     seed: int | None
     """The seed that repeats it; None when nothing was drawn."""
+
+    def __repr__(self) -> str:
+        end = "converged" if self.converged else "not converged"
+        work = f"{several(len(self.trace) - 1, 'step')}, {self.seconds:.2f} s, {end}"
+        return f"EmResult({self.model!r}, log-likelihood {self.log_likelihood:,.4f}; {work})"
 
     @property
     def objective(self) -> float:

@@ -12,25 +12,29 @@ References
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
+from fishernet.base.vocabulary import BlanketSearchName, Rule, TestName, refuse_options, word
 from fishernet.data import Source, Table, as_source
 from fishernet.data.matching import frame_names, is_frame
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
 from fishernet.independence.contingency import Answer
+from fishernet.independence.knn_test import Plan
 
 Blanket = tuple[int, ...]
 
@@ -115,7 +119,7 @@ Edge = tuple[int, int]
 
 def combined(names: Sequence[str], blankets: Sequence[Sequence[int]], rule: str) -> UndirectedGraph:
     """Join variables that are in each other's blankets ("and"), or one in the other's ("or")."""
-    check.word(rule, "rule", RULES)
+    rule = word(rule, "rule", RULES)
     return joined(names, edges_between(blankets, rule))
 
 
@@ -140,8 +144,8 @@ DISCRETE: dict[str, Callable[..., Any]] = {"g-squared": GSquared, "chi-squared":
 SEARCHES = {"iamb": False, "inter-iamb": True}  # whether additions and removals are interleaved
 
 
-@dataclass(frozen=True)
-class BlanketsFound:
+@dataclass(frozen=True, repr=False)
+class BlanketsFound(Framed):
     """The Markov blanket of every variable, and how they were found."""
 
     names: tuple[str, ...]
@@ -157,7 +161,11 @@ class BlanketsFound:
     seed: int | None
     """The seed that gives the same again; None where nothing was drawn."""
 
-    def graph(self, rule: str = "and") -> UndirectedGraph:
+    def __repr__(self) -> str:
+        edges = f"{self.graph().n_edges:,} to {several(self.graph('or').n_edges, 'edge')}"
+        return f"BlanketsFound({several(len(self.names), 'variable')}, {edges}; {several(self.n_tests, 'test')})"
+
+    def graph(self, rule: Rule = "and") -> UndirectedGraph:
         """Return the graph that joins variables in each other's blankets ("and") or one in the other's ("or")."""
         return combined(self.names, self.blankets, rule)
 
@@ -170,8 +178,8 @@ class BlanketsFound:
 def markov_blankets(
     X: Any,
     *,
-    test: str | IndependenceTest = "knn-mi",
-    search: str = "iamb",
+    test: TestName | IndependenceTest = "knn-mi",
+    search: BlanketSearchName = "iamb",
     alpha: float = 0.05,
     standardize: bool = True,
     max_blanket: int | None = None,
@@ -202,7 +210,7 @@ def markov_blankets(
     """
     began = time.monotonic()
     check.share(alpha, "alpha")
-    check.word(search, "search", SEARCHES)
+    search = word(search, "search", SEARCHES)
     max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
     of, how = _test_of(X, test, names, standardize, alpha, number, options)
@@ -222,9 +230,9 @@ def markov_blankets(
 def markov_graph(
     X: Any,
     *,
-    test: str | IndependenceTest = "knn-mi",
-    rule: str = "and",
-    search: str = "iamb",
+    test: TestName | IndependenceTest = "knn-mi",
+    rule: Rule = "and",
+    search: BlanketSearchName = "iamb",
     alpha: float = 0.05,
     standardize: bool = True,
     max_blanket: int | None = None,
@@ -258,8 +266,8 @@ def markov_graph(
     names : sequence of str, optional
         Of the columns of an array (otherwise v0, v1, ...); of a frame, those that are taken.
     seed : None, int or numpy.random.Generator
-    progress : callable, optional
-        ``progress(what, done, total)``, in variables.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in variables.
     **options
         "knn-mi": ``k=5``, ``permutations=200``, ``scheme="local"``, ``k_perm=5``, ``skip_below=None``,
         ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`, which says why the
@@ -295,7 +303,7 @@ def markov_graph(
     >>> fn.learn.markov_graph(data, test="fisher-z").edges  # sees linear dependence only
     ()
     """
-    check.word(rule, "rule", RULES)
+    rule = word(rule, "rule", RULES)
     found = markov_blankets(
         X,
         test=test,
@@ -325,20 +333,20 @@ def _test_of(
         if options:
             raise FishernetError(f"options {listed(options)} go with a test's name; this test is made already")
         return _names_of(X, names), test
-    if test in DISCRETE:
+    named: str = word(test, "test", [*CONTINUOUS, *DISCRETE])
+    if named in DISCRETE:
         if options:
-            raise FishernetError(f"test {test!r} takes no options, got {listed(options)}")
+            raise FishernetError(f"test {named!r} takes no options, got {listed(options)}")
         counted = _counted(X, names)
-        how = DISCRETE[test](counted)
-    elif test in CONTINUOUS:
-        if test == "knn-mi":
-            options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
-        try:
-            how = CONTINUOUS[test](X, names=names, **options)
-        except TypeError as error:
-            raise FishernetError(f"test {test!r} does not take these options: {error}") from None
+        how = DISCRETE[named](counted)
     else:
-        raise FishernetError(f"unknown test {test!r}; there are {listed([*CONTINUOUS, *DISCRETE])}", parameter="test")
+        if named == "knn-mi":
+            options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
+        own = inspect.signature(CONTINUOUS[named]).parameters.keys() - {"X", "names", "as_knn_test"}
+        if named == "knn-mi":
+            own |= {field.name for field in fields(Plan)}
+        refuse_options(options, own, f"the test {named!r}")
+        how = CONTINUOUS[named](X, names=names, **options)
     return how.names, how
 
 

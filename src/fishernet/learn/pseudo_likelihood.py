@@ -26,6 +26,7 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Reporter
+from fishernet.base.vocabulary import ClimbingRule, ScoreName, word
 from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
@@ -60,12 +61,14 @@ def _log_beta(a: float, b: float) -> float:
 Blanket = tuple[int, ...]
 Family = tuple[int, Blanket]
 
+RULES = ("hc", "and", "or")
+
 
 def discrete_markov_graph(
     table: Any,
     *,
-    score: str | Score = "bdeu",
-    rule: str = "hc",
+    score: ScoreName | Score = "bdeu",
+    rule: ClimbingRule = "hc",
     prior: Prior = False,
     max_blanket: int | None = None,
     progress: Progress | None = None,
@@ -88,8 +91,8 @@ def discrete_markov_graph(
         a probability of unknown size; True is (1/2, 1/2, n_variables - 1).
     max_blanket : int, optional
         At most this many members a blanket.
-    progress : callable, optional
-        ``progress(what, done, None)``, in scores.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, None)``, in scores.
     **options
         The score's own hyperparameters.
 
@@ -124,7 +127,7 @@ def discrete_markov_graph(
     >>> fn.learn.discrete_markov_graph(table).neighbors("xray")
     ('either',)
     """
-    check.word(rule, "rule", ("hc", "and", "or"))
+    rule = word(rule, "rule", RULES)
     source = categorical_source(table)
     names = column_names(source)
     max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
@@ -234,7 +237,7 @@ AT_ONCE = 256  # blankets between two reports of progress
 def gaussian_graph(
     X: Any,
     *,
-    rule: str = "hc",
+    rule: ClimbingRule = "hc",
     prior: Prior = True,
     center: bool = True,
     names: Iterable[str] | None = None,
@@ -255,8 +258,8 @@ def gaussian_graph(
         Whether the columns' means are taken off. Either way n is the number of rows.
     names : sequence of str, optional
         Of the columns of an array; of a frame, those that are taken, in this order.
-    progress : callable, optional
-        ``progress(what, done, total)``, in columns.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in columns.
 
     Returns
     -------
@@ -295,7 +298,7 @@ def gaussian_graph(
     >>> fn.learn.gaussian_graph(X).edges
     (('v0', 'v1'), ('v1', 'v2'), ('v2', 'v3'))
     """
-    check.word(rule, "rule", ("hc", "and", "or"))
+    rule = word(rule, "rule", RULES)
     scatter = as_scatter(X, names)
     d = len(scatter.names)
     if scatter.n < 3:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import check_names, listed, positions
 from fishernet.graphs import Dag
@@ -20,8 +21,8 @@ Matrix = npt.NDArray[np.bool_]
 MAX_CELLS = 2**24
 
 
-@dataclass(frozen=True, eq=False)
-class Rules:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rules(Brief):
     """The rules of a search, by the positions of the variables; `Rules.of` makes them from names."""
 
     start: Dag

@@ -18,7 +18,9 @@ import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base import check
+from fishernet.base.display import Framed, page
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import several
 from fishernet.base.progress import Watch
 from fishernet.data import Source
 from fishernet.graphs import Dag
@@ -84,8 +86,8 @@ class Step:
     """By how much the score rose, in nats."""
 
 
-@dataclass(frozen=True)
-class SearchResult:
+@dataclass(frozen=True, repr=False)
+class SearchResult(Framed):
     """What a search found."""
 
     dag: Dag
@@ -102,6 +104,15 @@ class SearchResult:
     """How long it took."""
     seed: int | None = None
     """The seed that repeats it; None when the search never draws."""
+
+    def __repr__(self) -> str:
+        size = f"{several(len(self.dag.names), 'variable')}, {several(self.dag.n_edges, 'arc')}"
+        work = f"{several(len(self.steps), 'step')}, {several(self.n_scores, 'local score')}"
+        end = "finished" if self.finished else "stopped by the time limit"
+        return f"SearchResult({size}, score {self.score:,.4f}; {work}, {self.seconds:.2f} s, {end})"
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), self.dag._repr_html_())
 
     def to_frame(self) -> pa.Table:
         """Return the steps, one row each, as a pyarrow Table."""

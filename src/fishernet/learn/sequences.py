@@ -89,8 +89,8 @@ def baum_welch(
         Where to begin, instead of at random: it fixes the states, the alphabet, the zeros and whether there are a final
         state and the empty symbol.
     seed : None, int or numpy.random.Generator
-    progress : callable, optional
-        ``progress(what, done, total)``, in steps.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in steps.
 
     Returns
     -------

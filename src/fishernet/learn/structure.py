@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
+from fishernet.base.vocabulary import ScoreName, SearchName, word
 from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.exact import Exact
@@ -33,8 +33,8 @@ SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
 def structure(
     table: Any,
     *,
-    score: str | Score = "bic",
-    search: str | Search = "order",
+    score: ScoreName | Score = "bic",
+    search: SearchName | Search = "order",
     rules: Rules | None = None,
     max_parents: int | None = None,
     max_cells: float | None = MAX_CELLS,
@@ -106,8 +106,8 @@ def structure(
         After this time the best graph so far is the result; for "exact", the best that another search found.
     seed : None, int or numpy.random.Generator
         For searches with restarts. None is 0 here: the same call finds the same graph. Of an object, its field `seed`.
-    progress : callable, optional
-        ``progress(what, done, total)``.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``.
     **options
         The score's own hyperparameters.
 
@@ -151,7 +151,7 @@ def structure(
     how = named_score(score, **options)
     asked: dict[str, float | None] = {"candidates": candidates, "restarts": restarts, "perturb": perturb}
     asked |= {"tenure": tenure, "patience": patience, "max_memory": max_memory}
-    chosen = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
+    searching = _chosen_search(search, seed, {name: value for name, value in asked.items() if value is not None})
     source = how.source(table)
     names = column_names(source)
     if rules is None:
@@ -163,7 +163,7 @@ def structure(
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
     watch = Watch(progress, "learning the structure", max_seconds)
     try:
-        return chosen.run(LocalScores(source, how), rules, watch)
+        return searching.run(LocalScores(source, how), rules, watch)
     except KeyboardInterrupt as interrupt:
         if not hasattr(interrupt, "best"):
             interrupt.best = rules.start  # type: ignore[attr-defined]
@@ -178,13 +178,13 @@ def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any])
             raise FishernetError(f"{listed(options)} are for searches by name; give them to the object")
         drawing = seed is not None and hasattr(search, "seed")
         return dataclasses.replace(search, seed=number) if drawing else search  # type: ignore[type-var]
-    check.word(search, "search", SEARCHES)
+    named: str = word(search, "search", SEARCHES)
     for name in options:
-        if name not in _fields(search):
+        if name not in _fields(named):
             takers = listed(other for other in SEARCHES if name in _fields(other))
-            raise FishernetError(f"search {search!r} takes no {name}; searches that do: {takers}", parameter=name)
-    own: dict[str, Any] = {"seed": number} if "seed" in _fields(search) else {}
-    return SEARCHES[search](**options, **own)
+            raise FishernetError(f"search {named!r} takes no {name}; searches that do: {takers}", parameter=name)
+    own: dict[str, Any] = {"seed": number} if "seed" in _fields(named) else {}
+    return SEARCHES[named](**options, **own)
 
 
 def _fields(search: str) -> set[str]:

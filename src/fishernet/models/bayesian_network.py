@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.names import positions
+from fishernet.base.names import positions, several
 from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Continuous, Table
 from fishernet.data.variable import Column
@@ -154,7 +154,7 @@ class BayesianNetwork(Network):
         spreads = checked_array(sds, "the standard deviations", (d,))
         slopes = list(coefficients)
         if len(slopes) != d:
-            raise SchemaError(f"{d} variables need {d} arrays of coefficients, got {len(slopes)}")
+            raise SchemaError(f"{several(d, 'array')} of coefficients are needed, one per variable, got {len(slopes)}")
         variables: list[Any] = [Continuous(name) for name in dag.names]
         conditionals = [
             LinearGaussian(v, parents, [variables[p] for p in (*parents, v)], levels[v], slopes[v], spreads[v])

@@ -25,8 +25,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, draw_count, generator
+from fishernet.base.vocabulary import word
 from fishernet.graphs import UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.models.conditionals.linear_gaussian import regression
@@ -95,8 +96,7 @@ def g_wishart(
     ((1000, 3, 3), True)
     """
     require_kind("g_wishart", graph, UndirectedGraph, hint="dag.skeleton() and moral(dag) make one of a Dag")
-    if method not in METHODS:
-        raise FishernetError(f"unknown method {method!r}; there are {', '.join(map(repr, METHODS))}")
+    method = word(method, "method", METHODS)
     freedom, d = checked_number(df, "df", positive=True), len(graph.names)
     count, rounds = draw_count(n), draw_count(sweeps, "sweeps")
     if count * d**2 > MOST_CELLS:

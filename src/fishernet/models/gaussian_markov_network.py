@@ -14,8 +14,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Drawn
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.names import listed, numbered, positions
+from fishernet.base.names import Pair, listed, numbered, positions, several
 from fishernet.base.random import Seed, draw_count, generator
 from fishernet.base.value import Value
 from fishernet.data.matching import as_rows
@@ -122,7 +123,7 @@ MOST_INFORMATION = 2**27
 ROUNDING = 1e-9  # by which a precision may differ from its transpose, relative to the diagonal
 
 
-class GaussianMarkovNetwork(Value):
+class GaussianMarkovNetwork(Drawn, Value):
     """A multivariate normal distribution over named variables; immutable.
 
     Two variables are independent given all others exactly where the precision, the inverse of the covariance, has a
@@ -363,12 +364,17 @@ class GaussianMarkovNetwork(Value):
             information[d:, d:] = self._entries.information(self.covariance)
         return information
 
+    @property
+    def edges(self) -> tuple[Pair, ...]:
+        """The edges of its graph as pairs of names."""
+        return self.graph.edges
+
     def _parts(self) -> tuple[Any, ...]:
         return self.names, self.mean, self.precision
 
     def __repr__(self) -> str:
-        d, m = len(self.names), self.graph.n_edges
-        return f"GaussianMarkovNetwork({d} variable{'' if d == 1 else 's'}, {m} edge{'' if m == 1 else 's'})"
+        size = f"{several(len(self.names), 'variable')}, {several(self.graph.n_edges, 'edge')}"
+        return f"GaussianMarkovNetwork({size})"
 
     @cached_property
     def _entries(self) -> Entries:

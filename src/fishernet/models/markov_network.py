@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,19 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base.display import Drawn
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.names import check_names, listed, positions
+from fishernet.base.names import Pair, check_names, listed, positions, several
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import Column
+from fishernet.graphs import UndirectedGraph
 from fishernet.infer.evidence import impossible
 from fishernet.infer.factors import MAX_TABLE, planned
 from fishernet.infer.pseudo_gibbs import Scan, draw_rows, native_sampler
 from fishernet.models.conditionals.product import Factor, full_conditionals
 
 
-class MarkovNetwork(Value):
+class MarkovNetwork(Drawn, Value):
     """A Markov network over categorical variables; immutable.
 
     Parameters
@@ -73,6 +76,17 @@ class MarkovNetwork(Value):
     def potentials(self) -> tuple[tuple[tuple[str, ...], npt.NDArray[np.float64]], ...]:
         """The factors: the names of the axes, and the numbers."""
         return tuple((tuple(self.names[v] for v in axes), values) for axes, values in self._factors)
+
+    @property
+    def graph(self) -> UndirectedGraph:
+        """The graph that joins variables of one factor."""
+        pairs = {pair for axes, _ in self._factors for pair in itertools.combinations(sorted(axes), 2)}
+        return UndirectedGraph.from_edges(self.names, [(self.names[a], self.names[b]) for a, b in sorted(pairs)])
+
+    @property
+    def edges(self) -> tuple[Pair, ...]:
+        """The edges of its graph as pairs of names."""
+        return self.graph.edges
 
     def log_potential(self, table: Any) -> npt.NDArray[np.float64]:
         """Return the sum of the logarithms of the factors at each row, (n_rows,) float64 in nats; -inf if impossible.
@@ -157,8 +171,7 @@ class MarkovNetwork(Value):
         return self._factors
 
     def __repr__(self) -> str:
-        n = len(self._factors)
-        return f"MarkovNetwork({len(self.variables)} variables, {n} factor{'' if n == 1 else 's'})"
+        return f"MarkovNetwork({several(len(self.variables), 'variable')}, {several(len(self._factors), 'factor')})"
 
     def _parts(self) -> tuple[Any, ...]:
         return self.variables, self.potentials

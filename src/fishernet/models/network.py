@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base import check
+from fishernet.base.display import MOST_ROWS, Drawn, table_html
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, listed, positions
+from fishernet.base.names import Pair, check_names, listed, positions, several
 from fishernet.base.value import Value
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.numbers import require_finite
@@ -22,7 +24,7 @@ from fishernet.models.conditionals.full_table import FullTable
 MOST_LINES = 60  # of a network in words
 
 
-class Network(Value):
+class Network(Drawn, Value):
     """Variables and their conditionals, one each, in the same order. The graph is what a kind of network makes of them.
 
     SchemaError when they do not fit. `n_rows` is the number of rows it was fitted on, or the sum of their weights.
@@ -45,7 +47,8 @@ class Network(Value):
         names = tuple(variable.name for variable in variables)
         check_names(names)
         if len(conditionals) != len(variables):
-            raise SchemaError(f"{len(variables)} variables need as many conditionals, got {len(conditionals)}")
+            sizes = f"{several(len(variables), 'variable')} and {several(len(conditionals), 'conditional')}"
+            raise SchemaError(f"{sizes}: each variable needs one conditional")
         for position, conditional in enumerate(conditionals):
             if position in conditional.parents or len(set(conditional.parents)) < len(conditional.parents):
                 raise SchemaError(f"{names[position]!r} is a parent of its own, or has a parent twice")
@@ -74,17 +77,63 @@ class Network(Value):
         """The number of free parameters of all conditionals: ``groups (r - 1)`` of one of states."""
         return sum(conditional.n_parameters for conditional in self.conditionals)
 
+    @property
+    def edges(self) -> tuple[Pair, ...]:
+        """The arcs as pairs of names (parent, child), sorted by the child's position, then by the parent's."""
+        return tuple((parent, name) for name in self.names for parent in self.parents(name))
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Return the names of one variable's parents (of a dependency network: its inputs).
+
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        SchemaError
+            When there is no such variable.
+        """
+        return tuple(self.names[parent] for parent in sorted(self.conditional(name).parents))
+
+    def cpt(self, name: str) -> pa.Table:
+        """Return the conditional probability table of one variable with labels.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        pyarrow.Table
+            One row per configuration of the parents and state: a column per parent, one of the variable, and
+            ``probability``. Of a continuous variable its regression: the columns ``term`` and ``value``.
+            ``.to_pandas()`` makes a data frame of it.
+
+        Raises
+        ------
+        SchemaError
+            When there is no such variable.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> net = fn.datasets.load("asia")
+        >>> net.parents("bronc")
+        ('smoke',)
+        >>> net.cpt("bronc").to_pylist()[0]
+        {'smoke': 'yes', 'bronc': 'yes', 'probability': 0.6}
+        """
+        return self.conditional(name).to_frame()
+
     def conditional(self, name: str) -> Conditional:
         """Return the conditional of one variable."""
         return self.conditionals[positions(self.names, [name])[0]]
 
     def __repr__(self) -> str:
-        arcs = sum(len(conditional.parents) for conditional in self.conditionals)
-        fitted = "" if self.n_rows is None else f", fitted on {self.n_rows:,} rows"
-        return (
-            f"{type(self).__name__}({len(self.variables)} variables, {arcs} arc{'' if arcs == 1 else 's'}, "
-            f"{self.n_parameters:,} parameters{fitted})"
-        )
+        size = f"{several(len(self.variables), 'variable')}, {several(len(self.edges), 'arc')}"
+        fitted = "" if self.n_rows is None else f", fitted on {several(self.n_rows, 'row')}"
+        return f"{type(self).__name__}({size}, {several(self.n_parameters, 'parameter')}{fitted})"
 
     def __str__(self) -> str:
         """Return the title and a line for each of the first variables: its name, its number of states, its parents."""
@@ -92,12 +141,22 @@ class Network(Value):
         lines = [repr(self)]
         for variable, conditional in list(zip(self.variables, self.conditionals, strict=True))[:MOST_LINES]:
             parents = ", ".join(self.names[p] for p in conditional.parents)
-            plural = "s"[: variable.cardinality - 1]
-            states = "number" if variable.is_continuous else f"{variable.cardinality} state{plural}"
+            states = "number" if variable.is_continuous else several(variable.cardinality, "state")
             lines.append(f"  {variable.name:<{width}}  {states:>10}" + (f"  <- {parents}" if parents else ""))
         if len(self.names) > MOST_LINES:
-            lines.append(f"  ... and {len(self.names) - MOST_LINES} more variables")
+            lines.append(f"  ... and {several(len(self.names) - MOST_LINES, 'more variable')}")
         return "\n".join(lines)
+
+    def _plain_html(self) -> str:
+        rows = [
+            (
+                variable.name,
+                "number" if variable.is_continuous else several(variable.cardinality, "state"),
+                ", ".join(self.parents(variable.name)),
+            )
+            for variable in self.variables[:MOST_ROWS]
+        ]
+        return table_html(("variable", "states", "parents"), rows, len(self.names))
 
     def _parts(self) -> tuple[Any, ...]:
         return self.variables, self.conditionals

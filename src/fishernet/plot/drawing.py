@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fishernet.base.display import draws
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.io import replacing
+from fishernet.base.names import a
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph
-from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork
-from fishernet.plot.picture import Picture, require_matplotlib
+from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
+from fishernet.plot.picture import Picture, has_matplotlib, require_matplotlib
 from fishernet.plot.shapes import Drawable, Link
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 MOST_NODES = 2000
 
-Graph = Dag | UndirectedGraph | Cpdag | BayesianNetwork | DependencyNetwork | GaussianMarkovNetwork
+Graph = Dag | UndirectedGraph | Cpdag | BayesianNetwork | DependencyNetwork | GaussianMarkovNetwork | MarkovNetwork
 
 
 def drawable(graph: object) -> Drawable:
@@ -48,7 +53,8 @@ def _drawable(graph: Any) -> Drawable:
     if hasattr(graph, "conditionals"):
         return _of_arcs(graph.names, _arcs(conditional.parents for conditional in graph.conditionals))
     raise SchemaError(
-        f"a {type(graph).__name__} has no graph to draw; take a Dag, a Cpdag, an UndirectedGraph, or a network with one"
+        f"{a(type(graph).__name__)} has no graph to draw; take a Dag, a Cpdag, an UndirectedGraph, or a network with "
+        "one"
     )
 
 
@@ -128,7 +134,7 @@ FORMATS: dict[str, dict[str, Any]] = {  # what would differ from run to run is l
     ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
 }
 DOTS = 150  # an inch of a .png
-LOOK: Any = {"svg.hashsalt": "fishernet", "svg.fonttype": "path", "pdf.fonttype": 42}
+LOOK: Any = {"svg.hashsalt": "fishernet", "pdf.fonttype": 42}
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
@@ -180,13 +186,36 @@ def write_graph(
     True
     """
     check_output(path)
+    suffix = Path(path).suffix.lower()
+    with drawn(graph, labels, font_size) as figure, replacing(Path(path)) as file:
+        figure.savefig(file, format=suffix[1:], dpi=DOTS, **FORMATS[suffix])
+
+
+@contextmanager
+def drawn(
+    graph: Graph, labels: bool | None = None, font_size: float = 9.0, *, seams: bool = True, fonts: str = "path"
+) -> Iterator[Figure]:
+    """Yield a figure as large as the drawing, to be saved within the look that it was drawn in."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(LOOK):
+    with rc_context({**LOOK, "svg.fonttype": fonts}):
         picture = Picture(drawable(graph), labels=labels, font_size=font_size)
         figure = Figure(figsize=picture.inches)
-        picture.draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
-        suffix = Path(path).suffix.lower()
-        with replacing(Path(path)) as file:
-            figure.savefig(file, format=suffix[1:], dpi=DOTS, **FORMATS[suffix])
+        picture.draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)), seams=seams)
+        yield figure
+
+
+@draws
+def svg(graph: Graph) -> str | None:
+    """Return the drawing of a graph as an SVG element, which a notebook shows; None where matplotlib is missing.
+
+    Names are text, not the outlines of their letters, which keeps it small.
+    """
+    if not has_matplotlib():
+        return None
+    file = io.StringIO()
+    with drawn(graph, seams=False, fonts="none") as figure:
+        figure.savefig(file, format="svg", **FORMATS[".svg"])
+    text = file.getvalue()
+    return text[text.index("<svg") :]  # what stands before it has no place inside HTML

@@ -117,9 +117,14 @@ INK, EDGE, NODE, BOX = "#222222", "#7F7F7F", "#0072B2", "#E6F0F7"
 FONT = "DejaVu Sans"  # comes with matplotlib, so it is the same everywhere
 
 
+def has_matplotlib() -> bool:
+    """Whether matplotlib can be imported."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
 def require_matplotlib() -> None:
     """Raise FishernetError when matplotlib is not there."""
-    if importlib.util.find_spec("matplotlib") is None:
+    if not has_matplotlib():
         raise FishernetError('drawing needs matplotlib; pip install "fishernet[plot]" installs it')
 
 
@@ -172,8 +177,8 @@ class Picture:
         width, height = np.maximum(size * scale, LEAST_INCHES).tolist()
         return width, height
 
-    def draw(self, ax: Axes) -> None:
-        """Draw it on axes, as large as these are but no larger than it was made."""
+    def draw(self, ax: Axes, *, seams: bool = True) -> None:
+        """Draw it on axes, as large as these are but no larger than it was made; names on edges with a white seam."""
         from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
 
         scale = self._fitted(ax)
@@ -198,7 +203,7 @@ class Picture:
                 zorder=3,
             )
             ax.add_collection(round_ones, autolim=False)
-        self._write(ax, scale)
+        self._write(ax, scale, seams and not self._boxed)
 
     def _boxes(self, width: float) -> PolyCollection:
         from matplotlib.collections import PolyCollection
@@ -209,11 +214,11 @@ class Picture:
             list(sides), facecolors=BOX, edgecolors=NODE, linewidths=width, joinstyle="round", zorder=3
         )
 
-    def _write(self, ax: Axes, scale: float) -> None:
-        """Write the names, with a white seam where they may lie on edges."""
+    def _write(self, ax: Axes, scale: float, seams: bool) -> None:
+        """Write the names."""
         from matplotlib.patheffects import withStroke
 
-        seam = [] if self._boxed else [withStroke(linewidth=2.5 * scale, foreground="white")]
+        seam = [withStroke(linewidth=2.5 * scale, foreground="white")] if seams else []
         for text, (x, y) in zip(self._texts, self._centres.tolist(), strict=False):
             ax.text(
                 x,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, listed, positions
+from fishernet.base.vocabulary import ScoreName, refuse_options, word
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.gaussian import Fractional
@@ -37,7 +39,7 @@ def named_score(score: str | Score, **options: Any) -> Score:
     Parameters
     ----------
     score : str or Score
-        One of `SCORES` or `SCORES_OF_NUMBERS`, in lower case; "bdeu:10" is "bdeu" with ``ess=10``, "bdq:0.5" is "bdq"
+        One of `SCORES` or `SCORES_OF_NUMBERS`; "bdeu:10" is "bdeu" with ``ess=10``, "bdq:0.5" is "bdq"
         with ``alpha=0.5``.
     **options
         The score's own hyperparameters.
@@ -57,16 +59,13 @@ def named_score(score: str | Score, **options: Any) -> Score:
                 parameter="score",
             )
         return score
-    score, colon, number = score.partition(":")
+    name, colon, number = score.partition(":")
     known = SCORES | SCORES_OF_NUMBERS
-    if score not in known:
-        raise FishernetError(f"unknown score {score!r}; there are {listed(known, most=20)}", parameter="score")
+    name = word(name, "score", known)
     if colon:
-        options |= _carried(score, number)
-    try:
-        return known[score](**options)
-    except TypeError as error:
-        raise FishernetError(f"score {score!r} does not take these options: {error}") from None
+        options |= _carried(name, number)
+    refuse_options(options, inspect.signature(known[name]).parameters, f"the score {name!r}")
+    return known[name](**options)
 
 
 def _carried(score: str, number: str) -> dict[str, float]:
@@ -79,7 +78,7 @@ def _carried(score: str, number: str) -> dict[str, float]:
         raise FishernetError(f"score {score!r} takes a number after the colon, got {number!r}") from None
 
 
-def score(dag: Dag | UndirectedGraph, table: Any, score: str | Score = "bic", **options: Any) -> float:
+def score(dag: Dag | UndirectedGraph, table: Any, score: ScoreName | Score = "bic", **options: Any) -> float:
     """Return how good a structure is for some data: the sum of its local scores, in nats, higher is better.
 
     Parameters
@@ -114,7 +113,9 @@ def score(dag: Dag | UndirectedGraph, table: Any, score: str | Score = "bic", **
     return total_score(table, dag, named_score(score, **options))
 
 
-def local_score(table: Any, child: str, parents: Iterable[str], score: str | Score = "bic", **options: Any) -> float:
+def local_score(
+    table: Any, child: str, parents: Iterable[str], score: ScoreName | Score = "bic", **options: Any
+) -> float:
     """Return the score of one family, in nats, higher is better.
 
     Parameters

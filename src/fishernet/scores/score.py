@@ -18,12 +18,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Brief
 from fishernet.data import Source, Statistic, categorical_source
 from fishernet.data.statistics import occurring
 
 
-@dataclass(frozen=True, eq=False)
-class Families:
+@dataclass(frozen=True, eq=False, repr=False)
+class Families(Brief):
     """A list of families.
 
     Attributes

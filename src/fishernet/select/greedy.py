@@ -17,6 +17,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
@@ -36,7 +37,7 @@ def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
     positions = array.astype(np.int64)
     outside = (positions < 0) | (positions >= n_rows)
     if outside.any():
-        raise FishernetError(f"row {positions[outside][0]} is not in the table, which has {n_rows:,} rows")
+        raise FishernetError(f"row {positions[outside][0]} is not in the table, which has {several(n_rows, 'row')}")
     values, counts = np.unique(positions, return_counts=True)
     if (counts > 1).any():
         raise FishernetError(f"row {values[counts > 1][0]} comes more than once; a row can be chosen only once")
@@ -263,8 +264,8 @@ def greedy_mmd(
         How many random subsets that is the best of.
     seed : None, int or numpy.random.Generator
         For the random subsets.
-    progress : callable, optional
-        ``progress(what, done, total)``, in positions visited.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in positions visited.
 
     Returns
     -------
@@ -382,7 +383,7 @@ def _search(
     if start is not None:
         rows = checked_rows(start, table.n_rows)
         if len(rows) != k:
-            raise FishernetError(f"the start must have k = {k} rows, got {len(rows)}")
+            raise FishernetError(f"the start must have k = {several(k, 'row')}, got {len(rows)}")
         swaps.set_start(rows)
     else:
         n_starts = check.integer(n_starts, "n_starts", least=1, most=2**31 - 1)

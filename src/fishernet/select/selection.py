@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base import check
+from fishernet.base.display import Framed, brief
+from fishernet.base.names import several
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
 from fishernet.data.matching import as_data
@@ -20,8 +22,8 @@ from fishernet.kernels import Kernel
 BLOCK = 1024  # rows whose nearest chosen row is found at once
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Selection:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Selection(Framed):
     """Rows chosen to stand for a table.
 
     Examples
@@ -55,6 +57,11 @@ class Selection:
     def __post_init__(self) -> None:
         for array in (self.indices, self.trace):
             array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.indices):,} of {several(self.table.n_rows, 'row')}: {brief(self.indices)}"
+        found = "" if self.criterion == "random" else f", distance {self.distance:.6g}, {several(self.sweeps, 'sweep')}"
+        return f"Selection({rows}; {self.criterion}{found})"
 
     def nearest(self) -> npt.NDArray[np.int64]:
         """Return, for each row of the table, the place in `indices` of the chosen row nearest to it, (n_rows,) int64.

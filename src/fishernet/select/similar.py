@@ -10,7 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.display import Framed, brief
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import several
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.kernels import FisherKernel
@@ -19,8 +21,8 @@ from fishernet.select.selection import chosen_frame
 BLOCK = 4096
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Similar:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Similar(Framed):
     """The rows most like a given one, the most like first."""
 
     indices: npt.NDArray[np.int64]
@@ -33,6 +35,9 @@ class Similar:
     """The names of the network's variables."""
     table: Table = field(repr=False)
     """The table looked through."""
+
+    def __repr__(self) -> str:
+        return f"Similar({several(len(self.indices), 'row')}: {brief(self.indices)}, cosines {brief(self.cosines)})"
 
     def to_frame(self) -> pa.Table:
         """Return the rows as a pyarrow Table: their positions and cosines, then the columns of the table."""
@@ -104,11 +109,11 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
 def _given_row(table: Table, row: Any) -> Table:
     if hasattr(row, "n_rows"):
         if row.n_rows != 1:
-            raise FishernetError(f"the given row must be a table of one row, got {row.n_rows} rows")
+            raise FishernetError(f"the given row must be a table of one row, got {several(row.n_rows, 'row')}")
         given: Table = row
         return given
     if isinstance(row, bool) or not isinstance(row, int | np.integer):
         raise FishernetError(f"row must be a position in the table or a table of one row, got {row!r}")
     if not -table.n_rows <= row < table.n_rows:
-        raise FishernetError(f"row {row} is not in the table, which has {table.n_rows:,} rows")
+        raise FishernetError(f"row {row} is not in the table, which has {several(table.n_rows, 'row')}")
     return table[[int(row)]]

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
-from fishernet.base.names import listed
+from fishernet.base.vocabulary import word
 from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
 from fishernet.data.variable import code_dtype
@@ -34,7 +34,7 @@ from fishernet.sklearn.columns import (
 )
 
 STRUCTURES: dict[str, Callable[[Any, str, int], Dag]] = {
-    "nb": lambda source, target, k: naive_bayes(source, target),  # noqa: ARG005
+    "naive-bayes": lambda source, target, k: naive_bayes(source, target),  # noqa: ARG005
     "tan": lambda source, target, k: tan(source, target),  # noqa: ARG005
     "kdb": kdb,
 }
@@ -49,7 +49,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     Parameters
     ----------
-    structure : {"nb", "tan", "kdb"} or the name of a search
+    structure : {"naive-bayes", "tan", "kdb"} or the name of a search
         Naive Bayes, tree-augmented naive Bayes, a k-dependence classifier (`fishernet.learn.kdb`), or a general network
         found by that search of `fishernet.learn.dag`, as "hill-climb" or "exact".
     k : int
@@ -57,7 +57,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     structure_score : str or Score
         What a search maximizes.
     smoothing : float, "snml" or "zeros"
-        What is added to counts; see `fishernet.learn.fit`. With 0 rows may become impossible, which raises.
+        What is added to counts; see `fishernet.learn.parameters`. With 0 rows may become impossible, which raises.
     bins : int, mapping from column to int or cut points, or None
         Numeric columns are cut into at most this many bins, and columns with no more distinct numbers keep them as
         states; None takes all numbers for states. The columns of an array are called x0, x1, ...
@@ -133,9 +133,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         TypeError
             When X is sparse, or a cell is no label.
         """
-        known = [*STRUCTURES, *SEARCHES]
-        if self.structure not in known:
-            raise FishernetError(f"unknown structure {self.structure!r}; there are {listed(known)}")
+        self._structure()
         columns, classes = training_columns(self, X, y)
         unit, weights = 1.0, None
         if sample_weight is not None:
@@ -205,10 +203,16 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         codes = codes.astype(code_dtype(target.cardinality))
         return Table.adopt([*features.variables, target], [*features.codes, codes], weights=features.weights)
 
+    def _structure(self) -> str:
+        """Return the name of the structure as it is spelled here."""
+        found: str = word(self.structure, "structure", [*STRUCTURES, *SEARCHES])
+        return found
+
     def _learned(self, source: Any) -> Dag:
-        if self.structure in STRUCTURES:
-            return STRUCTURES[self.structure](source, self.target_name_, self.k)
-        return dag(source, search=self.structure, score=self.structure_score)
+        structure = self._structure()
+        if structure in STRUCTURES:
+            return STRUCTURES[structure](source, self.target_name_, self.k)
+        return dag(source, search=structure, score=self.structure_score)
 
 
 def _free_name(wanted: Any, taken: Any) -> str:

@@ -16,7 +16,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.vocabulary import word
 from fishernet.kernels import FisherKernel, Normalized
+from fishernet.kernels.fisher import METRICS
 from fishernet.kernels.kernel import is_kernel
 from fishernet.learn import hidden_markov_model, markov_chain
 
@@ -120,10 +122,11 @@ class Scored(OfStrings, ABC):
         """Learn the model of some strings, and the matrix between the scores; y is ignored."""
         strings = listed_strings(X)
         self.model_ = self._found(strings)
+        metric = word(self.metric, "metric", METRICS, error=SchemaError)
         self.kernel_ = FisherKernel(
             self.model_,
-            metric=self.metric,
-            reference=strings if self.metric == "empirical" else None,
+            metric=metric,
+            reference=strings if metric == "empirical" else None,
             length=self.length,
             seed=getattr(self, "random_state", None),
         )

@@ -212,7 +212,7 @@ def test_numpy_arrays_of_every_kind() -> None:
         ({"x": 3}, "column 'x' must be a list or an array of labels, not int"),
         ({"x": {"a": 1}}, "not dict"),
         ({"x": np.zeros((2, 2))}, r"column 'x' must have one axis, got shape \(2, 2\)"),
-        ({"x": [1, 2], "y": [1]}, "column 'y' has 1 rows, and column 'x' has 2"),
+        ({"x": [1, 2], "y": [1]}, "column 'y' has 1 row, and column 'x' has 2"),
         ({"x": [datetime.time(12)]}, r"column 'x' is of type time64\[us\]; labels are text"),
         (
             {"x": ["a", datetime.date(2020, 1, 1)]},

@@ -84,7 +84,7 @@ def test_strings_of_different_lengths_are_refused() -> None:
     k = HmmKernel(random_hmm(0, 2, 2, alphabet="ab"))
     with pytest.raises(SchemaError, match="string 1 has 3 symbols, others have 2; PairHmmKernel"):
         k(["ab", "aba"])
-    with pytest.raises(SchemaError, match="string 0 has 1 symbols, others have 2"):
+    with pytest.raises(SchemaError, match="string 0 has 1 symbol, others have 2"):
         k(["ab"], ["a"])
 
 

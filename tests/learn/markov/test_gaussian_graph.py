@@ -96,7 +96,7 @@ def chain_with_a_triangle(n: int, seed: int) -> tuple[Any, fn.UndirectedGraph]:
 
 
 @pytest.mark.parametrize("rule", ["and", "or", "hc"])
-def test_the_graph_of_the_distribution_is_found_in_the_end(rule: str) -> None:
+def test_the_graph_of_the_distribution_is_found_in_the_end(rule: Any) -> None:
     """Leppä-aho et al. (2017): the score is consistent."""
     distances = []
     for n in (100, 1_000, 10_000, 100_000):

@@ -181,5 +181,5 @@ def test_a_large_graph_without_a_maximum_comes_to_an_end() -> None:
 
 
 def test_only_an_undirected_graph_will_do() -> None:
-    with pytest.raises(fn.SchemaError, match="gaussian_network needs a UndirectedGraph, not Dag; .*moral"):
+    with pytest.raises(fn.SchemaError, match="gaussian_network needs an UndirectedGraph, not Dag; .*moral"):
         fn.learn.gaussian_network(data(9), fn.Dag.from_edges(NAMES, []))  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ def test_at_least_95_percent_of_the_published_figures_are_ours() -> None:
     for k, X in enumerate(data_sets()):
         if k not in PUBLISHED:
             continue
-        ours = [precision_and_recall(fn.learn.gaussian_graph(X, rule=rule, prior=False)) for rule in RULES]
+        ours = [precision_and_recall(fn.learn.gaussian_graph(X, rule=rule, prior=False)) for rule in RULES]  # type: ignore[arg-type]
         published = np.reshape(PUBLISHED[k], (3, 2))
         agree.extend(np.abs(np.array(ours) - published).max(axis=1) < 1e-6)
     assert len(agree) == 3 * len(PUBLISHED)

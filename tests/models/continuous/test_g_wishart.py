@@ -130,7 +130,7 @@ def test_without_edges_entries_are_independent_gammas() -> None:
 def test_seeds_repeat_draws_and_other_graphs_are_refused() -> None:
     one, same, other = (fn.models.g_wishart(GRAPHS["ring"], n=3, seed=seed) for seed in (9, 9, 10))
     assert one.tobytes() == same.tobytes() != other.tobytes()
-    with pytest.raises(fn.SchemaError, match="g_wishart needs a UndirectedGraph, not Dag"):
+    with pytest.raises(fn.SchemaError, match="g_wishart needs an UndirectedGraph, not Dag"):
         fn.models.g_wishart(fn.Dag.from_edges(["a"], []))  # type: ignore[arg-type]
 
 

@@ -57,7 +57,7 @@ def test_as_a_markov_network_it_is_the_same_and_lies_in_the_moral_graph(net: fn.
         ({"dag": fn.Dag.from_edges([], [])}, "needs a variable"),
         ({"intercepts": [0, 0]}, r"the intercepts must have shape \(3,\)"),
         ({"coefficients": [[2], [], [0.5]]}, r"the coefficients of 'c' must have shape \(2,\), got \(1,\)"),
-        ({"coefficients": [[2, 1], []]}, "3 variables need 3 arrays of coefficients, got 2"),
+        ({"coefficients": [[2, 1], []]}, "3 arrays of coefficients are needed, one per variable, got 2"),
         ({"coefficients": [[2, np.inf], [], [0.5]]}, "the coefficients of 'c' must be finite"),
         ({"sds": [1, 0, 1]}, "the standard deviation of 'a' must be positive, got 0"),
         ({"sds": [1, 1, -2]}, "the standard deviation of 'b' must be positive, got -2"),

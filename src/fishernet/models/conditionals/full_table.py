@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.fields import Fields, shown
+from fishernet.base.names import several
 from fishernet.data import Statistic, Variable
 from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import (
@@ -195,7 +196,7 @@ class MergedTable(Grouped):
         shape = [variable.cardinality for variable in variables[:-1]]
         groups = fields.items("group_of")
         if len(groups) != math.prod(shape):
-            what = f"{len(groups)} groups for {math.prod(shape)} configurations of the parents"
+            what = f"{several(len(groups), 'group')} for {math.prod(shape)} configurations of the parents"
             raise fields.wrong(what, "group_of")
         for configuration, group in enumerate(groups):
             if type(group) is not int or not 0 <= group < len(probabilities):
@@ -207,7 +208,7 @@ class MergedTable(Grouped):
         return self.group_of, self.probabilities
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}; {self.n_groups} groups)"
+        return f"{super().__repr__()[:-1]}; {several(self.n_groups, 'group')})"
 
 
 def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:

@@ -8,11 +8,12 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.data import Column, Statistic, Table
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.gaussian import Numbers, log_normal
@@ -173,6 +174,11 @@ class LinearGaussian(Conditional):
         """Return the intercept, the coefficients and the standard deviation."""
         return self.intercept, self.coefficients, self.sd
 
+    def to_frame(self) -> pa.Table:
+        """Return the intercept, the coefficient of every parent and the standard deviation, one row each."""
+        terms = ["(intercept)", *(variable.name for variable in self.variables[:-1]), "(sd)"]
+        return pa.table({"term": terms, "value": [self.intercept, *self.coefficients.tolist(), self.sd]})
+
     def to_fields(self) -> dict[str, object]:
         """Return intercept, coefficients and standard deviation."""
         return {"intercept": self.intercept, "coefficients": self.coefficients.tolist(), "sd": self.sd}
@@ -260,10 +266,10 @@ def _require_freedom(R: Numbers, names: Sequence[str], n: int) -> None:
         before = names[:k]
         if k < len(names) - 1:
             raise SchemaError(
-                f"the parents of {names[-1]!r} are collinear in {n} rows: {name!r} is a linear "
+                f"the parents of {names[-1]!r} are collinear in {several(n, 'row')}: {name!r} is a linear "
                 f"combination of {listed(before)}; leave one of them out, or take more rows"
             )
         raise SchemaError(
-            f"the standard deviation of {name!r} would be 0: in {n} rows it is a linear combination of its "
+            f"the standard deviation of {name!r} would be 0: in {several(n, 'row')} it is a linear combination of its "
             f"parents, {listed(before)}; leave one of them out, or take more rows"
         )

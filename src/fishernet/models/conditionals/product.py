@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.fields import Fields
+from fishernet.base.names import several
 from fishernet.data import Table, Variable
 from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import CoreForm, Grouped, Probabilities, check_cells, shown_states
@@ -192,7 +193,7 @@ class ProductConditional(Grouped):
         )
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()}, a product of {len(self.factors)} factors"
+        return f"{super().__repr__()}, a product of {several(len(self.factors), 'factor')}"
 
 
 def _scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, shown
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.data import Variable
 from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import (
@@ -26,8 +27,8 @@ from fishernet.models.conditionals.base import (
 MOST_MAPPED = 2**24  # configurations of the parents that are enumerated
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+@dataclass(frozen=True, slots=True, repr=False)
+class Split(Brief):
     """An inner node of a tree: a variable, and where each of its states leads.
 
     Attributes
@@ -173,7 +174,7 @@ class TreeConditional(Grouped):
         return self.tree, self.probabilities
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()}, {self.n_groups} group{'' if self.n_groups == 1 else 's'}"
+        return f"{super().__repr__()}, {several(self.n_groups, 'group')}"
 
 
 def _condition(variable: Variable, states: tuple[int, ...]) -> str:
@@ -185,7 +186,9 @@ def _leaves(node: Split | int, cardinalities: Mapping[int, int], name: str) -> l
     if isinstance(node, int):
         return [node]
     if cardinalities.get(node.variable) != len(node.branches):
-        raise SchemaError(f"the tree of {name!r} asks position {node.variable} for {len(node.branches)} states")
+        raise SchemaError(
+            f"the tree of {name!r} asks position {node.variable} for {several(len(node.branches), 'state')}"
+        )
     if sorted(set(node.branches)) != list(range(len(node.children))):
         raise SchemaError(f"a split of the tree of {name!r} leads to branches {node.branches}, of {len(node.children)}")
     return [leaf for child in node.children for leaf in _leaves(child, cardinalities, name)]
@@ -222,7 +225,9 @@ def read_tree(fields: Fields, of: Mapping[str, tuple[int, Variable]]) -> Split |
             position, variable = of[name]
             to = node.items("to")
             if len(to) != variable.cardinality:
-                raise node.wrong(f"{len(to)} nodes for the {variable.cardinality} states of {name!r}", "to")
+                raise node.wrong(
+                    f"{several(len(to), 'node')} for the {several(variable.cardinality, 'state')} of {name!r}", "to"
+                )
             for state, below in enumerate(to):
                 if type(below) is not int or not number < below < len(nodes) or below not in read:
                     raise node.wrong(

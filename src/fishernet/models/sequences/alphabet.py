@@ -9,7 +9,9 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Brief, brief
 from fishernet.base.errors import SchemaError, UnknownStateError
+from fishernet.base.names import several
 from fishernet.base.value import Value
 
 Symbol = Hashable
@@ -18,8 +20,8 @@ MOST_SHOWN = 30  # symbols of an alphabet in a message
 TABLE_POINTS = 256  # characters whose codes are looked up; alphabets of others are searched
 
 
-@dataclass(frozen=True, eq=False)
-class Strings:
+@dataclass(frozen=True, eq=False, repr=False)
+class Strings(Brief):
     """Strings as codes, one after the other."""
 
     codes: npt.NDArray[np.int32]
@@ -117,7 +119,7 @@ class Alphabet(Value):
         return {"unknown": self.unknown}
 
     def __repr__(self) -> str:
-        return f"Alphabet({list(self.symbols)!r})"
+        return f"Alphabet({brief(list(self.symbols))})"
 
     def encode(self, strings: Iterable[Sequence[Symbol]]) -> Strings:
         """Return strings as codes; each string is a str or a sequence of symbols, and may be empty.
@@ -208,7 +210,7 @@ def alphabet_of_columns(symbols: Iterable[Hashable] | Alphabet | None, n_columns
     """Return the alphabet of so many columns of an emission: 0, 1, ... by default."""
     alphabet = Alphabet.of(range(n_columns) if symbols is None else symbols)
     if len(alphabet) != n_columns:
-        raise SchemaError(f"the alphabet has {len(alphabet)} symbols, and emission columns for {n_columns}")
+        raise SchemaError(f"the alphabet has {several(len(alphabet), 'symbol')}, and emission columns for {n_columns}")
     return alphabet
 
 

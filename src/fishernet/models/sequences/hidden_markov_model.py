@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base.names import several
 from fishernet.base.random import Seed, generator
 from fishernet.base.value import Value
+from fishernet.base.vocabulary import word
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
 from fishernet.models.sequences.hmm_counts import (
     ExpectedCounts,
@@ -248,10 +250,8 @@ class HiddenMarkovModel(Value):
         ZeroProbabilityError
             When a string is impossible.
         """
-        if method == "posterior":
+        if word(method, "method", ("viterbi", "posterior"), error=SchemaError) == "posterior":
             return [share.argmax(axis=1).astype(np.int32) for share in self.posterior(strings)]
-        if method != "viterbi":
-            raise SchemaError(f"unknown method {method!r}; there are 'viterbi' and 'posterior'")
         encoded = self.alphabet.encode(strings)
         states = best_states(self.parameters, encoded)
         return [states[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
@@ -350,7 +350,8 @@ class HiddenMarkovModel(Value):
     def __repr__(self) -> str:
         extras = [word for word, there in (("final", self.final), ("empty", self.empty)) if there is not None]
         more = "".join(f", {word}" for word in extras)
-        return f"HiddenMarkovModel({self.n_states} states, {len(self.alphabet)} symbols{more})"
+        size = f"{several(self.n_states, 'state')}, {several(len(self.alphabet), 'symbol')}"
+        return f"HiddenMarkovModel({size}{more})"
 
 
 def _normalized(rows: npt.ArrayLike) -> Numbers:

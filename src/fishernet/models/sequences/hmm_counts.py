@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.models.sequences.alphabet import Numbers, Strings
 
@@ -51,8 +52,8 @@ class Parameters:
         return 0.0 if self.final is None else max(0.0, 1.0 - float(self.initial.sum()))
 
 
-@dataclass(frozen=True, eq=False)
-class ExpectedCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpectedCounts(Brief):
     """Expected uses of the parameters, given each string.
 
     Attributes

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
@@ -233,7 +234,7 @@ class MarkovChain(Value):
         return {"end": self.end, "start": self.start}
 
     def __repr__(self) -> str:
-        return f"MarkovChain(order {self.order}, {len(self.alphabet)} symbols{', end' if self.end else ''})"
+        return f"MarkovChain(order {self.order}, {several(len(self.alphabet), 'symbol')}{', end' if self.end else ''})"
 
     @property
     def _rows(self) -> Numbers:
@@ -260,7 +261,9 @@ class MarkovChain(Value):
             raise FishernetError("a chain without an end symbol draws strings of a given length; say length=")
         lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (n,))
         if (lengths < self.order).any():
-            raise FishernetError(f"strings begin with a context of {self.order} symbols; got length {lengths.min()}")
+            raise FishernetError(
+                f"strings begin with a context of {several(self.order, 'symbol')}; got length {lengths.min()}"
+            )
         return lengths
 
     def _refuse_length(self, length: object) -> None:
@@ -287,7 +290,7 @@ def table_shape(n_symbols: int, order: int, end: bool) -> tuple[int, ...]:
         raise SchemaError(f"the order must be an integer from 0, got {order!r}")
     cells = n_symbols ** int(order) * (n_symbols + end)
     if cells > MOST_CELLS:
-        what = f"the table of a chain of order {order} over {n_symbols} symbols"
+        what = f"the table of a chain of order {order} over {several(n_symbols, 'symbol')}"
         raise StateSpaceError(what, cells=cells, limit=MOST_CELLS, remedy="take a lower order")
     return (n_symbols,) * int(order) + (n_symbols + end,)
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, Strings, checked_numbers, checked_rows
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
@@ -78,7 +79,7 @@ class Alignment:
         if not self.rows:
             raise SchemaError("an alignment needs a row")
         if len(self.names) != len(self.rows):
-            raise SchemaError(f"{len(self.names)} names for {len(self.rows)} rows")
+            raise SchemaError(f"{several(len(self.names), 'name')} for {several(len(self.rows), 'row')}")
         marks = [(f"the line of marks {tag!r}", text) for tag, text in self.columns.items()]
         marks += [
             (f"the line of marks {tag!r} of {n!r}", text) for tag, of in self.residues.items() for n, text in of.items()
@@ -86,8 +87,8 @@ class Alignment:
         for what, text in [*((f"the row {n!r}", r) for n, r in zip(self.names, self.rows, strict=True)), *marks]:
             if len(text) != self.width:
                 raise SchemaError(
-                    f"{what} has {len(text)} columns and the first row has {self.width}; a row may be cut off, or a "
-                    "name may stand there twice"
+                    f"{what} has {several(len(text), 'column')}, the first row {self.width}; a row may be cut off, "
+                    "or a name may stand there twice"
                 )
 
     @property
@@ -104,7 +105,7 @@ class Alignment:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"Alignment({len(self)} rows, {self.width} columns)"
+        return f"Alignment({several(len(self), 'row')}, {several(self.width, 'column')})"
 
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
@@ -69,8 +71,8 @@ def _whole(
     return whole
 
 
-@dataclass(frozen=True, eq=False)
-class TreeCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeCounts(Brief):
     """Expected numbers of events, given strings; they add over parts of the data."""
 
     root: Numbers
@@ -294,7 +296,7 @@ class HiddenTree(Value):
         shape = self.shape
         return (
             f"HiddenTree({shape.n_leaves} leaves, {shape.n_nodes} inner nodes, {self.n_states} states, "
-            f"{len(self.alphabet)} symbols)"
+            f"{several(len(self.alphabet), 'symbol')})"
         )
 
     def encode(self, strings: Strings) -> Codes:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed
 from fishernet.models.sequences.alphabet import Alphabet, Numbers
@@ -18,8 +19,8 @@ from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.shape import TreeShape
 
 
-@dataclass(frozen=True)
-class NamedTree:
+@dataclass(frozen=True, repr=False)
+class NamedTree(Brief):
     """A rooted tree: its nodes depth first, the children of a node in their order; node 0 is the root.
 
     Attributes

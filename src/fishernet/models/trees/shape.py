@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.base.value import Value
 
 Nested = Any  # a list of nested lists and of integers
@@ -140,7 +141,9 @@ def _leaf(item: object) -> int:
 def _check_leaves(leaves: list[int]) -> None:
     count = np.bincount(leaves, minlength=0) if max(leaves) <= 2 * len(leaves) else np.zeros(0, np.int64)
     if len(count) == 0:
-        raise SchemaError(f"the leaf {max(leaves)} is too far off: the tree has {len(leaves)} leaves, from 0 on")
+        raise SchemaError(
+            f"the leaf {max(leaves)} is too far off: the tree has {several(len(leaves), 'leaf', 'leaves')}, from 0 on"
+        )
     if (count > 1).any():
         raise SchemaError(f"the leaf {int(np.argmax(count > 1))} is in the tree twice")
     if (count == 0).any():

@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
 from typing import Any
 
 from fishernet.graphs.cpdag import Cpdag
 from fishernet.graphs.dag import Dag
-from fishernet.graphs.edges import require_kind, wrong_kind
+from fishernet.graphs.edges import graph_itself, require_kind, wrong_kind
 from fishernet.graphs.undirected import UndirectedGraph
 
 
-def to_networkx(graph: Dag | Cpdag | UndirectedGraph) -> Any:
-    """Return a graph as one of networkx, its nodes the names in variable order.
+def to_networkx(graph: Dag | Cpdag | UndirectedGraph | Any) -> Any:
+    """Return a graph, or that of a network, as one of networkx, its nodes the names in variable order.
 
     Parameters
     ----------
-    graph : Dag, Cpdag or UndirectedGraph
+    graph : Dag, Cpdag, UndirectedGraph, or a network
 
     Returns
     -------
     networkx.DiGraph or networkx.Graph
-        A ``DiGraph`` of a Dag, a ``Graph`` of an UndirectedGraph. networkx has no graph with both kinds of edges: a
-        Cpdag becomes a ``DiGraph`` in which every edge has the attribute ``directed``, and an undirected one is two
-        opposite edges with ``directed=False``.
+        A ``DiGraph`` of a Dag, a Bayesian or a dependency network, a ``Graph`` of an UndirectedGraph or a Markov
+        network. networkx has no graph with both kinds of edges: a Cpdag becomes a ``DiGraph`` in which every edge has
+        the attribute ``directed``, and an undirected one is two opposite edges with ``directed=False``. Nodes of a
+        network have their ``states``; edges of a Gaussian Markov network their ``partial_correlation``.
 
     Raises
     ------
     ImportError
         When networkx is not installed.
     SchemaError
-        When it is another kind of graph.
+        When there is no graph.
+
+    See Also
+    --------
+    Dag.from_networkx, UndirectedGraph.from_networkx : the way back.
 
     Examples
     --------
@@ -41,6 +45,8 @@ def to_networkx(graph: Dag | Cpdag | UndirectedGraph) -> Any:
     NodeView(('a', 'b', 'c'))
     >>> fn.graphs.to_networkx(fn.graphs.cpdag(dag)).edges(data="directed")
     OutEdgeDataView([('a', 'c', False), ('c', 'a', False)])
+    >>> fn.graphs.to_networkx(fn.datasets.load("asia")).nodes["smoke"]
+    {'states': ('yes', 'no')}
     """
     kind, edges = _kind_and_edges(graph)
     try:
@@ -49,31 +55,28 @@ def to_networkx(graph: Dag | Cpdag | UndirectedGraph) -> Any:
         raise ImportError("to_networkx needs networkx; install it with: pip install networkx") from error
     result = getattr(networkx, kind)()
     result.add_nodes_from(graph.names)
+    for variable in getattr(graph, "variables", ()):
+        if variable.states:
+            result.nodes[variable.name]["states"] = variable.states
     result.add_edges_from(edges)
     return result
 
 
-@singledispatch
-def _kind_and_edges(graph: object) -> tuple[str, Sequence[tuple[Any, ...]]]:
+def _kind_and_edges(graph: Any) -> tuple[str, Sequence[tuple[Any, ...]]]:
     """Return the name of the class in networkx, and the edges with their attributes."""
-    raise wrong_kind("to_networkx", graph, Dag, Cpdag, UndirectedGraph)
-
-
-@_kind_and_edges.register
-def _(graph: Dag) -> tuple[str, Sequence[tuple[Any, ...]]]:
-    return "DiGraph", graph.edges
-
-
-@_kind_and_edges.register
-def _(graph: UndirectedGraph) -> tuple[str, Sequence[tuple[Any, ...]]]:
-    return "Graph", graph.edges
-
-
-@_kind_and_edges.register
-def _(graph: Cpdag) -> tuple[str, Sequence[tuple[Any, ...]]]:
-    both_ways = [pair for a, b in graph.undirected for pair in ((a, b), (b, a))]
-    directed = [(*pair, {"directed": True}) for pair in graph.directed]
-    return "DiGraph", [*directed, *((*pair, {"directed": False}) for pair in both_ways)]
+    shape = graph_itself(graph)
+    if hasattr(shape, "undirected"):
+        both_ways = [pair for a, b in shape.undirected for pair in ((a, b), (b, a))]
+        directed = [(*pair, {"directed": True}) for pair in shape.directed]
+        return "DiGraph", [*directed, *((*pair, {"directed": False}) for pair in both_ways)]
+    if hasattr(shape, "adjacency"):
+        if not hasattr(graph, "partial_correlations"):
+            return "Graph", shape.edges
+        where, r = {name: at for at, name in enumerate(shape.names)}, graph.partial_correlations
+        return "Graph", [(a, b, {"partial_correlation": float(r[where[a], where[b]])}) for a, b in shape.edges]
+    if hasattr(shape, "edges") and hasattr(shape, "parents"):  # of a graph, or of a dependency network
+        return "DiGraph", shape.edges
+    raise wrong_kind("to_networkx", graph, Dag, Cpdag, UndirectedGraph, hint="or a network")
 
 
 def moral(dag: Dag) -> UndirectedGraph:

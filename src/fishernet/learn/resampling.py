@@ -18,9 +18,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base import check
+from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
@@ -70,8 +73,8 @@ MOST_DRAWN = 10  # times as many rows as are stored: up to here drawing them bea
 MAJORITY = 0.5
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class EdgeStrengths:
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class EdgeStrengths(Framed):
     """In what share of the networks learned from samples of the rows each edge is, and which way it points.
 
     Examples
@@ -103,6 +106,13 @@ class EdgeStrengths:
     def __post_init__(self) -> None:
         for array in (self.strength, self.direction):
             array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        strong, edges = int((np.triu(self.strength) >= self.threshold).sum()), int((np.triu(self.strength) > 0).sum())
+        size = (
+            f"{several(len(self.names), 'variable')}, {several(edges, 'edge')} in any of {several(self.n, 'network')}"
+        )
+        return f"EdgeStrengths({size}, {strong:,} of them significant: strength {self.threshold:.3g} or more)"
 
     @property
     def threshold(self) -> float:
@@ -188,8 +198,8 @@ def edge_strengths(
     table: Table,
     n: int = 200,
     *,
-    score: str | Score = "bic",
-    search: str = "hill-climb",
+    score: ScoreName | Score = "bic",
+    search: SearchName = "hill-climb",
     seed: Seed = None,
     progress: Progress | None = None,
     **as_dag: Any,
@@ -206,8 +216,8 @@ def edge_strengths(
         As for `structure`. A time limit (max_seconds) is one for each search.
     seed : None, int or numpy.random.Generator
         Sample b depends on the seed and b alone, so the first samples of more are the same.
-    progress : callable, optional
-        ``progress("learning from samples", samples done, n)``.
+    progress : callable or True, optional
+        True for a bar, or ``progress("learning from samples", samples done, n)``.
 
     Returns
     -------

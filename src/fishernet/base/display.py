@@ -1,0 +1,130 @@
+"""How values show themselves: in a line or a few as text, and as small tables and drawings in notebooks.
+
+Everything that comes from a file or a frame, every name and label, is escaped in HTML and cut where it is long.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from fishernet.base.names import cut, several
+
+MOST_ITEMS = 6  # of a sequence in a repr
+SHORT = 8  # characters of a number that is shown whole
+LONGEST = 100  # characters of one item in a repr
+MOST_ROWS, MOST_COLUMNS = 10, 12  # of a table in HTML
+LONGEST_CELL = 60  # characters of a cell in HTML
+MOST_DRAWN = 100  # variables of a graph that is drawn in a notebook
+
+
+def brief(value: object) -> str:
+    """Return a value as a repr shows it inside: the first items of what is long, the shape of a large array."""
+    if isinstance(value, float | np.floating):
+        shown = repr(float(value))
+        return shown if len(shown) <= SHORT else f"{value:.6g}"
+    if isinstance(value, np.ndarray):
+        if value.ndim == 1:
+            return f"[{_first(map(brief, value[: MOST_ITEMS + 1].tolist()), len(value))}]"
+        return f"<{' x '.join(map(str, value.shape))} array>"
+    if type(value) is tuple or isinstance(value, list):
+        inside = _first(map(brief, value[: MOST_ITEMS + 1]), len(value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(value) == 1 else ''})"
+    if isinstance(value, Mapping):
+        pairs = islice(value.items(), MOST_ITEMS + 1)
+        return f"{{{_first((f'{brief(key)}: {brief(of)}' for key, of in pairs), len(value))}}}"
+    return cut(repr(value), LONGEST if isinstance(value, str) else 4 * LONGEST)
+
+
+def _first(items: Iterable[str], n: int) -> str:
+    shown = list(items)
+    return ", ".join(shown) if n <= MOST_ITEMS else f"{', '.join(shown[:MOST_ITEMS])}, ... {n:,} in all"
+
+
+class Brief:
+    """A dataclass whose repr fits a screen; declared with ``repr=False``."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        fields = [field for field in dataclasses.fields(self) if field.repr]  # type: ignore[arg-type]
+        said = [(field.name, getattr(self, field.name)) for field in fields]
+        return f"{type(self).__name__}({', '.join(f'{name}={brief(of)}' for name, of in said if of is not None)})"
+
+
+class Framed(Brief):
+    """A result with `to_frame`, whose first rows a notebook shows."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()  # type: ignore[attr-defined]
+        return page(repr(self), frame_html(frame))
+
+
+def frame_html(frame: Any) -> str:
+    """Return the first rows of a pyarrow Table as an HTML table."""
+    names = frame.column_names[:MOST_COLUMNS]
+    columns = [frame.column(position).slice(0, MOST_ROWS).to_pylist() for position in range(len(names))]
+    return table_html(names, list(zip(*columns, strict=True)), frame.num_rows, len(frame.column_names))
+
+
+def table_html(header: Sequence[str], rows: Iterable[Sequence[object]], n_rows: int = 0, n_columns: int = 0) -> str:
+    """Return an HTML table of the first rows and columns; of so many in all, when there are more."""
+    shown = list(islice(rows, MOST_ROWS))
+    lines = [_row("th", header[:MOST_COLUMNS]), *(_row("td", row[:MOST_COLUMNS]) for row in shown)]
+    left = ((n_rows - len(shown), "row"), (n_columns - len(header), "column"))
+    more = [several(n, f"more {what}") for n, what in left if n > 0]
+    return f"<table>{''.join(lines)}</table>" + (f"<p>... and {' and '.join(more)}</p>" if more else "")
+
+
+def _row(tag: str, cells: Iterable[object]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escaped(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+def escaped(cell: object) -> str:
+    """Return a cell as HTML shows it: numbers with six digits, text without markup, nothing where it is missing."""
+    if cell is None:
+        return ""
+    text = f"{cell:.6g}" if isinstance(cell, float | np.floating) else str(cell)
+    return html.escape(cut(text, LONGEST_CELL))
+
+
+def page(title: str, *parts: str | None) -> str:
+    """Return HTML of a title, which is escaped, and of parts that are HTML already."""
+    return f"<div><p><b>{html.escape(cut(title, 4 * LONGEST))}</b></p>{''.join(part for part in parts if part)}</div>"
+
+
+# ------------------------------------------------------------------------------------------------- drawings of graphs
+
+_drawers: list[Callable[[Any], str | None]] = []
+
+
+def draws(drawer: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
+    """Make a function the one that draws graphs as SVG; `fishernet.plot`, which lies above the graphs, has one."""
+    _drawers[:] = [drawer]
+    return drawer
+
+
+class Drawn:
+    """Something with a graph of named variables, which notebooks draw where matplotlib is there."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str | None:
+        """Return the drawing; None without matplotlib, and where there are no variables or more than can be read."""
+        few = 0 < len(self.names) <= MOST_DRAWN  # type: ignore[attr-defined]
+        return _drawers[0](self) if few and _drawers else None
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), self._repr_svg_() or self._plain_html())
+
+    def _plain_html(self) -> str:
+        """Return what stands in place of the drawing."""
+        edges = self.edges  # type: ignore[attr-defined]
+        return table_html(("from", "to"), edges, len(edges))

@@ -1,0 +1,197 @@
+"""What every public value shows of itself: text that fits a screen, and in notebooks small HTML without foreign markup.
+
+To add a value, name it in `VALUES`; `test_every_public_class_with_fields_is_here` says which are lacking.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fishernet as fn
+from fishernet.base.names import a, several
+
+HOSTILE = '<script>alert("x")</script>&<b> --> ]]>'
+LINES, CHARACTERS = 12, 1000
+BYTES_OF_HTML, BYTES_OF_DRAWING = 20_000, 500_000
+MANY = 60
+
+
+def wide_network(n: int, hostile: str) -> fn.BayesianNetwork:
+    """A chain of n variables whose names and states are hostile to HTML, and long."""
+    variables = [fn.Variable(f"{hostile}{v}{'y' * 200}", [f"{hostile}{s}" for s in range(3)]) for v in range(n)]
+    names = [variable.name for variable in variables]
+    rows = [[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.3, 0.2, 0.5]]
+    parents = {name: [before] for before, name in pairwise(names)}
+    return fn.BayesianNetwork.from_tables(
+        variables, parents, {name: rows if name in parents else rows[0] for name in names}
+    )
+
+
+NET = wide_network(MANY, HOSTILE)
+TABLE = NET.sample(400, seed=1)
+NUMBERS = np.random.default_rng(1).normal(size=(400, MANY))
+NAMES = [f"{HOSTILE}{v}" for v in range(MANY)]
+SMALL = wide_network(4, HOSTILE)
+FEW = SMALL.sample(300, seed=1)
+DEPENDENCY = fn.DependencyNetwork.from_joint(SMALL)
+STRINGS = ["".join(row) for row in np.random.default_rng(2).choice(list("abc"), size=(30, 40))]
+HMM = fn.HiddenMarkovModel([0.5, 0.5], np.full((2, 2), 0.5), np.full((2, 3), 1 / 3), alphabet="abc")
+GRAPH = fn.UndirectedGraph.from_edges(NAMES, list(pairwise(NAMES)))
+KERNEL = fn.kernels.FisherKernel(SMALL)
+
+VALUES: dict[str, Callable[[], Any]] = {
+    "Variable": lambda: fn.Variable(HOSTILE, [f"{HOSTILE}{s}" for s in range(5000)]),
+    "Continuous": lambda: fn.Continuous(HOSTILE),
+    "Table": lambda: TABLE,
+    "Table of one cell": lambda: fn.Table.from_frame({HOSTILE: [HOSTILE]}),
+    "Dag": lambda: NET.dag,
+    "Cpdag": lambda: fn.graphs.cpdag(NET.dag),
+    "UndirectedGraph": lambda: GRAPH,
+    "BayesianNetwork": lambda: NET,
+    "DependencyNetwork": lambda: fn.DependencyNetwork.from_joint(NET),
+    "MarkovNetwork": lambda: fn.MarkovNetwork(SMALL.variables, [(SMALL.names[:2], np.ones((3, 3)))]),
+    "GaussianMarkovNetwork": lambda: fn.GaussianMarkovNetwork(NAMES, np.zeros(MANY), np.eye(MANY)),
+    "FullTable": lambda: NET.conditionals[1],
+    "Split": lambda: fn.models.Split(0, tuple(range(3000)), tuple(range(3000))),
+    "HiddenMarkovModel": lambda: HMM,
+    "ExpectedCounts": lambda: HMM.expected_counts(STRINGS),
+    "Alphabet": lambda: fn.models.Alphabet(range(3000)),
+    "Alignment": lambda: fn.models.Alignment(["one"] * 99, ["AC-T"] * 99),
+    "NamedTree": lambda: fn.models.NamedTree((-1, *([0] * 999)), ("", *map(str, range(999))), (None,) * 1000),
+    "NamedStrings": lambda: fn.files.NamedStrings(("n",) * 99, ("s" * 999,) * 99, ("",) * 99),
+    "Scatter": lambda: fn.data.as_scatter(NUMBERS),
+    "Statistic": lambda: TABLE.statistics([tuple(range(6))])[0],
+    "Families": lambda: fn.scores.Families.from_pairs([(0, [1])] * 999),
+    "Rules": lambda: fn.learn.Rules.of(NET.names),
+    "Step": lambda: fn.learn.Step("add", "one", "other", 1.0),
+    "SearchResult": lambda: fn.learn.structure(TABLE, search="hill-climb", max_parents=1),
+    "EdgeStrengths": lambda: fn.learn.edge_strengths(TABLE, 2, search="hill-climb", max_parents=1, seed=1),
+    "CrossValidation": lambda: fn.compare.cross_validate(FEW, folds=2, seed=1),
+    "Likelihood": lambda: fn.compare.Likelihood.of(SMALL, FEW),
+    "Quality": lambda: fn.compare.Quality.of(np.full((9, 2), 0.5), np.zeros(9, int)),
+    "Bound": lambda: fn.compare.bound(np.full((3,) * 4, 3.0**-4), DEPENDENCY),
+    "InputsFound": lambda: fn.learn.local_structure(TABLE),
+    "BlanketsFound": lambda: fn.learn.markov_blankets(NUMBERS, test="fisher-z", names=NAMES),
+    "EmResult": lambda: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=3),
+    "Diagnosis": lambda: fn.infer.diagnose(DEPENDENCY, chains=2, n=40_000, thin=20, seed=1),
+    "Estimate": lambda: fn.infer.estimate(DEPENDENCY, SMALL.names, n=4000, seed=1),
+    "JunctionTree": lambda: fn.infer.JunctionTree(NET),
+    "Selection": lambda: fn.select.random_subset(TABLE, 300, seed=1),
+    "Selection by a kernel": lambda: fn.select.greedy_mmd(KERNEL, FEW, 100, n_starts=1, seed=1),
+    "Similar": lambda: fn.select.similar(KERNEL, FEW, 0, n=200),
+    "TestResult": lambda: fn.independence.TestResult(0.5, 0.1),
+    "PermutationResult": lambda: fn.independence.knn_test(NUMBERS[:, 0], NUMBERS[:, 1], permutations=20, seed=1),
+    "ContingencyResult": lambda: fn.independence.GSquared(TABLE)(0, 1, ()),
+    "FisherKernel": lambda: KERNEL,
+}
+
+
+@functools.cache
+def value(name: str) -> Any:
+    return VALUES[name]()
+
+
+IN_NOTEBOOKS = """Variable Table Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork
+GaussianMarkovNetwork SearchResult Selection EdgeStrengths CrossValidation InputsFound BlanketsFound Similar Diagnosis
+EmResult TestResult"""
+DRAWN = "Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork GaussianMarkovNetwork"
+each = pytest.mark.parametrize("name", VALUES)
+
+
+@each
+def test_a_repr_fits_a_screen_and_begins_with_the_class(name: str) -> None:
+    shown = repr(value(name))
+    assert len(shown) <= CHARACTERS
+    assert len(shown.splitlines()) <= LINES
+    assert shown.startswith((type(value(name)).__name__, "P("))
+    assert "object at 0x" not in shown
+
+
+def test_every_public_class_with_fields_is_here() -> None:
+    """Searches, scores and other sets of options are as short as their few fields."""
+    packages = [getattr(fn, name) for name in fn.__all__ if inspect.ismodule(getattr(fn, name))]
+    public = {kind for package in packages for kind in vars(package).values() if inspect.isclass(kind)}
+    with_fields = {kind.__name__ for kind in public if dataclasses.is_dataclass(kind)}
+    options = {*fn.scores.__all__, "HillClimb", "Tabu", "Order", "Exact"} - {"Families"}
+    assert with_fields - options <= {type(value(name)).__name__ for name in VALUES}
+
+
+class Tags(HTMLParser):
+    """The tags and the text of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("name", [*IN_NOTEBOOKS.split(), "Table of one cell"])
+def test_html_is_small_and_takes_no_markup_from_labels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fishernet.base.display._drawers", [])
+    shown = value(name)._repr_html_()
+    assert len(shown) <= BYTES_OF_HTML
+    found = Tags(shown)
+    assert found.tags <= {"div", "p", "b", "table", "tr", "th", "td"}
+    assert found.text.count("<script>") == shown.count("&lt;script&gt;")
+
+
+def test_what_people_look_at_in_notebooks_has_html() -> None:
+    for name in IN_NOTEBOOKS.split():
+        assert value(name)._repr_html_().startswith("<div>"), name
+    assert HOSTILE.partition("x")[0] in Tags(value("Table of one cell")._repr_html_()).text
+
+
+@pytest.mark.parametrize("name", DRAWN.split())
+def test_graphs_are_drawn_where_matplotlib_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    drawn = value(name)._repr_svg_()
+    assert drawn.startswith("<svg")
+    assert "script" not in Tags(drawn).tags
+    assert len(drawn) <= BYTES_OF_DRAWING
+    assert drawn in value(name)._repr_html_()
+    monkeypatch.setattr("fishernet.plot.drawing.has_matplotlib", lambda: False)
+    assert value(name)._repr_svg_() is None
+    assert "<svg" not in value(name)._repr_html_()
+
+
+def test_what_cannot_be_drawn_is_not() -> None:
+    large = fn.Dag([f"v{i}" for i in range(5000)], [()] * 5000)
+    assert large._repr_svg_() is None
+    assert fn.Dag([], [])._repr_svg_() is None
+    assert Tags(fn.Dag([], [])._repr_html_()).tags
+
+
+@pytest.mark.parametrize(
+    ("n", "words", "shown"),
+    [
+        (1, ("row",), "1 row"),
+        (0, ("row",), "0 rows"),
+        (1000, ("leaf", "leaves"), "1,000 leaves"),
+        (2.5, ("row",), "2.5 rows"),
+    ],
+)
+def test_one_thing_is_singular(n: float, words: tuple[str, ...], shown: str) -> None:
+    assert several(n, *words) == shown
+
+
+@pytest.mark.parametrize(
+    "noun", ["an EdgeStrengths", "an UndirectedGraph", "an InputsFound", "a Dag", "a Uniform", "an int"]
+)
+def test_the_article_goes_by_the_noun(noun: str) -> None:
+    assert a(noun.split()[1]) == noun
