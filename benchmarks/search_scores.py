@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,7 +43,7 @@ UCI = [
 ]
 EXACT = ["alarm1000", "flag", "insurance1000", "steel", "water1000", "wdbc"]
 DENSITY = ["dna", "nltcs"]
-OURS: dict[str, str | fn.learn.Search] = {
+OURS: dict[str, Any] = {
     "hill-climb": fn.learn.HillClimb(),
     "tabu": fn.learn.Tabu(),
     "tabu, 25 restarts": fn.learn.Tabu(restarts=25),

@@ -23,7 +23,7 @@ PEERS = same("hill_climb", "pyAgrum", "pgmpy", "bnlearn")
 Parents = tuple[tuple[int, ...], ...]
 
 
-def search(score: str = "bic", search: str = "hill-climb", **more: Any) -> Call:
+def search(score: Any = "bic", search: Any = "hill-climb", **more: Any) -> Call:
     """Return a search; its answer is the graph, its score and the name of the score."""
     return Call(
         lambda data: fn.Table.from_codes(data.rows),
@@ -32,11 +32,11 @@ def search(score: str = "bic", search: str = "hill-climb", **more: Any) -> Call:
     )
 
 
-def total(data: Data, parents: Parents, score: str = "bic") -> float:
+def total(data: Data, parents: Parents, score: Any = "bic") -> float:
     return fn.score(fn.Dag(data.names, parents), sources.table_of(data), score)
 
 
-def best_gain(data: Data, parents: Parents, score: str) -> float:
+def best_gain(data: Data, parents: Parents, score: Any) -> float:
     """Return what a climb from a graph would gain: nothing where no single change betters it."""
     start = fn.Dag(data.names, parents)
     found = fn.learn.structure(sources.table_of(data), score=score, search="hill-climb", start=start)
