@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from fishernet.cli.options import Reading, reading_options, table_argument
-from fishernet.cli.terminal import Answer, answering
+from fishernet.cli.terminal import Answer, answering, csv_line
+from fishernet.data.describe import ColumnDescription
 
 
 @click.command(short_help="Say what each column of a table is, and why.")
@@ -29,4 +30,10 @@ def describe(table: Path, **options: Any) -> Answer:
     """  # noqa: D301
     found = Reading.out_of(options).read(table).describe()
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist()}
-    return Answer(facts, str(found).splitlines())
+    return Answer(facts, found.text(_options).splitlines())
+
+
+def _options(column: ColumnDescription) -> str:
+    """Return the options that overrule; a name with a comma stands in double quotes."""
+    name = csv_line([column.name]).rstrip()
+    return " or ".join(f"--bins {name}=4" if word == "bins" else f"--{word} {name}" for word in column.overrule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,8 +34,8 @@ class ColumnDescription:
         The number of missing cells.
     why : str
         Why it is of that kind; empty where a schema or a caller said so.
-    overrule : str
-        What makes something else of it.
+    overrule : tuple of str
+        The keywords of `read_table` that make something else of it.
     """
 
     name: str
@@ -43,7 +43,14 @@ class ColumnDescription:
     holds: str
     missing: int
     why: str = ""
-    overrule: str = ""
+    overrule: tuple[str, ...] = ()
+
+    def keywords(self) -> str:
+        """Return the keywords that overrule, as they are written in Python."""
+        name = self.name
+        return " or ".join(
+            f"bins={{{name!r}: 4}}" if word == "bins" else f"{word}=[{name!r}]" for word in self.overrule
+        )
 
 
 @dataclass(frozen=True)
@@ -62,14 +69,18 @@ class Description:
 
     def to_frame(self) -> pa.Table:
         """Return one row a column as a pyarrow Table."""
-        return pa.Table.from_pylist([asdict(column) for column in self.columns])
+        return pa.Table.from_pylist([asdict(c) | {"overrule": c.keywords()} for c in self.columns])
 
     def __repr__(self) -> str:
         return f"Description({self.n_rows:,} rows, {len(self.columns)} columns)"
 
     def __str__(self) -> str:
+        return self.text(ColumnDescription.keywords)
+
+    def text(self, overruling: Callable[[ColumnDescription], str]) -> str:
+        """Return a line a column; the function writes what overrules."""
         kept = sum(column.kind != "left out" for column in self.columns)
-        rows = [tuple(map(str, asdict(column).values())) for column in self.columns]
+        rows = [(c.name, c.kind, c.holds, str(c.missing), c.why, overruling(c)) for c in self.columns]
         widths = [max(map(len, cells)) for cells in zip(HEADINGS, *rows, strict=True)]
         adjusted = [str.rjust if heading == "missing" else str.ljust for heading in HEADINGS]
         lines = ["  ".join(a(c, w) for a, c, w in zip(adjusted, row, widths, strict=True)) for row in (HEADINGS, *rows)]
@@ -83,7 +94,7 @@ def described(
     known = {decision.name: decision for decision in decisions}
     found = []
     for variable, column in zip(variables, columns, strict=True):
-        decision = known.get(variable.name, Decision(variable.name, "", ""))
+        decision = known.get(variable.name, Decision(variable.name, ""))
         kind = "continuous" if variable.is_continuous else "categorical"
         missing = int(np.count_nonzero(variable.missing(column)))
         holds = _range(variable, column) if variable.is_continuous else _states(variable)

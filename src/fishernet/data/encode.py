@@ -159,11 +159,11 @@ WRITTEN = (
 
 @dataclass(frozen=True)
 class Decision:
-    """What was made of a column, why, and what would make something else of it."""
+    """What was made of a column, why, and which keywords would make something else of it."""
 
     name: str
     why: str
-    overrule: str
+    overrule: tuple[str, ...] = ()
     left_out: bool = False
 
 
@@ -300,7 +300,7 @@ def _without_identifiers(cells: list[SourceColumn], options: Options, decisions:
         n_known = column.n_rows - (0 if (gaps := column.missing()) is None or not n_labels else int(gaps.sum()))
         if n_labels > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_labels > n_known):
             why = f"{n_labels:,} different texts in {n_known:,} rows"
-            decisions.append(Decision(column.name, f"{why}: an identifier", f"categorical=[{column.name!r}]", True))
+            decisions.append(Decision(column.name, f"{why}: an identifier", ("categorical",), True))
         else:
             kept.append(column)
     if decisions:
@@ -361,18 +361,18 @@ def _decision(column: SourceColumn, variable: Column, options: Options) -> Decis
     """Return why a column is of its kind."""
     name = column.name
     if name in options.categorical or name in options.continuous:
-        return Decision(name, "as asked", "")
+        return Decision(name, "as asked")
     if variable.cuts is not None and not column.declared:
-        return Decision(name, "cut into bins, as asked", "")
+        return Decision(name, "cut into bins, as asked")
     if variable.is_continuous:
         kind = "numbers" if variable.unit is None else f"dates, in {variable.unit} since 1970"
-        return Decision(name, kind, f"bins={{{name!r}: 4}} or categorical=[{name!r}]")
+        return Decision(name, kind, ("bins", "categorical"))
     if column.declared:
-        return Decision(name, "states that the data declare", "")
+        return Decision(name, "states that the data declare")
     if column.is_plain_number:
-        return Decision(name, f"{variable.cardinality} whole numbers", f"continuous=[{name!r}]")
+        return Decision(name, f"{variable.cardinality} whole numbers", ("continuous",))
     kind = "truth values" if all(isinstance(state, bool) for state in variable.states) else "text"
-    return Decision(name, kind, f"exclude=[{name!r}]")
+    return Decision(name, kind, ("exclude",))
 
 
 def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) -> Encoded:

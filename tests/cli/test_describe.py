@@ -1,0 +1,53 @@
+"""``fishernet describe``, and what is said of how a table is read."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import COMMAND, facts_of, good, refused, written
+
+ROWS = "".join(f'"p,{i}",{18 + i % 60},w{i % 3},2021-03-{1 + i % 28:02}\n' for i in range(200))
+PEOPLE = "id,age,ward,day\n" + ROWS
+
+
+def test_each_column_is_described_with_the_options_that_overrule(tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", PEOPLE)
+    said = good("describe", path)
+    lines = [" ".join(line.split()) for line in said.out.splitlines()]
+    assert lines[0] == "200 rows, 3 columns"
+    assert "age continuous 18 to 77 0 numbers --bins age=4 or --categorical age" in lines
+    dates = "2021-03-01 to 2021-03-28 0 dates, in days since 1970"
+    assert f"day continuous {dates} --bins day=4 or --categorical day" in lines
+    assert lines[-1] == "id left out 0 200 different texts in 200 rows: an identifier --categorical id"
+    assert "is taken for an identifier and left out" in said.err
+
+
+def test_the_options_overrule(tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", PEOPLE)
+    facts = facts_of("describe", path, "--categorical", "id,age", "--exclude", "ward", "--bins", "day=2")
+    assert {c["name"]: c["kind"] for c in facts["columns"]} == dict.fromkeys(["id", "age", "day"], "categorical")
+    facts = facts_of("describe", path, "--columns", "ward,age", "--bins", "4", "--bins", "age=2")
+    assert [c["holds"] for c in facts["columns"]] == ["'<= 44', '> 44'", "'w0', 'w1', 'w2'"]
+    assert facts["rows"] == 200
+
+
+@pytest.mark.parametrize("command", ["describe", "learn"])
+def test_text_files_of_other_lands(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("län;pris\nskåne;1.234,5\nblekinge;-\nskåne;7,25\n".encode("latin-1"))
+    assert "--encoding" in refused(command, path)
+    words = ["--encoding", "latin-1", "--delimiter", ";", "--decimal", ",", "--thousands", ".", "--na-values", "-"]
+    assert "(option --delimiter)" in refused(command, path, *words[:2])
+    if command == "describe":
+        columns = facts_of(command, path, *words)["columns"]
+        assert [(c["holds"], c["missing"]) for c in columns] == [("'blekinge', 'skåne'", 0), ("7.25 to 1234.5", 1)]
+    else:
+        assert facts_of(command, path, *words, "--exclude", "pris", "--holdout", 0)["variables"] == ["län"]
+
+
+def test_a_table_comes_through_standard_input() -> None:
+    found = subprocess.run([*COMMAND, "describe", "-"], input=PEOPLE, capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("200 rows, 3 columns")
