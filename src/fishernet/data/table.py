@@ -81,6 +81,7 @@ class Table:
         "_has_missing",
         "_n_rows",
         "_native",
+        "_numbers",
         "_variables",
         "_weights",
     )
@@ -92,6 +93,7 @@ class Table:
     _has_missing: bool | None
     _decisions: tuple[Decision, ...]
     _native: _core.Columns | None
+    _numbers: npt.NDArray[np.float64] | None
 
     def __init__(
         self,
@@ -139,7 +141,7 @@ class Table:
         self._weights = None if weights is None else checked_weights(weights, rows)
         self._has_missing = None
         self._decisions = ()
-        self._native = None
+        self._native = self._numbers = None
 
     @classmethod
     def from_codes(
@@ -383,6 +385,8 @@ class Table:
     @property
     def numbers(self) -> npt.NDArray[np.float64]:
         """The continuous columns, (number of them, n_rows) float64 and C-contiguous, read-only; NaN is missing."""
+        if self._numbers is not None:
+            return self._numbers
         chosen = [i for i, variable in enumerate(self._variables) if variable.is_continuous]
         rows = [self._columns[i] for i in chosen]
         base: Any = rows[0].base if rows else None
@@ -394,6 +398,7 @@ class Table:
                 columns[i] = row  # so that the numbers are kept once
             self._columns = tuple(columns)
         numbers: npt.NDArray[np.float64] = base
+        self._numbers = numbers
         return numbers
 
     @property
