@@ -128,6 +128,12 @@ def test_a_marginal_is_the_statistic_of_the_smaller_set(seed: int, n_rows: int, 
     assert_same(cells_of(part), cells_of(direct))
 
 
+def test_rows_that_weigh_nothing_leave_nothing() -> None:
+    table = Table.from_frame({"x": [1.5, 2.5], "y": [0.5, 9.0], "w": [0, 0]}, weights="w", continuous=["x", "y"])
+    [found] = table.statistics([(0, 1)])
+    assert (found.total, found.mean.tolist(), found.scatter.tolist()) == (0, [0, 0], [[0, 0], [0, 0]])
+
+
 def test_a_statistic_refuses_what_it_does_not_hold() -> None:
     one, other = mixed(20).statistics([(0, 1), (0, 4)])
     with pytest.raises(fn.SchemaError, match="do not add"):

@@ -237,6 +237,12 @@ def test_columns_may_be_named_by_integers() -> None:
         np.testing.assert_array_equal(net.log_prob(frame), net.log_prob(table))
 
 
+def test_names_that_are_the_same_as_text_are_refused() -> None:
+    for frame in ({0: [1], "0": [2]}, pd.DataFrame([[1, 2]], columns=[0, "0"])):
+        with pytest.raises(SchemaError, match="'0' appears more than once"):
+            Table.from_frame(frame)
+
+
 def test_intervals_are_states_in_their_order() -> None:
     cut = pd.cut(pd.Series([1, 5, 20, 7]), [0, 4, 10, 30])
     table = Table.from_frame(pd.DataFrame({"x": cut}))

@@ -394,8 +394,9 @@ def _text_name(name: Any) -> Any:
 
 
 def _mapping_columns(frame: Mapping[Any, Any], options: Options) -> Columns:
-    frame = {_text_name(name): column for name, column in frame.items()}
-    chosen = options.choose(list(frame))
+    names = [_text_name(name) for name in frame]
+    chosen = options.choose(names)
+    frame = dict(zip(names, frame.values(), strict=True))
     cells = [_column_cells(name, frame[name], options) for name in chosen]
     lengths = {column.name: column.n_rows for column in cells}
     n_rows = next(iter(lengths.values()), 0)

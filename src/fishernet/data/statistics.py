@@ -350,7 +350,7 @@ def of_numbers(chosen: tuple[int, ...], numbers: Floats, weights: Any, *, comple
         left_out = (~known if weights is None else weights[~known]).sum().item()
         numbers, weights = numbers[:, known], None if weights is None else weights[known]
     n = np.array(numbers.shape[1] if weights is None else weights.sum())
-    mean, scatter = _moments(numbers, weights if weights is None or n else None)
+    mean, scatter = _moments(numbers, weights)
     return Statistic.adopt((), (), n, None, left_out, chosen, mean, scatter)
 
 

@@ -456,8 +456,8 @@ class Table:
         Rows with a missing cell in a set are left out of it, and their weight told.
         """
         check_sets(sets, len(self._variables))
-        places = [v for v, variable in enumerate(self._variables) if variable.is_continuous]
-        mixed = [chosen for chosen in sets if not chosen or not set(chosen) <= set(places)]
+        places = {v for v, variable in enumerate(self._variables) if variable.is_continuous}
+        mixed = [chosen for chosen in sets if not chosen or not places.issuperset(chosen)]
         found = dict(zip(mixed, self._counted(mixed), strict=True)) if mixed else {}
         for chosen in sets:
             if chosen not in found:
