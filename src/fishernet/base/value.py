@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from fishernet.base.names import a
 
 
-class Value:
+class Value(ABC):
     """Something immutable; `_parts` and `_options` say what its constructor makes the same value of.
 
     Public attributes are set once, by `_set`. Names with an underscore hold what is worked out later.
@@ -18,9 +19,9 @@ class Value:
 
     __slots__ = ("__weakref__",)
 
+    @abstractmethod
     def _parts(self) -> tuple[Any, ...]:
         """Return the arguments."""
-        raise NotImplementedError
 
     def _options(self) -> dict[str, Any]:
         """Return the keyword arguments."""
