@@ -81,7 +81,7 @@ OPTIONS = {
     **dict.fromkeys(("max_time", "timeout", "time_limit"), "it is called max_seconds"),
     **dict.fromkeys(("restart", "n_restarts"), "it is called restarts"),
     **dict.fromkeys(("significance_level", "alpha_level"), "it is called alpha"),
-    **dict.fromkeys(("max_iter", "n_iter", "epsilon", "tol"), "it stops where nothing improves; see max_seconds"),
+    **dict.fromkeys(("max_iter", "n_iter", "epsilon", "tol"), "searches stop where nothing improves; see max_seconds"),
     "pseudo_counts": "it is called smoothing",
     "root": "it is for chow_liu alone",
 }  # fmt: skip
