@@ -10,35 +10,18 @@
 #include "base/sizes.hpp"
 #include "bind/arrays.hpp"
 #include "bind/columns_out.hpp"
+#include "bind/factors.hpp"
 
 namespace fishernet::bind {
 namespace {
 
 using Lists = std::vector<Scope>;
 
-// A product of factors over variables 0 .. n - 1. The arrays of values are kept alive by it. The first plan ends the
-// list: plans read it without the GIL.
-struct Factors {
-    explicit Factors(std::vector<std::int64_t> cardinalities) : model(std::move(cardinalities)) {}
-    FactorModel model;
-    std::vector<In<double>> kept;
-    bool used = false;
-};
-
 void make_factors(Factors* self, const In<std::int64_t>& cardinalities) {
     for (const auto r : view(cardinalities)) {
         if (r < 1 || r > 0x7FFFFFFF) refuse("a cardinality is out of range");
     }
     new (self) Factors({cardinalities.data(), cardinalities.data() + cardinalities.size()});
-}
-
-void check_scope(const FactorModel& model, std::span<const std::int32_t> scope) {
-    std::vector<bool> met(model.size(), false);
-    for (const auto v : scope) {
-        if (v < 0 || static_cast<std::size_t>(v) >= model.size()) refuse("a variable is out of range");
-        if (met[static_cast<std::size_t>(v)]) refuse("a variable comes twice");
-        met[static_cast<std::size_t>(v)] = true;
-    }
 }
 
 // Values in the order of the scope, the last variable fastest; a conditional's child is its last variable.

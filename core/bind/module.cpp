@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
     fishernet::bind::bind_gibbs(m);
     fishernet::bind::bind_hmm(m);
     fishernet::bind::bind_inference(m);
+    fishernet::bind::bind_completion(m);
     fishernet::bind::bind_kernels(m);
     fishernet::bind::bind_knn(m);
     fishernet::bind::bind_select(m);

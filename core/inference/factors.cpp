@@ -33,15 +33,28 @@ void FactorModel::add(Scope scope, const double* values, std::int32_t child) {
 }
 
 const double* FactorModel::logs(std::size_t factor) const {
-    std::call_once(logged_, [this] {
+    std::call_once(logs_->made, [this] {
         std::vector<std::vector<double>> made;
         for (const auto& f : factors) {
             auto& logs = made.emplace_back(static_cast<std::size_t>(f.cells));
             for (std::int64_t i = 0; i < f.cells; ++i) logs[i] = std::log(f.values[i]);
         }
-        logs_ = std::move(made);
+        logs_->of_factors = std::move(made);
     });
-    return logs_[factor].data();
+    return logs_->of_factors[factor].data();
+}
+
+void FactorModel::adopt(const Factor& factor, Scope scope) {
+    factors.push_back(factor);
+    factors.back().scope = std::move(scope);
+    factors.back().child = -1;
+}
+
+void FactorModel::revalue(std::size_t factor, const Factor& from) {
+    factors[factor].values = from.values;
+    factors[factor].lowest = from.lowest;
+    factors[factor].highest = from.highest;
+    logs_ = std::make_unique<Logs>();
 }
 
 std::vector<bool> FactorModel::relevant(std::span<const std::int32_t> of) const {

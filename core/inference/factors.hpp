@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -27,6 +28,11 @@ public:
     // The values must outlive the model.
     void add(Scope scope, const double* values, std::int32_t child);
 
+    // A factor of another model as a potential of this one, over variables of this one.
+    void adopt(const Factor& factor, Scope scope);
+    // Takes the values of a factor of the same shape instead; not while others read the model.
+    void revalue(std::size_t factor, const Factor& from);
+
     // The natural logarithms of a factor's values; those of all factors are made at the first call.
     const double* logs(std::size_t factor) const;
 
@@ -47,8 +53,11 @@ public:
 private:
     std::size_t conditionals_ = 0;
     std::vector<std::int32_t> by_child_;
-    mutable std::once_flag logged_;
-    mutable std::vector<std::vector<double>> logs_;
+    struct Logs {
+        std::once_flag made;
+        std::vector<std::vector<double>> of_factors;
+    };
+    std::unique_ptr<Logs> logs_ = std::make_unique<Logs>();
 };
 
 }  // namespace fishernet

@@ -1,8 +1,8 @@
 """Inference: what is probable, given what is known.
 
 `marginal`, `family_marginals`, `log_evidence` and `most_probable` answer one question each, by the cheapest exact plan.
-`JunctionTree` keeps a plan for many questions to one network. `predict_proba` fills in what a table lacks,
-`sample` draws rows given what is known, `group_probabilities` gives what the Fisher kernel divides by, and `intervene`
+`JunctionTree` keeps a plan for many questions to one network. `predict_proba` says how probable each state of one column is,
+`impute` fills in all that a table lacks, `sample` draws rows given what is known, `group_probabilities` gives what the Fisher kernel divides by, and `intervene`
 sets a variable from outside. All of that is exact, for Bayesian networks and in part for Markov networks
 (`log_partition`). `stationary` is the distribution in which the pseudo-Gibbs sampling of a dependency network ends;
 `estimate` and `diagnose` run its chains.
@@ -11,6 +11,7 @@ What is known comes as ``given``, a mapping from names to states, and as ``likel
 number per state (soft evidence: how well each state explains what was seen).
 """
 
+from fishernet.infer.completion import impute
 from fishernet.infer.factors import group_probabilities
 from fishernet.infer.gibbs import Diagnosis, Estimate, diagnose, estimate
 from fishernet.infer.junction_tree import JunctionTree
@@ -34,6 +35,7 @@ __all__ = [
     "estimate",
     "family_marginals",
     "group_probabilities",
+    "impute",
     "intervene",
     "log_evidence",
     "log_partition",

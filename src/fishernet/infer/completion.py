@@ -1,0 +1,165 @@
+"""Rows with missing cells: the probability of what is known, of each cell that is not, and completed rows.
+
+Missing variables that share a conditional make a gap. Given what is known of its row, gaps are independent, and what is
+around a gap decides about it: so the core answers each distinct question once, however many rows ask it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fishernet import _core
+from fishernet.base.errors import SchemaError, ZeroProbabilityError
+from fishernet.base.random import Seed, stream_key
+from fishernet.base.vocabulary import word
+from fishernet.data import Table, as_table
+from fishernet.data.variable import require_categorical
+from fishernet.infer.factors import MAX_TABLE, Array, Network, check_held, checked_limit, network_of
+
+How = Literal["most_probable", "most-probable", "draw"]
+HOWS = ("most-probable", "draw")  # as `word` spells them
+
+
+def completion(
+    net: Network, rows: Table, *, needed: bool = False, target: int = -1, limit: int = MAX_TABLE
+) -> _core.Completion:
+    """Return what answers for rows of a network's variables that lack cells.
+
+    With `needed`, missing variables are left out on which neither what is known nor the variable at the position `target`
+    depends. StateSpaceError when a gap's tables would have more than `limit` cells.
+    """
+    require_categorical(net.variables, "what sums missing cells out")
+    plan = _core.Completion(rows.native, net.factors, needed, target, limit)
+    check_held(plan.cells_held, limit, "the tables for a row's missing cells")
+    return plan
+
+
+def incomplete_log_prob(net: Network, rows: Table, limit: int = MAX_TABLE) -> Array:
+    """Return the log-probability of what each row knows, (n_rows,)."""
+    return completion(net, rows, needed=True, limit=limit).log_prob()
+
+
+def incomplete_log_prob_terms(net: Network, order: tuple[int, ...], rows: Table, limit: int = MAX_TABLE) -> Array:
+    """Return the log-probability of each known cell given those before it in an order of the graph, (n_rows, n).
+
+    A missing cell has the term 0. The terms of a row sum to its log-probability; after an impossible cell they are NaN.
+    """
+    terms = np.zeros((rows.n_rows, len(net.variables)))
+    before = np.zeros(rows.n_rows)
+    columns = [np.full(rows.n_rows, v.cardinality, dtype=v.dtype) for v in net.variables]
+    for position in order:
+        columns[position] = rows.codes[position]
+        known = columns[position] < net.variables[position].cardinality
+        if not known.any():
+            continue
+        now = incomplete_log_prob(net, Table.adopt(net.variables, list(columns), n_rows=rows.n_rows), limit)
+        with np.errstate(invalid="ignore"):
+            terms[known, position] = (now - before)[known]
+        before = now
+    return terms
+
+
+def expected_indicators(net: Network, rows: Table, limit: int = MAX_TABLE) -> sp.csr_array:
+    """Return the probability of every cell of the conditionals' tables in each row, given what the row knows.
+
+    Sparse, (n_rows, cells of all tables): those of one variable after the other, the child's states fastest.
+    ZeroProbabilityError when a row is impossible.
+    """
+    plan = completion(net, rows, limit=limit)
+    require_possible(plan.log_prob())
+    ends, cells, shares = plan.indicators()
+    width = sum(int(np.prod([net.variables[v].cardinality for v in scope])) for scope in net.scopes)
+    return sp.csr_array((shares, cells, ends), shape=(rows.n_rows, width))
+
+
+def require_possible(log_prob: Array) -> None:
+    """Raise ZeroProbabilityError, naming the first row, when one has probability 0."""
+    impossible = np.isneginf(log_prob)
+    if impossible.any():
+        row = int(np.argmax(impossible))
+        raise ZeroProbabilityError(
+            f"what is known of row {row} has probability 0 under the network; fit it with smoothing above 0",
+            variable="",
+            configuration={},
+            parameter="smoothing",
+        )
+
+
+def impute(net: Any, table: Any, *, how: How = "most_probable", seed: Seed = None, max_table: int = MAX_TABLE) -> Table:
+    """Return a table whose missing cells are filled in; what is known stays.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+        Of categorical variables.
+    table : Table, data frame or (n_rows, n_variables) array of codes
+        The variables of the network; a column that is not there at all is missing in every row.
+    how : {"most_probable", "draw"}
+        The states that are most probable together given what the row knows, or a draw of them from their joint
+        distribution: with draws, shares and dependences in the filled table are those of the network, and several draws
+        (multiple imputation) show how much the missing cells leave open.
+    seed : None, int or numpy.random.Generator
+        For draws.
+    max_table : int
+        How many cells (8 bytes each) the tables for one row may have.
+
+    Returns
+    -------
+    Table
+        The network's variables in its order, the rows as they came.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError
+        When labels do not fit.
+    ZeroProbabilityError
+        When what is known of a row has probability 0; the first one is named.
+    StateSpaceError
+        When so much is missing that a table would be too large.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> seen = {name: [None] for name in asia.names} | {"smoke": ["yes"], "dysp": ["yes"], "xray": ["no"]}
+    >>> fn.infer.impute(asia, seen)["bronc"].tolist()
+    ['yes']
+    """
+    network = network_of(net)
+    way = word(how, "how", HOWS, error=SchemaError)
+    limit = checked_limit(max_table)
+    rows = as_table(table, network.variables)
+    if not rows.has_missing:
+        return rows
+    plan = completion(network, rows, limit=limit)
+    require_possible(plan.log_prob())
+    columns = plan.most_probable() if way == "most-probable" else plan.draw(stream_key(seed))
+    return Table.adopt(network.variables, columns, n_rows=rows.n_rows, weights=rows.weights)
+
+
+def predicted(net: Network, rows: Table, target: int, limit: int = MAX_TABLE) -> npt.NDArray[np.float64]:
+    """Return the probability of each state of one variable given what each row knows of the others, (n_rows, r).
+
+    Its own column is not looked at. NaN in the rows that are impossible whatever the state.
+    """
+    columns, variable = list(rows.codes), net.variables[target]
+    columns[target] = np.full(rows.n_rows, variable.cardinality, dtype=variable.dtype)
+    plan = completion(
+        net, Table.adopt(net.variables, columns, n_rows=rows.n_rows), needed=True, target=target, limit=limit
+    )
+    ends, cells, shares = plan.indicators()
+    sizes = [int(np.prod([net.variables[v].cardinality for v in scope])) for scope in net.scopes]
+    at = next(i for i, scope in enumerate(net.scopes) if scope[-1] == target)
+    first, r = sum(sizes[:at]), variable.cardinality
+    whole = sp.csr_array((shares, cells, ends), shape=(rows.n_rows, sum(sizes)))
+    of_target = whole[:, first : first + sizes[at]]
+    by_state = of_target @ np.tile(np.eye(r), (sizes[at] // r, 1))
+    found: npt.NDArray[np.float64] = np.asarray(by_state)
+    sums = found.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        found /= sums
+    return found
