@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ def with_holes(net: fn.BayesianNetwork, n: int, seed: int, missing: float) -> fn
     return fn.Table(net.variables, columns)
 
 
-def known(net: fn.BayesianNetwork, table: fn.Table, row: int) -> dict[str, object]:
+def known(net: fn.BayesianNetwork, table: fn.Table, row: int) -> dict[str, Any]:
     codes = [int(column[row]) for column in table.codes]
     return {v.name: v.states[k] for v, k in zip(net.variables, codes, strict=True) if k < v.cardinality}
 
@@ -143,7 +144,7 @@ def test_gaps_too_large_to_enumerate_have_a_tree(how: str) -> None:
 
 
 def test_products_beyond_the_range_of_numbers() -> None:
-    """A hidden cause of 120 effects: under one state the first half is improbable (1e-9 each), under the other the last.
+    """A hidden cause of 120 effects: one state makes the first half improbable (1e-9 each), the other the last half.
 
     The posterior is one half each; products in any order fall below 1e-308 on the way.
     """

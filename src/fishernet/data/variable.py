@@ -126,6 +126,10 @@ class Variable(Brief):
         absent: npt.NDArray[np.bool_] = column == len(self.states)
         return absent
 
+    def missing_column(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return a column in which every cell is missing, (n_rows,)."""
+        return np.full(n_rows, self.cardinality, dtype=self.dtype)
+
     def any_missing(self, column: npt.NDArray[Any]) -> bool:
         """Return whether a cell of a column of codes is missing."""
         return bool(column.size) and int(column.max()) == len(self.states)
@@ -251,6 +255,10 @@ class Continuous:
         """Return which numbers are missing, (n_rows,)."""
         absent: npt.NDArray[np.bool_] = np.isnan(column)
         return absent
+
+    def missing_column(self, n_rows: int) -> npt.NDArray[Any]:
+        """Return a column in which every number is missing, (n_rows,)."""
+        return np.full(n_rows, np.nan)
 
     def any_missing(self, column: npt.NDArray[Any]) -> bool:
         """Return whether a number is missing."""

@@ -1,9 +1,9 @@
 """Inference: what is probable, given what is known.
 
 `marginal`, `family_marginals`, `log_evidence` and `most_probable` answer one question each, by the cheapest exact plan.
-`JunctionTree` keeps a plan for many questions to one network. `predict_proba` says how probable each state of one column is,
-`impute` fills in all that a table lacks, `sample` draws rows given what is known, `group_probabilities` gives what the Fisher kernel divides by, and `intervene`
-sets a variable from outside. All of that is exact, for Bayesian networks and in part for Markov networks
+`JunctionTree` keeps a plan for many questions to one network. `predict_proba` says how probable each state of one
+column is, `impute` fills in all that a table lacks, `sample` draws rows given what is known, `group_probabilities`
+gives what the Fisher kernel divides by, and `intervene` sets a variable from outside. All of that is exact, for Bayesian networks and in part for Markov networks
 (`log_partition`). `stationary` is the distribution in which the pseudo-Gibbs sampling of a dependency network ends;
 `estimate` and `diagnose` run its chains.
 

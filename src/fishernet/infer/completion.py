@@ -6,6 +6,7 @@ around a gap decides about it: so the core answers each distinct question once, 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from fishernet.base.random import Seed, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.data import Table, as_table
 from fishernet.data.variable import require_categorical
+from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Network, check_held, checked_limit, network_of
 
 How = Literal["most_probable", "most-probable", "draw"]
@@ -29,8 +31,8 @@ def completion(
 ) -> _core.Completion:
     """Return what answers for rows of a network's variables that lack cells.
 
-    With `needed`, missing variables are left out on which neither what is known nor the variable at the position `target`
-    depends. StateSpaceError when a gap's tables would have more than `limit` cells.
+    With `needed`, missing variables are left out on which neither what is known nor the variable at the position
+    `target` depends. StateSpaceError when a gap's tables would have more than `limit` cells.
     """
     require_categorical(net.variables, "what sums missing cells out")
     plan = _core.Completion(rows.native, net.factors, needed, target, limit)
@@ -43,23 +45,22 @@ def incomplete_log_prob(net: Network, rows: Table, limit: int = MAX_TABLE) -> Ar
     return completion(net, rows, needed=True, limit=limit).log_prob()
 
 
-def incomplete_log_prob_terms(net: Network, order: tuple[int, ...], rows: Table, limit: int = MAX_TABLE) -> Array:
-    """Return the log-probability of each known cell given those before it in an order of the graph, (n_rows, n).
+def chained_terms(log_prob: Callable[[Table], Array], rows: Table, order: Sequence[int]) -> Array:
+    """Return the log-probability of each known cell given the known ones before it in an order, (n_rows, n_variables).
 
-    A missing cell has the term 0. The terms of a row sum to its log-probability; after an impossible cell they are NaN.
+    `log_prob` is that of what rows know. A missing cell has the term 0; after an impossible cell terms are NaN.
     """
-    terms = np.zeros((rows.n_rows, len(net.variables)))
+    terms = np.zeros((rows.n_rows, len(rows.variables)))
     before = np.zeros(rows.n_rows)
-    columns = [np.full(rows.n_rows, v.cardinality, dtype=v.dtype) for v in net.variables]
+    columns = [variable.missing_column(rows.n_rows) for variable in rows.variables]
     for position in order:
         columns[position] = rows.codes[position]
-        known = columns[position] < net.variables[position].cardinality
-        if not known.any():
-            continue
-        now = incomplete_log_prob(net, Table.adopt(net.variables, list(columns), n_rows=rows.n_rows), limit)
-        with np.errstate(invalid="ignore"):
-            terms[known, position] = (now - before)[known]
-        before = now
+        known = ~rows.variables[position].missing(rows.codes[position])
+        if known.any():
+            now = log_prob(Table.adopt(rows.variables, list(columns), n_rows=rows.n_rows))
+            with np.errstate(invalid="ignore"):
+                terms[known, position] = (now - before)[known]
+            before = now
     return terms
 
 
@@ -144,22 +145,21 @@ def impute(net: Any, table: Any, *, how: How = "most_probable", seed: Seed = Non
 def predicted(net: Network, rows: Table, target: int, limit: int = MAX_TABLE) -> npt.NDArray[np.float64]:
     """Return the probability of each state of one variable given what each row knows of the others, (n_rows, r).
 
-    Its own column is not looked at. NaN in the rows that are impossible whatever the state.
+    Its own column is not looked at. ZeroProbabilityError when a row is impossible whatever the state.
     """
     columns, variable = list(rows.codes), net.variables[target]
     columns[target] = np.full(rows.n_rows, variable.cardinality, dtype=variable.dtype)
     plan = completion(
         net, Table.adopt(net.variables, columns, n_rows=rows.n_rows), needed=True, target=target, limit=limit
     )
+    impossible = np.isneginf(plan.log_prob())
+    if impossible.any():
+        raise impossible_row(int(np.argmax(impossible)), variable.name)
     ends, cells, shares = plan.indicators()
     sizes = [int(np.prod([net.variables[v].cardinality for v in scope])) for scope in net.scopes]
     at = next(i for i, scope in enumerate(net.scopes) if scope[-1] == target)
     first, r = sum(sizes[:at]), variable.cardinality
     whole = sp.csr_array((shares, cells, ends), shape=(rows.n_rows, sum(sizes)))
     of_target = whole[:, first : first + sizes[at]]
-    by_state = of_target @ np.tile(np.eye(r), (sizes[at] // r, 1))
-    found: npt.NDArray[np.float64] = np.asarray(by_state)
-    sums = found.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        found /= sums
+    found: npt.NDArray[np.float64] = np.asarray(of_target @ np.tile(np.eye(r), (sizes[at] // r, 1)))
     return found

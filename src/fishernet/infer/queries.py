@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
@@ -15,7 +14,8 @@ from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.variable import State
-from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible, impossible_row
+from fishernet.infer.completion import predicted
+from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
 from fishernet.infer.factors import (
     MAX_TABLE,
     Array,
@@ -445,39 +445,7 @@ def predict_proba(net: Network, table: Any, target: str, *, max_table: int = MAX
     rows = without_target(table, net.variables, position)
     if not rows.has_missing:
         return net.probabilities_given_rest(rows, position)
-    codes = np.stack([column.astype(np.int32) for column in rows.codes], axis=1)
-    missing = codes == np.array([variable.cardinality for variable in net.variables], dtype=np.int32)
-    missing[:, position] = True
-    out = np.empty((rows.n_rows, net.variables[position].cardinality))
-    complete = missing.sum(axis=1) == 1
-    if complete.any():
-        out[complete] = net.probabilities_given_rest(rows[complete], position)
-    patterns, pattern_of = np.unique(missing[~complete], axis=0, return_inverse=True)
-    incomplete = np.flatnonzero(~complete)
-    for number, pattern in enumerate(patterns):
-        members = incomplete[pattern_of.ravel() == number]
-        out[members] = _by_pattern(net, codes[members], pattern, position, members, limit)
-    return out
-
-
-def _by_pattern(
-    net: Network,
-    codes: npt.NDArray[np.int32],
-    missing: npt.NDArray[np.bool_],
-    target: int,
-    members: npt.NDArray[np.int64],
-    limit: int,
-) -> Array:
-    """Predict rows in which the same cells are missing."""
-    known = np.where(missing, np.int32(0), codes)
-    distinct, which = np.unique(known, axis=0, return_inverse=True)
-    plan = planned(net, np.flatnonzero(~missing).tolist(), [], [[target]], limit)
-    found = plan.run_rows(np.ascontiguousarray(distinct, dtype=np.int32))
-    result = found[which.ravel()]
-    nowhere = np.isnan(result).any(axis=1)
-    if nowhere.any():
-        raise impossible_row(int(members[int(np.argmax(nowhere))]), net.variables[target].name)
-    return result
+    return predicted(net, rows, position, limit)
 
 
 def without_target(data: Any, variables: Sequence[Variable], target: int) -> Table:

@@ -14,6 +14,7 @@ from fishernet.learn.exact import Exact
 from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
 from fishernet.learn.hidden_tree import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
+from fishernet.learn.incomplete import AvailableCases, ExpectedCounts, em_fit
 from fishernet.learn.markov_graph import BlanketsFound, markov_blankets, markov_graph
 from fishernet.learn.order import Order
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
@@ -24,10 +25,12 @@ from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_ch
 from fishernet.learn.structure import dag, structure
 
 __all__ = [
+    "AvailableCases",
     "BlanketsFound",
     "EdgeStrengths",
     "EmResult",
     "Exact",
+    "ExpectedCounts",
     "HillClimb",
     "InputsFound",
     "Order",
@@ -44,6 +47,7 @@ __all__ = [
     "dependency_network",
     "discrete_markov_graph",
     "edge_strengths",
+    "em_fit",
     "gaussian_graph",
     "gaussian_network",
     "hidden_markov_model",

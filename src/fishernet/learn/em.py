@@ -23,6 +23,7 @@ Numbers = npt.NDArray[np.float64]
 Model = TypeVar("Model")
 Counts = TypeVar("Counts")
 
+FIRST_REACH = 4.0  # how many steps the first leap may be worth
 VANISHED = 1e-60  # a probability below it that no string needs becomes 0; so does the count of a row that is not used
 
 
@@ -73,11 +74,11 @@ class Steps(Protocol[Model, Counts]):
         """Return the model that maximizes the expected log-likelihood (with the prior)."""
 
     @property
-    def n_symbols(self) -> int:
-        """The number of symbols in all strings together, for the tolerance; 0 when there is no string."""
+    def size(self) -> int:
+        """The number of symbols in all strings, or of known cells in all rows, for the tolerance; 0: there are none."""
 
-    def parameters(self, model: Model) -> Iterable[Numbers]:
-        """Return the parameters that the prior is about."""
+    def log_prior(self, model: Model) -> float:
+        """Return what the prior adds to the log-likelihood, up to a constant."""
 
 
 @dataclass(frozen=True)
@@ -86,22 +87,34 @@ class Effort:
 
     restarts: int
     """How many random models are fitted."""
-    smoothing: float
-    """Added to the expected counts (a Dirichlet prior's parameter less one)."""
     max_steps: int
     """Steps of each restart."""
     tolerance: float
-    """A restart ends when a step gains less than this, in nats a symbol."""
+    """A restart ends when a step gains less than this, in nats a symbol or cell."""
     began: float = field(default_factory=time.monotonic)
     """When the work began."""
 
     def __post_init__(self) -> None:
         for name in ("restarts", "max_steps"):
             check.integer(getattr(self, name), name, least=1)
-        for name in ("smoothing", "tolerance"):
-            number = getattr(self, name)
-            if not np.isfinite(number) or number < 0:
-                raise SchemaError(f"{name} must be a finite number from 0 on, got {number!r}")
+        checked_amount(self.tolerance, "tolerance")
+
+
+def checked_amount(number: float, name: str) -> float:
+    """Return a number; SchemaError unless it is finite and at least 0."""
+    if not np.isfinite(number) or number < 0:
+        raise SchemaError(f"{name} must be a finite number from 0 on, got {number!r}", parameter=name)
+    return float(number)
+
+
+def log_prior(parameters: Iterable[Numbers], smoothing: float) -> float:
+    """Return the logarithm of a Dirichlet prior, `smoothing` being its parameters less one; zeros stay zeros."""
+    if not smoothing:
+        return 0.0
+    return smoothing * sum(float(np.log(values[values > 0]).sum()) for values in parameters)
+
+
+Leap = Callable[[Model, Model, Model, float], Model]
 
 
 def fit(
@@ -113,16 +126,20 @@ def fit(
     drawn: Callable[[np.random.Generator], Model],
     seed: Seed,
     progress: Progress | None,
+    leap: Leap[Model] | None = None,
 ) -> EmResult[Model]:
     """Improve a start, or random ones, until a step gains too little, and return the best; the first of equals.
+
+    `leap` extrapolates three models that follow one another, by at most so many steps; where that would lose, it is not
+    done.
 
     Progress is told ``("fitting " + what, done, total)``, in steps.
     """
     repeated = fixed_seed(seed) if start is None else None
     random = np.random.default_rng(repeated)
     starts = [drawn(random) for _ in range(effort.restarts)] if start is None else [start]
-    if not steps.n_symbols:
-        raise SchemaError(f"{what} is fitted to strings; there is none")
+    if not steps.size:
+        raise SchemaError(f"{what} is fitted to strings or rows; there is none")
     reporter = Reporter(progress, f"fitting {what}")
     total, done = effort.max_steps * len(starts), 0
 
@@ -131,7 +148,7 @@ def fit(
 
     runs = []
     for start in starts:
-        runs.append(_improve(start, steps, effort, after_step))
+        runs.append(_improve(start, steps, effort, after_step, leap))
         done += effort.max_steps
     best = max(runs, key=lambda run: run.objective)
     reporter.finish(sum(len(run.trace) - 1 for run in runs))
@@ -140,26 +157,36 @@ def fit(
 
 
 def _improve(
-    start: Model, steps: Steps[Model, Counts], effort: Effort, after_step: Callable[[int], None]
+    start: Model,
+    steps: Steps[Model, Counts],
+    effort: Effort,
+    after_step: Callable[[int], None],
+    leap: Leap[Model] | None,
 ) -> EmResult[Model]:
     """Return what becomes of one start."""
 
-    def objective(log_likelihood: float, model: Model) -> float:
-        if not effort.smoothing:
-            return log_likelihood
-        prior = sum(float(np.log(values[values > 0]).sum()) for values in steps.parameters(model))
-        return log_likelihood + effort.smoothing * prior
-
-    model, converged = start, False
-    log_likelihood, counts = steps.expected(model)
-    trace = [objective(log_likelihood, model)]
-    while len(trace) <= effort.max_steps and not converged:
-        model = steps.maximized(model, counts)
+    def looked_at(model: Model) -> tuple[Model, float, Counts, float]:
         log_likelihood, counts = steps.expected(model)
-        trace.append(objective(log_likelihood, model))
+        return model, log_likelihood, counts, log_likelihood + steps.log_prior(model)
+
+    now = looked_at(start)
+    trace, converged, reach = [now[3]], False, FIRST_REACH
+    while len(trace) <= effort.max_steps and not converged:
+        before, now = now, looked_at(steps.maximized(now[0], now[2]))
+        trace.append(now[3])
         after_step(len(trace) - 1)
-        converged = trace[-1] - trace[-2] < effort.tolerance * steps.n_symbols
-    return EmResult(model, log_likelihood, tuple(trace), converged, (trace[-1],), time.monotonic() - effort.began, None)
+        converged = trace[-1] - trace[-2] < effort.tolerance * steps.size
+        if leap is None or converged or len(trace) > effort.max_steps:
+            continue
+        later = steps.maximized(now[0], now[2])
+        far = looked_at(leap(before[0], now[0], later, reach))
+        gains = far[3] >= now[3]
+        reach = reach * 4 if gains else max(FIRST_REACH, reach / 4)
+        now = far if gains else looked_at(later)
+        trace.append(now[3])
+        after_step(len(trace) - 1)
+    seconds = time.monotonic() - effort.began
+    return EmResult(now[0], now[1], tuple(trace), converged, (trace[-1],), seconds, None)
 
 
 def weights(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:

@@ -12,7 +12,16 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
-from fishernet.learn.em import Effort, EmResult, Numbers, chosen_alphabet, fit, random_emission, shares
+from fishernet.learn.em import (
+    Effort,
+    EmResult,
+    checked_amount,
+    chosen_alphabet,
+    fit,
+    log_prior,
+    random_emission,
+    shares,
+)
 from fishernet.models import HiddenTree
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.trees.hidden_tree import Codes, TreeCounts
@@ -101,7 +110,7 @@ def hidden_tree_fit(
     >>> found.model.n_states, found.trace[-1] >= found.trace[0]
     (2, True)
     """
-    effort = Effort(restarts, smoothing, max_steps, tolerance)
+    effort = Effort(restarts, max_steps, tolerance)
     listed = strings if isinstance(strings, str) else list(strings)
     pattern = start
     if pattern is None:
@@ -116,7 +125,7 @@ def hidden_tree_fit(
     def drawn(random: np.random.Generator) -> HiddenTree:
         return _random_model(pattern, codes, n_states or 1, shared, arity, random)
 
-    steps = TreeSteps(codes, float(smoothing))
+    steps = TreeSteps(codes, checked_amount(smoothing, "smoothing"))
     return fit("a hidden tree", steps, effort, start=start, drawn=drawn, seed=seed, progress=progress)
 
 
@@ -129,7 +138,7 @@ class TreeSteps:
     smoothing: float
 
     @property
-    def n_symbols(self) -> int:
+    def size(self) -> int:
         """The number of symbols."""
         return self.codes.size
 
@@ -138,9 +147,9 @@ class TreeSteps:
         counts = model.counts_of_codes(self.codes)
         return counts.log_likelihood, counts
 
-    def parameters(self, model: HiddenTree) -> Iterable[Numbers]:
-        """Return all parameters."""
-        return model.root, model.transition, model.emission
+    def log_prior(self, model: HiddenTree) -> float:
+        """Return what the prior adds, over all parameters."""
+        return log_prior((model.root, model.transition, model.emission), self.smoothing)
 
     def maximized(self, model: HiddenTree, counts: TreeCounts) -> HiddenTree:
         """Return the model that maximizes the expected log-likelihood of summed counts."""

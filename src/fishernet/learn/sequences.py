@@ -21,8 +21,10 @@ from fishernet.learn.em import (
     Effort,
     EmResult,
     Numbers,
+    checked_amount,
     chosen_alphabet,
     fit,
+    log_prior,
     random_emission,
     shares,
     weights,
@@ -118,7 +120,7 @@ def baum_welch(
     >>> found.model.n_states, found.trace[-1] >= found.trace[0]
     (2, True)
     """
-    effort = Effort(restarts, smoothing, max_steps, tolerance)
+    effort = Effort(restarts, max_steps, tolerance)
     strings = sequences if isinstance(sequences, str) else list(sequences)
     if start is None:
         n_states = check.integer(n_states, "n_states", least=1)
@@ -133,7 +135,7 @@ def baum_welch(
     def drawn(random: np.random.Generator) -> HiddenMarkovModel:
         return _random_model(encoded, known, n_states or 1, final, random)
 
-    steps = BaumWelch(encoded, float(smoothing))
+    steps = BaumWelch(encoded, checked_amount(smoothing, "smoothing"))
     return fit("a hidden Markov model", steps, effort, start=start, drawn=drawn, seed=seed, progress=progress)
 
 
@@ -145,7 +147,7 @@ class BaumWelch:
     smoothing: float
 
     @property
-    def n_symbols(self) -> int:
+    def size(self) -> int:
         """The number of symbols; the end of a string counts as one."""
         return len(self.strings.codes) + len(self.strings)
 
@@ -154,9 +156,9 @@ class BaumWelch:
         counts = summed_counts(model.native, model.parameters, self.strings)
         return float(counts.log_prob.sum()), counts
 
-    def parameters(self, model: HiddenMarkovModel) -> Iterable[Numbers]:
-        """Return all parameters."""
-        return model.parameters.by_name().values()
+    def log_prior(self, model: HiddenMarkovModel) -> float:
+        """Return what the prior adds, over all parameters."""
+        return log_prior(model.parameters.by_name().values(), self.smoothing)
 
     def maximized(self, model: HiddenMarkovModel, counts: ExpectedCounts) -> HiddenMarkovModel:
         """Return the model that maximizes the expected log-likelihood of summed counts."""

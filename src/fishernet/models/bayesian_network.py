@@ -16,6 +16,7 @@ from fishernet.data import Continuous, Table
 from fishernet.data.variable import Column
 from fishernet.graphs import Dag
 from fishernet.graphs.edges import require_kind
+from fishernet.infer.completion import chained_terms, incomplete_log_prob
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import parent_marginals
 from fishernet.infer.queries import predict_proba
@@ -23,7 +24,7 @@ from fishernet.models.conditionals.base import Conditional
 from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.conditionals.linear_gaussian import LinearGaussian, joint_moments, joint_precision
 from fishernet.models.conditionals.product import Factor
-from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, checked_array
+from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, checked_array, marginal_log_prob
 from fishernet.models.network import Network, conditionals_from_tables
 
 MOST_SCORES = 2**31
@@ -165,25 +166,35 @@ class BayesianNetwork(Network):
     # -------------------------------------------------------------------------------------------- what it computes
 
     def log_prob(self, table: Any) -> npt.NDArray[np.float64]:
-        """Return the log-probability of each row.
+        """Return the log-probability of what is known of each row: missing cells are summed (or integrated) out.
 
         Parameters
         ----------
-        table : Table or (n_rows, n_variables) array of codes
+        table : Table, data frame or (n_rows, n_variables) array
 
         Returns
         -------
         (n_rows,) float64
-            In nats; -inf where the model deems a row impossible.
+            In nats; -inf where the model deems what is known impossible, 0 where nothing is known.
 
         Raises
         ------
         SchemaError, UnknownStateError
             When columns or labels do not fit.
-        MissingValueError
-            When a cell is missing.
+        StateSpaceError
+            When a row lacks so many cells that a table would be too large.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> asia = fn.datasets.load("asia")
+        >>> seen = {name: [None, None] for name in asia.names} | {"smoke": ["yes", None]}
+        >>> asia.log_prob(seen).round(4)
+        array([-0.6931,  0.    ])
         """
-        rows = self.rows(table, complete_for="log_prob")
+        rows = self.rows(table)
+        if rows.has_missing:
+            return self._incomplete_log_prob(rows)
         native = self._core_form()
         if native is not None:
             return native.look_up(rows.native, self._log_tables, True)
@@ -191,6 +202,24 @@ class BayesianNetwork(Network):
         for conditional in self.conditionals:
             total += conditional.log_prob(rows)
         return total
+
+    def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:
+        """Return the log-probability of each cell given its parents, (n_rows, n_variables) float64 in nats.
+
+        A low term tells why a row is odd. In a table with missing cells, the term of a known cell is its
+        log-probability given the known ones before it (parents come before their children), that of a missing one is 0:
+        the terms of a row always sum to its `log_prob`. After a cell that is impossible they are NaN.
+        """
+        rows = self.rows(table)
+        if not rows.has_missing:
+            return self._complete_terms(rows)
+        return chained_terms(self._incomplete_log_prob, rows, self.dag.order)
+
+    def _incomplete_log_prob(self, rows: Table) -> npt.NDArray[np.float64]:
+        """Return the log-probability of what each row knows, (n_rows,)."""
+        if self._continuous:
+            return marginal_log_prob(self.mean, self.covariance, rows.numbers)
+        return incomplete_log_prob(self, rows)
 
     def sample(self, n: int, *, seed: Seed = None) -> Table:
         """Draw rows: every variable after its parents.

@@ -435,3 +435,21 @@ def _checked_kinds(parameters: Sequence[str] | None) -> tuple[str, ...]:
     if not kinds or not set(kinds) <= set(KINDS):
         raise SchemaError(f"parameters must be among {listed(KINDS)}, got {listed(kinds) if kinds else 'none'}")
     return kinds
+
+
+def marginal_log_prob(mean: Numbers, covariance: Numbers, columns: Numbers) -> Numbers:
+    """Return the log-density of what is known of each row of normal variables, (n,).
+
+    `columns` is (d, n), NaN where a number is missing. Rows that lack the same numbers are taken together.
+    """
+    absent = np.isnan(columns)
+    patterns, which = np.unique(absent, axis=1, return_inverse=True)
+    log_prob = np.zeros(columns.shape[1])
+    for number, lacking in enumerate(patterns.T):
+        known, rows = np.flatnonzero(~lacking), np.flatnonzero(which.ravel() == number)
+        factor = np.linalg.cholesky(covariance[np.ix_(known, known)])
+        off = columns[np.ix_(known, rows)] - mean[known, None]
+        z = np.linalg.solve(factor, off) if len(known) else off
+        log_det = float(np.log(np.diagonal(factor)).sum())
+        log_prob[rows] = -log_det - 0.5 * len(known) * math.log(2 * math.pi) - 0.5 * (z**2).sum(axis=0)
+    return log_prob

@@ -166,11 +166,14 @@ class Network(Drawn, Value):
 
     # -------------------------------------------------------------------------------------------- what it computes
 
-    def rows(self, data: Any, *, complete_for: str) -> Table:
-        """Return data as a table of the network's variables; `complete_for` says what needs complete rows."""
+    def rows(self, data: Any, *, complete_for: str | None = None) -> Table:
+        """Return data as a table of the network's variables; `complete_for` says what needs complete rows, if any."""
         table = as_table(data, self.variables, complete_for=complete_for)
         for position in self._continuous:
-            require_finite(self.names[position], table.codes[position])
+            column = table.codes[position]
+            require_finite(
+                self.names[position], np.where(np.isnan(column), 0.0, column) if table.has_missing else column
+            )
         return table
 
     def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:
@@ -178,7 +181,10 @@ class Network(Drawn, Value):
 
         A low term tells why a row is odd.
         """
-        rows = self.rows(table, complete_for="log_prob_terms")
+        return self._complete_terms(self.rows(table, complete_for="log_prob_terms"))
+
+    def _complete_terms(self, rows: Table) -> npt.NDArray[np.float64]:
+        """Return the terms of rows without missing cells."""
         native = self._core_form()
         if native is not None:
             return native.look_up(rows.native, self._log_tables, False)

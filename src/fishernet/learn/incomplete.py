@@ -1,0 +1,401 @@
+"""Learning from rows with missing cells, and with variables that nobody observed.
+
+The E step is a source of expected statistics (`ExpectedCounts`): what is known of a row counts once, what it lacks with
+its probability. Everything that learns from a source learns from it. `em_fit` alternates it with the fit of the
+parameters. `AvailableCases` counts, for every set of variables, the rows that are complete there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base import check
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import listed, positions
+from fishernet.base.progress import Progress
+from fishernet.base.random import Seed, stream_key
+from fishernet.data import Source, Statistic, Table, Variable
+from fishernet.data.statistics import check_sets, most_dense_cells
+from fishernet.data.variable import Column, require_categorical
+from fishernet.graphs import Dag
+from fishernet.infer.completion import completion, require_possible
+from fishernet.infer.factors import MAX_TABLE
+from fishernet.learn.em import Effort, EmResult, fit
+from fishernet.models import BayesianNetwork, FullTable
+from fishernet.models.conditionals.base import check_cells
+
+Cells = npt.NDArray[np.float64]
+
+MOST_COMPLETIONS = 2**10  # states of a row's gap that are counted one by one; of more, as many are drawn
+
+
+@dataclass(frozen=True, eq=False)
+class AvailableCases(Source):
+    """The statistics of a source in which the rows that lack a cell of a set are left out of it, without a word."""
+
+    source: Source
+    """Whose statistics they are."""
+
+    @property
+    def variables(self) -> tuple[Column, ...]:
+        """The columns."""
+        return self.source.variables
+
+    @property
+    def total(self) -> int | float:
+        """The sum of the rows' weights."""
+        return self.source.total
+
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of variables, of the rows that are complete there."""
+        return [
+            Statistic.adopt(s.variables, s.cardinalities, s.counts, s.states, 0, s.continuous, s.mean, s.scatter)
+            for s in self.source.statistics(sets)
+        ]
+
+
+class ExpectedCounts(Source):
+    """The expected statistics of rows with missing cells under a network, a source like any other.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+        Of categorical variables.
+    rows : Table
+        Of the network's variables, in its order.
+    seed : None, int or numpy.random.Generator
+        For the rows that lack so much that their completions are drawn.
+
+    Raises
+    ------
+    ZeroProbabilityError
+        When what is known of a row has probability 0.
+
+    Notes
+    -----
+    A row's gap with up to 1,024 joint states is counted exactly, a larger one by as many draws.
+    """
+
+    def __init__(self, net: BayesianNetwork, rows: Table, *, seed: Seed = 0) -> None:
+        self._net, self._rows = net, rows
+        self._plan = completion(net, rows)
+        self.log_prob = self._plan.log_prob()
+        require_possible(self.log_prob)
+        self._plan.complete(MOST_COMPLETIONS, stream_key(seed))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The network's variables."""
+        return self._net.variables
+
+    @property
+    def total(self) -> int | float:
+        """The sum of the rows' weights."""
+        return self._rows.total
+
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the expected counts of sets of variables, in that order."""
+        check_sets(sets, len(self.variables))
+        weights = row_weights(self._rows)
+        found = self._plan.set_counts([list(chosen) for chosen in sets], weights, most_dense_cells(self.total))
+        return [self._statistic(chosen, *one) for chosen, one in zip(sets, found, strict=True)]
+
+    def _statistic(self, chosen: tuple[int, ...], cells: npt.NDArray[np.int64] | None, counts: Cells) -> Statistic:
+        shape = tuple(self.variables[v].cardinality for v in chosen)
+        if cells is None:
+            return Statistic.adopt(chosen, shape, counts.reshape(shape), None, 0)
+        states = np.stack(np.unravel_index(cells, shape), axis=1).astype(np.uint32)
+        return Statistic.adopt(chosen, shape, counts, states, 0)
+
+
+def row_weights(rows: Table) -> Cells | None:
+    """Return the weights of a table's rows as the core takes them."""
+    return None if rows.weights is None else np.ascontiguousarray(rows.weights, dtype=np.float64)
+
+
+# ------------------------------------------------------------------------------------------------ EM of parameters
+
+
+@dataclass(frozen=True)
+class NetworkSteps:
+    """The two steps for networks with one graph and some rows."""
+
+    rows: Table
+    priors: Sequence[float]
+    """What is added to each cell of every variable's table."""
+    max_table: int = MAX_TABLE
+    _plans: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """The number of known cells."""
+        known = (column < v.cardinality for v, column in zip(self.rows.variables, self.rows.codes, strict=True))
+        return sum(int(cells.sum()) for cells in known)
+
+    def expected(self, model: BayesianNetwork) -> tuple[float, list[Cells]]:
+        """Return the log-likelihood of what is known, and the expected counts, a flat table a variable."""
+        weights = row_weights(self.rows)
+        plan = self._plan(model)
+        lacking, log_prob = plan.expected(weights)
+        require_possible(log_prob)
+        counts = [known + more for known, more in zip(self._plans["known"], lacking, strict=True)]
+        return float(log_prob.sum() if weights is None else log_prob @ weights), counts
+
+    def _plan(self, model: BayesianNetwork) -> _core.Completion:
+        """Return the plan of the graph, made at the first call, with the model's numbers."""
+        if "plan" not in self._plans:
+            self._plans["plan"] = plan = completion(model, self.rows, limit=self.max_table)
+            self._plans["known"] = plan.known_counts(row_weights(self.rows))
+        else:
+            self._plans["plan"].take(model.factors)
+        made: _core.Completion = self._plans["plan"]
+        return made
+
+    def maximized(self, model: BayesianNetwork, counts: list[Cells]) -> BayesianNetwork:
+        """Return the network that maximizes the expected log-likelihood; rows without any mass stay as they were."""
+        tables = []
+        for conditional, cells, prior in zip(model.conditionals, counts, self.priors, strict=True):
+            smoothed = cells.reshape(conditional.probabilities.shape) + prior
+            sums = smoothed.sum(axis=1, keepdims=True)
+            tables.append(np.divide(smoothed, sums, out=conditional.probabilities.copy(), where=sums > 0))
+        return with_tables(model, tables)
+
+    def log_prior(self, model: BayesianNetwork) -> float:
+        """Return what the prior adds: for each cell, what is added to its count times its logarithm."""
+        with np.errstate(divide="ignore"):  # a start may have zeros: it is improved on
+            return sum(
+                prior * float(np.log(conditional.probabilities).sum())
+                for conditional, prior in zip(model.conditionals, self.priors, strict=True)
+                if prior
+            )
+
+
+def with_tables(model: BayesianNetwork, tables: Sequence[Cells]) -> BayesianNetwork:
+    """Return a network of full tables with other probabilities."""
+    conditionals = [
+        FullTable(c.child, c.parents, c.variables, table, tolerance=1e-6)
+        for c, table in zip(model.conditionals, tables, strict=True)
+    ]
+    return BayesianNetwork(model.variables, conditionals, n_rows=model.n_rows)
+
+
+def extrapolated(
+    first: BayesianNetwork, second: BayesianNetwork, third: BayesianNetwork, most: float
+) -> BayesianNetwork:
+    """Return where three networks in a row lead to, up to so many steps ahead (Varadhan and Roland, 2008).
+
+    The step is taken in the logarithms of the probabilities; those that are 0 stay so.
+    """
+    ways = [_way(*of) for of in zip(first.conditionals, second.conditionals, third.conditionals, strict=True)]
+    length = np.sqrt(sum(float((step**2).sum()) for _, step, _, _ in ways))
+    change = np.sqrt(sum(float((bend**2).sum()) for _, _, bend, _ in ways))
+    ahead = min(max(1.0, length / change if change > 0 else most), most)
+    tables = []
+    for begin, step, bend, positive in ways:
+        far = np.where(positive, begin + 2 * ahead * step + ahead**2 * bend, -np.inf)
+        table = np.exp(far - far.max(axis=1, keepdims=True))
+        tables.append(table / table.sum(axis=1, keepdims=True))
+    return with_tables(third, tables)
+
+
+def _way(first: Any, second: Any, third: Any) -> tuple[Cells, Cells, Cells, npt.NDArray[np.bool_]]:
+    """Return the logarithms of the first table, the step to the second, how the next differs, and what is positive."""
+    tables = [conditional.probabilities for conditional in (first, second, third)]
+    positive = np.logical_and.reduce([table > 0 for table in tables])
+    a, b, c = (np.log(table, out=np.zeros_like(table), where=positive) for table in tables)
+    return a, b - a, c - 2 * b + a, positive
+
+
+def em_fit(
+    dag: Dag,
+    table: Table,
+    *,
+    hidden: Mapping[str, int] | None = None,
+    smoothing: float = 1.0,
+    ess: float | None = None,
+    restarts: int = 10,
+    max_steps: int = 500,
+    tolerance: float = 1e-7,
+    start: BayesianNetwork | None = None,
+    accelerate: bool = True,
+    max_table: int = MAX_TABLE,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> EmResult[BayesianNetwork]:
+    """Fit the parameters of a Bayesian network to rows with missing cells by expectation and maximization.
+
+    It is right when cells are *missing at random*: whether one is missing may depend on what is known of its row, not
+    on what it would have shown [1]_.
+
+    Parameters
+    ----------
+    dag : Dag
+        The structure; its variables are the table's columns, matched by name, and the hidden ones.
+    table : Table or data frame
+        Categorical columns; cells may be missing.
+    hidden : mapping from name to int, optional
+        Variables that nobody observed, and how many states each has (0, 1, ...).
+    smoothing, ess
+        As for `parameters`, as numbers: what is added to the expected counts. The result maximizes the log-likelihood
+        with the prior that this stands for.
+    restarts : int
+        With hidden variables, at how many random networks the fit begins; the best result is kept. Without, one
+        start: the fit to the available cases.
+    max_steps : int
+        Steps of each restart.
+    tolerance : float
+        A restart ends when a step gains less than this, in nats a known cell.
+    start : BayesianNetwork, optional
+        Where to begin, with the graph `dag`; no restarts then.
+    accelerate : bool
+        Extrapolates steps where that gains (SQUAREM [2]_); the result climbs all the same.
+    max_table : int
+        How many cells (8 bytes each) the tables for one row may have.
+    seed : None, int or numpy.random.Generator
+        For the restarts.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``.
+
+    Returns
+    -------
+    EmResult
+        The network is its `model`; `trace` never falls.
+
+    Raises
+    ------
+    SchemaError
+        When a hidden variable is also a column, a variable is neither, or a column has no known cell.
+    ZeroProbabilityError
+        When what is known of a row is impossible under `start`.
+    StateSpaceError
+        When a row lacks so much that a table would be too large.
+
+    References
+    ----------
+    .. [1] A. P. Dempster, N. M. Laird and D. B. Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
+       1977; S. L. Lauritzen, "The EM algorithm for graphical association models with missing data", 1995.
+    .. [2] R. Varadhan and C. Roland, "Simple and globally convergent methods for accelerating the convergence of any EM
+       algorithm", 2008.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> rain, wet = fn.Variable("rain", ["no", "yes"]), fn.Variable("wet", ["no", "yes"])
+    >>> rows = {"rain": ["no", "no", "yes", None, None], "wet": ["no", "no", "yes", "yes", "no"]}
+    >>> table = fn.Table.from_frame(rows, schema=[rain, wet])
+    >>> dag = fn.Dag.from_edges(["rain", "wet"], [("rain", "wet")])
+    >>> found = fn.learn.em_fit(dag, table, smoothing=0)
+    >>> found.model.conditional("rain").probabilities.round(3)
+    array([[0.6, 0.4]])
+    """
+    effort = Effort(check.integer(restarts, "restarts", least=1), max_steps, tolerance)
+    rows = incomplete_rows(dag, table, hidden or {})
+    priors = _priors(dag, rows, smoothing, ess)
+    steps = NetworkSteps(rows, priors, max_table)
+    if start is not None:
+        start = _checked_start(start, dag, rows)
+    elif not hidden:
+        start = available_fit(dag, rows)
+    return fit(
+        "a network",
+        steps,
+        effort,
+        start=start,
+        drawn=lambda random: _random_network(dag, rows, hidden or {}, random),
+        seed=seed,
+        progress=progress,
+        leap=extrapolated if accelerate else None,
+    )
+
+
+def incomplete_rows(dag: Dag, table: Table, hidden: Mapping[str, int]) -> Table:
+    """Return the rows of a graph's variables in its order; hidden variables lack in all of them."""
+    there = [variable.name for variable in table.variables]
+    if both := [name for name in hidden if name in there]:
+        raise SchemaError(
+            f"{listed(both)} is hidden and a column of the data as well; leave the column out (exclude=), or take "
+            "another name",
+            parameter="hidden",
+        )
+    if stray := [name for name in hidden if name not in dag.names]:
+        raise SchemaError(f"the graph has no hidden variable {listed(stray)}", parameter="hidden")
+    seen = [name for name in dag.names if name not in hidden]
+    positions(there, seen, "column")
+    data = table.select(seen)
+    require_categorical(data.variables, "EM of tables of counts", "read the data with bins=4")
+    at = {name: place for place, name in enumerate(seen)}
+    variables: list[Any] = []
+    columns: list[npt.NDArray[Any]] = []
+    for name in dag.names:
+        if name in at:
+            variable, column = data.variables[at[name]], data.codes[at[name]]
+            if data.n_rows and not (column < variable.cardinality).any():
+                raise SchemaError(
+                    f"column {name!r} has no known cell, so nothing can be learned of it; exclude it, or leave it out "
+                    f"and make it a hidden variable: hidden={{{name!r}: 2}}",
+                    parameter="hidden",
+                )
+        else:
+            states = check.integer(hidden[name], f"hidden[{name!r}]", least=1)
+            variable = Variable(name, range(states))
+            column = np.full(data.n_rows, states, dtype=variable.dtype)
+        variables.append(variable)
+        columns.append(column)
+    return Table.adopt(variables, columns, weights=data.weights, n_rows=data.n_rows)
+
+
+def _priors(dag: Dag, rows: Table, smoothing: object, ess: float | None) -> list[float]:
+    """Return what is added to each cell of every variable's table."""
+    if isinstance(smoothing, str):
+        raise FishernetError(
+            f"smoothing {smoothing!r} is for complete counts; with missing cells it is a number from 0 on",
+            parameter="smoothing",
+        )
+    added = []
+    for child, parents in enumerate(dag.parents):
+        cells = check_cells([rows.variables[v] for v in (*parents, child)], f"the conditional of {dag.names[child]!r}")
+        added.append(float(smoothing) if ess is None else ess / cells)  # type: ignore[arg-type]
+    return added
+
+
+def _checked_start(start: BayesianNetwork, dag: Dag, rows: Table) -> BayesianNetwork:
+    same = start.names == dag.names and all(
+        set(c.parents) == set(parents) for c, parents in zip(start.conditionals, dag.parents, strict=True)
+    )
+    if not same or tuple(start.variables) != tuple(rows.variables):
+        raise SchemaError("the start must have the variables, states and arcs of the graph", parameter="start")
+    return with_tables(start, [c.table().reshape(-1, c.variables[-1].cardinality) for c in start.conditionals])
+
+
+def available_fit(dag: Dag, rows: Table, *, smoothing: float = 1.0) -> BayesianNetwork:
+    """Return the network fitted, family by family, to the rows that are complete there."""
+    families = [(*parents, child) for child, parents in enumerate(dag.parents)]
+    variables: Any = rows.variables
+    statistics = AvailableCases(rows).statistics([tuple(sorted(family)) for family in families])
+    conditionals = [
+        FullTable.fit(found, family, [variables[v] for v in family], smoothing=smoothing)
+        for found, family in zip(statistics, families, strict=True)
+    ]
+    return BayesianNetwork(rows.variables, conditionals, n_rows=rows.total)
+
+
+def _random_network(dag: Dag, rows: Table, hidden: Mapping[str, int], random: np.random.Generator) -> BayesianNetwork:
+    """Return a start: families without a hidden variable as the available cases say, others drawn around shares."""
+    fitted = available_fit(dag, rows)
+    tables = []
+    for child, conditional in enumerate(fitted.conditionals):
+        touched = [name for name in (dag.names[v] for v in (*conditional.parents, child)) if name in hidden]
+        if not touched:
+            tables.append(conditional.probabilities)
+            continue
+        variable, column = rows.variables[child], rows.codes[child]
+        counts = np.bincount(column, row_weights(rows), variable.cardinality + 1)[:-1] + 1.0
+        drawn = counts * np.exp(random.normal(0.0, 0.7, conditional.probabilities.shape))
+        tables.append(drawn / drawn.sum(axis=1, keepdims=True))
+    return with_tables(fitted, tables)
