@@ -6,6 +6,7 @@
 
 #include "search/family_cache.hpp"
 #include "base/log_gamma.hpp"
+#include "counts/available_cases.hpp"
 #include "counts/set_terms.hpp"
 #include "bind/arrays.hpp"
 #include "bind/measures.hpp"
@@ -30,6 +31,25 @@ Out<double> family_scores(BoundTerms& self, const In<std::int32_t>& children, co
     {
         const nb::gil_scoped_release release;
         terms->family_scores(families, scores, check_signals);
+    }
+    return to_python(std::move(scores));
+}
+
+// The node-average scores of families over rows that may lack cells.
+Out<double> node_average(const BoundColumns& table, double total, double price, double unit,
+                         const In<std::int32_t>& children, const In<std::int64_t>& offsets,
+                         const In<std::int32_t>& parents) {
+    const auto& columns = table.columns.columns;
+    const Families families = checked_families(children, offsets, parents, columns.size());
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        double cells = columns[static_cast<std::size_t>(families.children[f])].cardinality;
+        for (const auto p : families.parents_of(f)) cells *= columns[static_cast<std::size_t>(p)].cardinality;
+        if (cells > 0x1p62) refuse("a family has too many cells");
+    }
+    std::vector<double> scores(families.size());
+    {
+        const nb::gil_scoped_release release;
+        node_average_scores(table.columns, families, {total, price, unit}, scores, check_signals);
     }
     return to_python(std::move(scores));
 }
@@ -67,6 +87,8 @@ void bind_scores(nb::module_& m) {
         .def("family_scores", &family_scores, nb::arg("children").noconvert(), nb::arg("offsets").noconvert(),
              nb::arg("parents").noconvert());
 
+    m.def("node_average_scores", &node_average, nb::arg("table"), nb::arg("total"), nb::arg("price"), nb::arg("unit"),
+          nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     m.def("log_rising", &rising, nb::arg("log_a"), nb::arg("n").noconvert());
     m.def("regret", &regrets, nb::arg("n").noconvert(), nb::arg("states"), nb::arg("log_states"));
 

@@ -412,6 +412,24 @@ bool Completion::draw(std::uint64_t key, std::span<const Output> columns, StopCh
     return possible;
 }
 
+// The same by whatever the gap has.
+bool Completion::draw_completions(std::size_t question, std::int64_t n, std::uint64_t key, Work& work,
+                                  std::vector<std::int32_t>& states) const {
+    if (layouts_[static_cast<std::size_t>(gaps_.gap_number(question))].tree) {
+        return draw_from_tree(question, n, key, states);
+    }
+    if (sum(question, work) == no_sum) return false;
+    for (std::size_t i = 1; i < work.joint.size(); ++i) work.joint[i] += work.joint[i - 1];
+    Draws draws(mixed(key, question), 0);
+    for (std::int64_t i = 0; i < n; ++i) {  // one in each n-th part of the whole: less noise than n draws apart
+        const double within = (static_cast<double>(draws.below(std::int64_t{1} << 32)) + 0.5) * 0x1p-32;
+        const double share = (static_cast<double>(i) + within) / static_cast<double>(n);
+        const auto of_cell = states_of(gaps_.gap_of(question), cell_at(work.joint, share));
+        states.insert(states.end(), of_cell.begin(), of_cell.end());
+    }
+    return true;
+}
+
 Completed Completion::completed(std::int64_t most, std::uint64_t key, StopCheck check) const {
     const auto n = gaps_.n_questions();
     std::vector<std::vector<std::int32_t>> states(n);
@@ -421,8 +439,8 @@ Completed Completion::completed(std::int64_t most, std::uint64_t key, StopCheck 
         const auto& gap = gaps_.gap_of(q);
         const auto& layout = layouts_[static_cast<std::size_t>(gaps_.gap_number(q))];
         const double cells = cells_of(gap);
-        if (layout.tree && cells > static_cast<double>(most)) {
-            if (draw_from_tree(q, most, key, states[q])) {
+        if (cells > static_cast<double>(most)) {
+            if (draw_completions(q, most, key, own, states[q])) {
                 shares[q].assign(static_cast<std::size_t>(most), 1.0 / static_cast<double>(most));
             }
             return;

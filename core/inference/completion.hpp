@@ -71,7 +71,7 @@ public:
     bool draw(std::uint64_t key, std::span<const Output> columns, StopCheck check) const;
 
     // Completions of every question: all that are possible, where the gap has at most so many cells (65536 are the
-    // most) or is small; otherwise as many draws.
+    // most); otherwise as many draws.
     Completed completed(std::int64_t most, std::uint64_t key, StopCheck check) const;
 
 private:
@@ -101,6 +101,8 @@ private:
     static Scope border_of(const Tree& tree, const Gap& gap);
     std::vector<std::int32_t> tree_states(std::size_t question) const;
     bool draw_from_tree(std::size_t question, std::int64_t n, std::uint64_t key, std::vector<std::int32_t>& states) const;
+    bool draw_completions(std::size_t question, std::int64_t n, std::uint64_t key, Work& work,
+                          std::vector<std::int32_t>& states) const;
     std::vector<std::int32_t> states_of(const Gap& gap, std::int64_t cell) const;
 
     const Gaps& gaps_;

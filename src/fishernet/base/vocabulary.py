@@ -16,6 +16,7 @@ from fishernet.base.names import listed
 # What editors complete and checkers know; other spellings are taken as well.
 ScoreName = Literal["loglik", "bic", "mdl", "aic", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml", "fractional"]
 SearchName = Literal["order", "tabu", "hill-climb", "exact"]
+MissingName = Literal["em", "node-average"]
 InputSearchName = Literal["greedy", "tabu"]
 BlanketSearchName = Literal["iamb", "inter-iamb"]
 TestName = Literal["knn-mi", "fisher-z", "g-squared", "chi-squared"]

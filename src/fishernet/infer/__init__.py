@@ -3,8 +3,8 @@
 `marginal`, `family_marginals`, `log_evidence` and `most_probable` answer one question each, by the cheapest exact plan.
 `JunctionTree` keeps a plan for many questions to one network. `predict_proba` says how probable each state of one
 column is, `impute` fills in all that a table lacks, `sample` draws rows given what is known, `group_probabilities`
-gives what the Fisher kernel divides by, and `intervene` sets a variable from outside. All of that is exact, for Bayesian networks and in part for Markov networks
-(`log_partition`). `stationary` is the distribution in which the pseudo-Gibbs sampling of a dependency network ends;
+gives what the Fisher kernel divides by, and `intervene` sets a variable from outside. All of that is exact, for
+Bayesian networks and in part for Markov networks (`log_partition`). `stationary` is the distribution in which the pseudo-Gibbs sampling of a dependency network ends;
 `estimate` and `diagnose` run its chains.
 
 What is known comes as ``given``, a mapping from names to states, and as ``likelihood``, a mapping from names to one

@@ -32,7 +32,7 @@ from fishernet.models.conditionals.base import check_cells
 
 Cells = npt.NDArray[np.float64]
 
-MOST_COMPLETIONS = 2**10  # states of a row's gap that are counted one by one; of more, as many are drawn
+MOST_COMPLETIONS = 2**10
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,25 +69,24 @@ class ExpectedCounts(Source):
         Of categorical variables.
     rows : Table
         Of the network's variables, in its order.
+    most : int
+        A row's gap (missing variables that are joined) with up to so many joint states is counted exactly, a larger one
+        by as many draws.
     seed : None, int or numpy.random.Generator
-        For the rows that lack so much that their completions are drawn.
+        For these draws.
 
     Raises
     ------
     ZeroProbabilityError
         When what is known of a row has probability 0.
-
-    Notes
-    -----
-    A row's gap with up to 1,024 joint states is counted exactly, a larger one by as many draws.
     """
 
-    def __init__(self, net: BayesianNetwork, rows: Table, *, seed: Seed = 0) -> None:
+    def __init__(self, net: BayesianNetwork, rows: Table, *, most: int = MOST_COMPLETIONS, seed: Seed = 0) -> None:
         self._net, self._rows = net, rows
         self._plan = completion(net, rows)
         self.log_prob = self._plan.log_prob()
         require_possible(self.log_prob)
-        self._plan.complete(MOST_COMPLETIONS, stream_key(seed))
+        self._plan.complete(check.integer(most, "most", least=1, most=2**16), stream_key(seed))
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -11,7 +11,7 @@ from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
-from fishernet.base.vocabulary import ScoreName, SearchName, word
+from fishernet.base.vocabulary import MissingName, ScoreName, SearchName, word
 from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.exact import Exact
@@ -19,7 +19,12 @@ from fishernet.learn.hill_climb import HillClimb, Tabu
 from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Search, SearchResult, column_names
+from fishernet.learn.structural_em import node_average_structure, structural_em
 from fishernet.scores import LocalScores, Score, named_score
+from fishernet.scores.likelihood import Bic
+
+MISSING = ("em", "node-average")
+MOST_CELLS_OF_EM = 200_000
 
 # A search's fields are the options that it takes by name.
 SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
@@ -49,6 +54,7 @@ def structure(
     patience: int | None = None,
     max_memory: float | None = None,
     max_seconds: float | None = None,
+    missing: MissingName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
     **options: Any,
@@ -58,7 +64,7 @@ def structure(
     Parameters
     ----------
     table : Table, data frame or Source; for "fractional" also an (n, d) array or a Scatter
-        The data, without missing cells.
+        The data. Cells of a Table or a frame of categorical columns may be missing.
     score : str or Score
         What is maximized: "bic" (alias "mdl"), "aic", "loglik", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml"
         (`scores`); of columns of numbers "fractional", the fractional marginal likelihood of a Gaussian network.
@@ -104,6 +110,12 @@ def structure(
         Bytes that an exact search may take; default 2**33.
     max_seconds : float, optional
         After this time the best graph so far is the result; for "exact", the best that another search found.
+    missing : {"em", "node-average"}, optional
+        How a table with missing cells is learned from. "em": structural EM, searches on expected statistics, round by
+        round; it uses all that is known of every row, and is right where cells are missing at random (whether one is
+        missing may depend on what is known of its row). "node-average": one search that scores each family on the rows
+        that are complete in it [2]_, by a penalized likelihood of its own (no other `score` then); fast, and right where
+        cells are missing completely at random. Default: "em" for up to 200,000 cells or another score than BIC.
     seed : None, int or numpy.random.Generator
         For searches with restarts. None is 0 here: the same call finds the same graph. Of an object, its field `seed`.
     progress : callable or True, optional
@@ -124,7 +136,7 @@ def structure(
     Raises
     ------
     MissingValueError
-        When a cell is missing.
+        When a number is missing, or a source that is no table lacks cells.
     SchemaError
         When there are no variables, a name is unknown, rules contradict each other, or a required family has more cells
         than may be.
@@ -139,6 +151,8 @@ def structure(
     ----------
     .. [1] B. Andrews, J. Ramsey, R. Sanchez-Romero, J. Camchong and E. Kummerfeld, "Fast scalable and accurate
        discovery of DAGs using the best order score search and grow-shrink trees", NeurIPS 2023.
+    .. [2] T. Bodewes and M. Scutari, "Learning Bayesian networks from incomplete data with the node-average
+       likelihood", 2021.
 
     Examples
     --------
@@ -162,12 +176,30 @@ def structure(
     elif rules.names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
     watch = Watch(progress, "learning the structure", max_seconds)
+    way = _way_with_missing(source, how, missing)
     try:
+        if way == "em":
+            return structural_em(source, how, searching, rules, watch)
+        if way == "node-average":
+            return node_average_structure(source, searching, rules, watch)
         return searching.run(LocalScores(source, how), rules, watch)
     except KeyboardInterrupt as interrupt:
         if not hasattr(interrupt, "best"):
             interrupt.best = rules.start  # type: ignore[attr-defined]
         raise
+
+
+def _way_with_missing(source: Any, score: Score, asked: str | None) -> str | None:
+    """Return how a source's missing cells are dealt with; None where there are none."""
+    way: str | None = None if asked is None else word(asked, "missing", MISSING)
+    if way == "node-average" and score != Bic():
+        raise FishernetError(
+            "the node-average likelihood is a score of its own; other scores go with missing='em'", parameter="missing"
+        )
+    if not getattr(source, "has_missing", False) or any(variable.is_continuous for variable in source.variables):
+        return None
+    few = source.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
+    return way or ("em" if few or score != Bic() else "node-average")
 
 
 def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any]) -> Search:

@@ -1,0 +1,73 @@
+"""Structures from rows with missing cells: structural EM, and a start from the available cases.
+
+Friedman's structural EM [1]_ alternates two things: the expected statistics of all rows under the network so far, and a
+search on these, as if they were counts of complete rows. Each round's graph is scored better by the statistics of its
+round than the one before, so the score that is maximized, that of the observed cells, rises until no round gains.
+
+References
+----------
+.. [1] N. Friedman, "Learning belief networks in the presence of missing values and hidden variables", 1997; "The Bayesian
+   structural EM algorithm", 1998.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from fishernet.data import Table
+from fishernet.graphs import Dag
+from fishernet.learn.incomplete import ExpectedCounts, em_fit
+from fishernet.learn.rules import Rules
+from fishernet.learn.search import Search, SearchResult
+from fishernet.base.progress import Watch
+from fishernet.models import BayesianNetwork
+from fishernet.scores import LocalScores, Score
+from fishernet.scores.local import family_positions
+from fishernet.scores.node_average import NodeAverage
+
+MOST_ROUNDS = 30
+COMPLETIONS = 64  # of a gap, in the statistics of a search
+LEAST_GAIN = 1e-6  # of a round, in nats a row
+ROUGH = 1e-5  # how far the parameters are fitted between rounds, in nats a known cell
+
+
+def node_average_structure(rows: Table, search: Search, rules: Rules, watch: Watch) -> SearchResult:
+    """Return the graph that a search finds under the penalized node-average likelihood."""
+    return search.run(LocalScores(rows, NodeAverage()), rules, watch)
+
+
+def structural_em(rows: Table, score: Score, search: Search, rules: Rules, watch: Watch) -> SearchResult:
+    """Return the graph that a search finds on expected statistics, round by round; the first is that of available cases.
+
+    The score of the result is that of its graph on the last round's expected statistics. Rounds after the first go on
+    from the graph so far, without restarts.
+    """
+    found = node_average_structure(rows, search, rules, watch.about("the available cases"))
+    going_on = without_restarts(search)
+    n_scores = found.n_scores
+    for round_number in range(1, MOST_ROUNDS + 1):
+        if watch.late:
+            return dataclasses.replace(found, n_scores=n_scores, finished=False, seconds=watch.seconds)
+        net = fitted(found.dag, rows)
+        scorer = LocalScores(ExpectedCounts(net, rows, most=COMPLETIONS), score)
+        now = float(scorer(family_positions(scorer.source, found.dag)).sum())
+        later = going_on.run(scorer, dataclasses.replace(rules, start=found.dag), watch.about(f"round {round_number}"))
+        n_scores += later.n_scores
+        gains = later.score > now + LEAST_GAIN * max(1.0, float(rows.total))
+        found = later if gains else dataclasses.replace(found, score=now)
+        if not gains:
+            break
+    return dataclasses.replace(found, n_scores=n_scores, seconds=watch.seconds)
+
+
+def fitted(dag: Dag, rows: Table) -> BayesianNetwork:
+    """Return the parameters of a round, fitted as far as the next search needs them."""
+    return em_fit(dag, rows, tolerance=ROUGH, max_steps=20).model
+
+
+def without_restarts(search: Any) -> Search:
+    """Return a search that ends at its first optimum, where it has restarts."""
+    restarts = hasattr(search, "restarts") and dataclasses.is_dataclass(search)
+    again: Search = dataclasses.replace(search, restarts=0) if restarts else search
+    return again
