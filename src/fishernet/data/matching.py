@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, listed, require_str, several
+from fishernet.base.names import are, check_names, listed, require_str, several
 from fishernet.data.arrays import as_integers, checked_codes
 from fishernet.data.arrow import frame_columns
 from fishernet.data.cells import SourceColumn
@@ -90,18 +90,19 @@ def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
     return rows
 
 
-def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str) -> Table:
+def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str, remedy: str = "") -> Table:
     """Return data as a table of continuous columns, without a hole, for a learner of numbers.
 
     Any column of numbers of a frame is taken; a Table's columns must be continuous. `names` are those of an array's
-    columns (otherwise v0, v1, ...), or the columns of others to take, in this order. Messages begin with the purpose.
+    columns (otherwise v0, v1, ...), or the columns of others to take, in this order. Messages begin with the purpose,
+    and the remedy is what else to do about columns of states.
     """
     chosen = _checked_names(names)
     if is_table(data):
         table = data if chosen is None else data.select(chosen)
-        require_continuous(table.variables, purpose)
+        require_continuous(table.variables, purpose, remedy)
     elif is_frame(data):
-        table = _frame_numbers(data, chosen)
+        table = _frame_numbers(data, chosen, purpose, remedy)
     else:
         table = _named_array(np.asarray(data), chosen, purpose)
     if not table.variables:
@@ -229,7 +230,7 @@ def _finite(table: Table) -> Rows:
 # -------------------------------------------------------------------------------------------------------- frames
 
 
-def _frame_numbers(data: Data, names: list[str] | None) -> Table:
+def _frame_numbers(data: Data, names: list[str] | None, purpose: str, remedy: str) -> Table:
     """Return columns of numbers of a data frame as a table."""
     there = frame_names(data)
     require_str(there)
@@ -241,8 +242,7 @@ def _frame_numbers(data: Data, names: list[str] | None) -> Table:
         return _stacked(there if names is None else names, plain)
     columns = {column.name: column for column in frame_columns(data, Options.checked(columns=names)).cells}
     wanted = list(columns) if names is None else names
-    for name in wanted:
-        _require_number(columns[name])
+    _require_numbers([columns[name] for name in wanted], purpose, remedy)
     n_rows = columns[wanted[0]].n_rows if wanted else 0
     values = np.array([columns[name].numbers() for name in wanted], dtype=np.float64).reshape(len(wanted), n_rows)
     return _stacked(wanted, values)
@@ -266,10 +266,14 @@ def _plain_columns(data: Data, names: Sequence[str]) -> Rows | None:
     return np.array(found, dtype=np.float64, order="C")
 
 
-def _require_number(column: SourceColumn) -> None:
-    if not column.is_plain_number:
+def _require_numbers(columns: Sequence[SourceColumn], purpose: str, remedy: str) -> None:
+    others = [column.name for column in columns if not column.is_plain_number]
+    if others:
+        them = "it" if len(others) == 1 else "them"
         raise SchemaError(
-            f"column {column.name!r} is not of numbers; leave it out, or make a Table of states of the data"
+            f"{purpose} is for columns of numbers: {are(others, 'column')} not of numbers; leave {them} out, or make "
+            "a Table of states of the data" + (f"; {remedy}" if remedy else ""),
+            parameter="columns",
         )
 
 

@@ -286,14 +286,14 @@ def require_categorical(variables: Iterable[Column], purpose: str, remedy: str =
     return cast(tuple[Variable, ...], every)
 
 
-def require_continuous(variables: Iterable[Column], purpose: str) -> None:
+def require_continuous(variables: Iterable[Column], purpose: str, remedy: str = "") -> None:
     """Raise SchemaError, naming them, when some variables are categorical; the message begins with the purpose."""
     states = [variable.name for variable in variables if not variable.is_continuous]
     if states:
         verb, them = ("is", "it") if len(states) == 1 else ("are", "them")
         raise SchemaError(
             f"{purpose} is for continuous columns, and {listed(states)} {verb} categorical: leave {them} out, or read "
-            "numbers as continuous",
+            "numbers as continuous" + (f"; {remedy}" if remedy else ""),
             parameter="continuous",
         )
 

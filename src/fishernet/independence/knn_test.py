@@ -25,6 +25,7 @@ from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
 from fishernet.independence.contingency import PermutationResult
 from fishernet.independence.continuous import (
+    STATES,
     Spaces,
     labels_of,
     read_spaces,
@@ -324,7 +325,7 @@ class KnnTest:
         seed: Seed = None,
         **as_knn_test: Any,
     ) -> None:
-        data = as_numbers(X, names, purpose="the test 'knn-mi'")
+        data = as_numbers(X, names, purpose="the test 'knn-mi'", remedy=STATES)
         if data.weights is not None:
             raise SchemaError("nearest neighbours count every row once; leave the weights out")
         check_k(k, data.n_rows)

@@ -16,7 +16,7 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from fishernet.base.names import listed, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import BlanketSearchName, Rule, TestName, refuse_options, word
-from fishernet.data import Source, Table, as_source
 from fishernet.data.matching import frame_names, is_frame
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
@@ -245,9 +244,9 @@ def markov_graph(
 
     Parameters
     ----------
-    X : (n_rows, n_columns) array, data frame, Table, data frame or Source
-        Numbers for the continuous tests; for the tests on counts a Table (or what `Table.from_codes` and
-        `Table.from_frame` take) or a source of counts.
+    X : (n_rows, n_columns) array, Table, data frame or Source
+        Numbers for "knn-mi" and "fisher-z"; states for "g-squared" and "chi-squared", of an array codes. Columns of the
+        other kind are refused by name.
     test : str or callable
         "knn-mi": mutual information from nearest neighbours with permutations, which sees any dependence [1]_.
         "fisher-z": partial correlation. "g-squared", "chi-squared": tables of counts. Or a function
@@ -269,6 +268,7 @@ def markov_graph(
     progress : callable or True, optional
         True for a bar, or ``progress(what, done, total)``, in variables.
     **options
+        "g-squared", "chi-squared": ``bins=None``, how numbers are cut into states.
         "knn-mi": ``k=5``, ``permutations=200``, ``scheme="local"``, ``k_perm=5``, ``skip_below=None``,
         ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`, which says why the
         scheme of [1]_, "simple", rejects too much.
@@ -334,35 +334,15 @@ def _test_of(
             raise FishernetError(f"options {listed(options)} go with a test's name; this test is made already")
         return _names_of(X, names), test
     named: str = word(test, "test", [*CONTINUOUS, *DISCRETE])
-    if named in DISCRETE:
-        if options:
-            raise FishernetError(f"test {named!r} takes no options, got {listed(options)}")
-        counted = _counted(X, names)
-        how = DISCRETE[named](counted)
-    else:
-        if named == "knn-mi":
-            options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
-        own = inspect.signature(CONTINUOUS[named]).parameters.keys() - {"X", "names", "as_knn_test"}
-        if named == "knn-mi":
-            own |= {field.name for field in fields(Plan)}
-        refuse_options(options, own, f"the test {named!r}")
-        how = CONTINUOUS[named](X, names=names, **options)
+    if named == "knn-mi":
+        options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
+    made_by = (CONTINUOUS | DISCRETE)[named]
+    own = inspect.signature(made_by).parameters.keys() - {"X", "data", "names", "as_knn_test"}
+    if named == "knn-mi":
+        own |= {field.name for field in fields(Plan)}
+    refuse_options(options, own, f"the test {named!r}")
+    how = made_by(X, names=names, **options)
     return how.names, how
-
-
-def _counted(X: Any, names: Iterable[str] | None) -> Source:
-    """Return data as a source of counts."""
-    if not hasattr(X, "variables") and not is_frame(X):
-        table = Table.from_codes(X)
-        variables = [replace(v, name=name) for v, name in zip(table.variables, _names_of(X, names), strict=True)]
-        return Table.adopt(variables, table.codes, n_rows=table.n_rows)
-    source = as_source(X)
-    if names is None:
-        return source
-    if not hasattr(source, "select"):
-        raise SchemaError("a source of statistics has its own names")
-    chosen: Source = source.select(names)
-    return chosen
 
 
 def _names_of(X: Any, names: Iterable[str] | None) -> tuple[str, ...]:
