@@ -354,6 +354,7 @@ class HiddenMarkov:
         empty: Float64 | None,
         final: Float64 | None,
         at_once: float,
+        n_single: int = -1,
     ) -> None: ...
     @property
     def singular(self) -> int: ...

@@ -13,7 +13,7 @@ from fishernet.base.names import a, several
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.hmm import Block, one_length
 from fishernet.kernels.kernel import LogMadeKernel, log_mixture
-from fishernet.models.sequences.alphabet import Alphabet, Strings, checked_rows
+from fishernet.models.sequences.alphabet import Alphabet, Strings, checked_rows, with_sets
 
 
 class HiddenBinomialKernel(LogMadeKernel):
@@ -82,7 +82,8 @@ class HiddenBinomialKernel(LogMadeKernel):
             raise SchemaError(
                 f"the alphabet has {len(self.alphabet)} symbols, and emission columns for {self.emission.shape[-1]}"
             )
-        self._logs = _log_of_pairs(self.prior, self.emission)
+        sets = self.alphabet.sets if self.alphabet.has_sets else None
+        self._logs = _log_of_pairs(self.prior, with_sets(self.emission, sets))
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
