@@ -21,7 +21,7 @@ from fishernet import _core
 from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
-from fishernet.data import Source, Statistic, Table, categorical_source
+from fishernet.data import Source, Statistic, Table, as_source, categorical_source
 from fishernet.data.arrays import as_integers
 from fishernet.data.matching import as_numbers, is_frame
 from fishernet.data.options import Bins
@@ -102,20 +102,20 @@ CUT = "say bins=4 here; the tests 'fisher-z' and 'knn-mi' take numbers as they a
 def counted(data: Any, names: Iterable[str] | None, bins: Bins | None, purpose: str) -> Source:
     """Return data as a source of counts: what to cut of them is cut; whatever then is no state is refused by name."""
     chosen = None if names is None else list(names)
-    if not isinstance(data, Source):
+    if not hasattr(data, "variables"):
         if not is_frame(data):
             return _array(data, chosen, bins, purpose)
         table = Table.from_frame(data, columns=chosen, bins=bins)  # the frame may say more of its columns than a table
         return categorical_source(table if chosen is None else table.select(chosen), purpose, CUT)
-    source = data
+    source: Source = as_source(data)
     if chosen is not None:
         if not hasattr(source, "select"):
             raise SchemaError("a source of statistics has its own names")
-        source = source.select(chosen)
+        source = data.select(chosen)
     if bins is not None:
         if not hasattr(source, "discretize"):
             raise SchemaError("a source of statistics has no rows to cut; cut the data before", parameter="bins")
-        source = source.discretize(bins)
+        source = getattr(source, "discretize")(bins)
     return categorical_source(source, purpose, CUT)
 
 

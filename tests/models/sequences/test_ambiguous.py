@@ -162,7 +162,7 @@ def test_a_hidden_tree_sums_over_the_letters_meant(seed: int, string: str) -> No
         np.testing.assert_allclose(tree.expected_counts([string]).emission, wanted, atol=1e-9)
 
 
-KERNELS = {
+KERNELS: dict[str, Any] = {
     "HmmKernel": lambda seed: fn.kernels.HmmKernel(random_hmm(seed, 3, 4, alphabet="dna")),
     "with final": lambda seed: fn.kernels.HmmKernel(random_hmm(seed, 3, 4, final=True, alphabet="dna")),
     "PairHmmKernel": lambda seed: fn.kernels.PairHmmKernel(
@@ -191,7 +191,7 @@ def test_a_kernel_sums_over_the_letters_meant(name: str, seed: int, pair: list[s
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 3), letters, letters)
 def test_substrings_count_as_the_mean_of_those_meant(k: int, one: str, other: str) -> None:
-    kernel = fn.kernels.SpectrumKernel(k, "dna")
+    kernel: Any = fn.kernels.SpectrumKernel(k, "dna")
     means = [kernel.features(completions(string)).toarray().mean(axis=0) for string in (one, other)]
     np.testing.assert_allclose(kernel.features([one, other]).toarray(), means, atol=1e-12)
     np.testing.assert_allclose(kernel([one, other]), np.array(means) @ np.array(means).T, atol=1e-12)

@@ -139,7 +139,7 @@ def test_kernels_skip() -> None:
 
 
 def test_the_spectrum_of_any_symbol_is_the_mean() -> None:
-    kernel = fn.kernels.SpectrumKernel(2, "ab", unknown="any")
+    kernel: Any = fn.kernels.SpectrumKernel(2, "ab", unknown="any")
     assert kernel.features(["axb"]).toarray().tolist() == [[0.5, 1.0, 0.0, 0.5]]
     with pytest.raises(fn.SchemaError, match="alphabet"):
         fn.kernels.SpectrumKernel(2, unknown="any")
