@@ -87,6 +87,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "JunctionTree": lambda: fn.infer.JunctionTree(NET),
     "Selection": lambda: fn.select.random_subset(TABLE, 300, seed=1),
     "Selection by a kernel": lambda: fn.select.greedy_mmd(KERNEL, FEW, 100, n_starts=1, seed=1),
+    "Nearest": lambda: fn.select.nearest(fn.kernels.SpectrumKernel(2), ["abab", "ba"] * 50),
     "Similar": lambda: fn.select.similar(KERNEL, FEW, 0, n=200),
     "TestResult": lambda: fn.independence.TestResult(0.5, 0.1),
     "PermutationResult": lambda: fn.independence.knn_test(NUMBERS[:, 0], NUMBERS[:, 1], permutations=20, seed=1),

@@ -113,9 +113,10 @@ def counted(data: Any, names: Iterable[str] | None, bins: Bins | None, purpose: 
             raise SchemaError("a source of statistics has its own names")
         source = data.select(chosen)
     if bins is not None:
-        if not hasattr(source, "discretize"):
+        cut = getattr(source, "discretize", None)
+        if cut is None:
             raise SchemaError("a source of statistics has no rows to cut; cut the data before", parameter="bins")
-        source = getattr(source, "discretize")(bins)
+        source = cut(bins)
     return categorical_source(source, purpose, CUT)
 
 
