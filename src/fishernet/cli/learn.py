@@ -343,7 +343,7 @@ class _Markov(Learner):
     """The Markov blanket of every variable by tests, and the graph that they make."""
 
     called = "a graph found by tests (--model markov)"
-    takes = frozenset({"test", "alpha", "rule", "search", "k", "permutations", "scheme"})
+    takes = frozenset({"test", "alpha", "rule", "search", "k", "permutations", "scheme", "max_rows", "max_seconds"})
     holdout = 0.0  # the graph gives nothing that could predict rows
     kept = "edges"
 
@@ -480,7 +480,8 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
 @option.reading_options("error", "drop", "state")
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
-@option.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")
+@option.amount("--max-seconds", metavar="S", help="bn, markov: take the best found after S seconds.")
+@option.count("--max-rows", help="markov: learn from at most N rows, drawn at random.")
 @option.count(
     "--seed",
     default=0,
