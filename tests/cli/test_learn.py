@@ -361,6 +361,19 @@ def test_graphs_by_tests_are_those_of_the_library(numbers: Path, line: str, opti
     assert "fitted" not in text
 
 
+def test_a_graph_by_tests_is_limited_in_rows_and_in_time(numbers: Path) -> None:
+    chain(120).to_csv(numbers, index=False)
+    words = ["learn", numbers, "--model", "markov", "--test", "fisher-z"]
+    some = fn.learn.markov_graph(chain(120), test="fisher-z", max_rows=30, seed=4)
+    assert [tuple(edge) for edge in facts_of(*words, "--max-rows", 30, "--seed", 4)["edges"]] == list(some.edges)
+    ended = good(*words, "--max-seconds", 0, "--json")
+    assert ended.facts["unfinished"] == ended.facts["variables"]
+    assert ended.facts["edges"] == []
+    assert "not done" in ended.err
+    assert "(option --max-seconds)" in ended.err
+    assert "unfinished" not in facts_of(*words)
+
+
 @pytest.mark.parametrize("test", ["g-squared", "chi-squared"])
 def test_tests_on_counts_take_tables_of_states_weights_and_bins(csv: Path, numbers: Path, test: Any) -> None:
     def edges(path: Path, *words: object) -> list[tuple[str, ...]]:

@@ -365,6 +365,8 @@ class _Markov(Learner):
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         asked = {name: self.options[name] for name in ("test", "alpha", "search")}
+        if self.found.unfinished:
+            asked["unfinished"] = list(self.found.unfinished)  # the note says what that means
         return {"edges": network.edges, **asked, "rule": self.rule, "tests": self.found.n_tests}
 
     def text(self, facts: Facts) -> Iterator[str]:
