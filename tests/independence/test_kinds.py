@@ -141,3 +141,13 @@ def test_a_source_has_names_and_no_rows() -> None:
         fn.independence.GSquared(source, names=["v0"])
     with pytest.raises(fn.SchemaError, match="no rows to cut"):
         fn.independence.GSquared(source, bins=2)
+
+
+@pytest.mark.parametrize("name", ["knn_test", "fisher_z_test", "knn_mutual_information"])
+def test_text_in_arrays_is_sent_to_the_tests_on_counts(name: str) -> None:
+    test = getattr(fn.independence, name)
+    data = mixed()
+    with pytest.raises(fn.SchemaError, match=r"'y' is not of numbers .*'g-squared' and 'chi-squared'"):
+        test(data["age"], np.array(data["sex"]))
+    with pytest.raises(fn.SchemaError, match=r"'z' is not of numbers .*'g-squared' and 'chi-squared'"):
+        test(data["age"], data["fare"], np.array(data["sex"]))

@@ -20,9 +20,9 @@ Spaces = tuple[Columns, Columns, Columns]  # x, y and z, (d, n) each; without a 
 
 def read_spaces(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None) -> tuple[list[str], Spaces]:
     """Return what columns are called, and x, y and z, none of them with a constant column."""
-    spaces = [points(x, "x"), points(y, "y")]
+    spaces = [points(x, "x", STATES), points(y, "y", STATES)]
     n = spaces[0].shape[1]
-    spaces.append(np.empty((0, n)) if z is None else points(z, "z"))
+    spaces.append(np.empty((0, n)) if z is None else points(z, "z", STATES))
     for name, space in zip("xyz", spaces, strict=True):
         if space.shape[1] != n:
             raise SchemaError(f"x has {several(n, 'row')}, and {name} has {space.shape[1]}")
