@@ -197,13 +197,19 @@ def table_of(
         fields.append(pa.field(variable.name, array.type, metadata={VARIABLE: json.dumps(content).encode()}))
         arrays.append(array)
     if weights is not None:
-        if any(variable.name == weights_name for variable in variables):
-            raise SchemaError(f"there is a variable {weights_name!r}; give the weights another name")
+        name = free_name(weights_name, [variable.name for variable in variables])
         arrays.append(pa.array(weights))
-        fields.append(pa.field(weights_name, arrays[-1].type, nullable=False, metadata={WEIGHTS: b"true"}))
+        fields.append(pa.field(name, arrays[-1].type, nullable=False, metadata={WEIGHTS: b"true"}))
     if not fields:
         return pa.table({"row": pa.nulls(n_rows)}).select([])  # keeps the number of rows
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def free_name(weights: str, names: Sequence[str]) -> str:
+    """Return the name of the weights' column; SchemaError when a variable has it."""
+    if weights in names:
+        raise SchemaError(f"there is a variable {weights!r}; give the weights another name", parameter="weights")
+    return weights
 
 
 def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, Any], pa.Array]:
