@@ -339,9 +339,9 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
-        streamed = _streamed(frame)
-        if streamed is not None:
-            return columns_of(streamed, options)
+        table = streamed(frame)
+        if table is not None:
+            return columns_of(table, options)
         name = type(frame).__name__
         remedy = "collect it first" if "Lazy" in name or "Relation" in name else "codes go through Table.from_codes"
         raise SchemaError(
@@ -354,12 +354,12 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     return Columns([_series_cells(name, eager[name], options) for name in chosen], eager.shape[0])
 
 
-def _streamed(frame: Any) -> pa.Table | None:
+def streamed(frame: Any) -> pa.Table | None:
     """Return a dataset, or what speaks Arrow's interface for streams, as a table; None where it is neither."""
     try:
-        if hasattr(frame, "to_table"):
-            return frame.to_table()
-        return pa.table(frame) if hasattr(frame, "__arrow_c_stream__") else None
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.table(frame)
+        return frame.to_table() if hasattr(frame, "to_table") else None
     except pa.ArrowInvalid:  # a series
         return None
 

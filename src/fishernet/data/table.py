@@ -32,12 +32,12 @@ from fishernet.data.arrays import (
 )
 from fishernet.data.arrow import frame_columns, free_name, table_of
 from fishernet.data.cells import Columns
-from fishernet.data.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.describe import Description, described
 from fishernet.data.encode import Decision, discretized, encode, recode
-from fishernet.data.frames import pandas_frame, polars_frame
+from fishernet.data.frames.libraries import pandas_frame, polars_frame
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.statistics import Statistic
+from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
+from fishernet.data.statistics.statistic import Statistic
 from fishernet.data.variable import Column, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]

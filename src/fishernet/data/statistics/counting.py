@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data.statistics import Floats, Numbers, Statistic, most_dense_cells
+from fishernet.data.statistics.statistic import Floats, Numbers, Statistic, most_dense_cells
 from fishernet.data.variable import Column
 
 MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
