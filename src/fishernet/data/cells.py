@@ -33,7 +33,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.dates import Unit
+from fishernet.data.dates import Unit, parsed
 from fishernet.data.variable import State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
@@ -300,8 +300,15 @@ class Cells:
         blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
         return replace(self, labels=self.labels[~labels], blocks=blocks)
 
-    def dated(self, numbers: npt.NDArray[np.float64], unit: Unit) -> NumberCells:
-        """Return the column as one of dates, of which each label is a number."""
+    def as_dates(self) -> SourceColumn:
+        """Return a column of text as one of dates where all its labels are written as such; any other as it is."""
+        labels = self.labels.tolist()
+        if self.declared or not labels or not isinstance(labels[0], str) or parsed(labels[:1]) is None:
+            return self  # told by the first label mostly
+        dates = parsed(labels) if self.text or all(isinstance(label, str) for label in labels) else None
+        if dates is None:
+            return self
+        numbers, unit = dates
         cells = self.spread(np.append(numbers, np.nan))
         return NumberCells(self.name, pa.chunked_array([pa.array(cells)]), declared=True, unit=unit)
 
@@ -405,6 +412,10 @@ class NumberCells:
         """Return the column as one that is declared to hold numbers."""
         return replace(self, declared=True)
 
+    def as_dates(self) -> NumberCells:
+        """Return the column as it is: its numbers are no text."""
+        return self
+
 
 SourceColumn = Cells | NumberCells
 
@@ -412,19 +423,22 @@ SourceColumn = Cells | NumberCells
 def dictionary_cells(name: str, column: pa.ChunkedArray, *, declared: bool = False, text: bool = False) -> Cells:
     """Return a dictionary-encoded Arrow column, whose labels are of a type that we take, as cells."""
     kind = column.type.value_type
-    dictionaries = [chunk.dictionary for chunk in column.chunks]
-    known = pa.chunked_array(dictionaries, type=kind).unique().drop_null()
-    blocks = [_block(chunk.indices, values, known) for chunk, values in zip(column.chunks, dictionaries, strict=True)]
+    places = pa.chunked_array([chunk.dictionary for chunk in column.chunks], type=kind).dictionary_encode()
+    known = places.chunk(0).dictionary if places.num_chunks else pa.array([], kind)  # the same of every chunk
+    blocks = [
+        _block(chunk.indices, place.indices, len(known))
+        for chunk, place in zip(column.chunks, places.chunks, strict=True)
+    ]
     return Cells(name, _labels(known), blocks, declared=declared, text=text)
 
 
-def _block(indices: pa.Array, dictionary: pa.Array, known: pa.Array) -> Block:
-    size = len(dictionary)
+def _block(indices: pa.Array, places: pa.Array, n_labels: int) -> Block:
+    """Return a block whose dictionary holds, at each place, a label of the column's."""
     has_nulls = indices.null_count > 0
     if has_nulls:
-        indices = pc.fill_null(indices.cast(pa.int64()), size)
-    found = pc.fill_null(pc.index_in(dictionary, value_set=known), len(known))
-    positions = np.append(found.to_numpy(zero_copy_only=False).astype(np.int64), len(known))
+        indices = pc.fill_null(indices.cast(pa.int64()), len(places))
+    found = pc.fill_null(places, n_labels)
+    positions = np.append(found.to_numpy(zero_copy_only=False).astype(np.int64), n_labels)
     return Block(indices.to_numpy(zero_copy_only=False), positions, has_nulls)
 
 

@@ -33,7 +33,6 @@ import pyarrow.csv as pa_csv
 from fishernet.base.errors import FileFormatError, FishernetWarning
 from fishernet.data.arrow import cells_of
 from fishernet.data.cells import DECIMAL, Columns, SourceColumn
-from fishernet.data.dates import parsed
 from fishernet.data.options import Options, TextFormat
 
 PIECE = 1 << 20  # bytes
@@ -255,11 +254,6 @@ def tidied(column: SourceColumn, options: Options, *, spaced: bool) -> SourceCol
     """
     cells = column.coded
     labels: list[str] = cells.labels.tolist()
-    wanted = next((v for v in options.schema or () if v.name == column.name), None)
-    if labels and column.name not in options.categorical and (wanted is None or wanted.is_continuous or wanted.cuts):
-        dates = parsed(labels)
-        if dates is not None:
-            return cells.dated(*dates)
     as_written = not spaced and options.text.is_plain
     if as_written and (options.schema is not None or " " not in "".join(labels)):
         return column
@@ -335,7 +329,7 @@ def _careful(layout: Layout, names: list[str], last: str) -> Columns:
 
 
 def _any_label_holds(columns: Columns, character: str) -> bool:
-    return any(character in label for column in columns.cells for label in column.coded.labels.tolist())
+    return any(character in "".join(column.coded.labels.tolist()) for column in columns.cells)
 
 
 def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Columns:

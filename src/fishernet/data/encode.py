@@ -203,6 +203,7 @@ class Rows:
 def encode(source: Columns, options: Options) -> Encoded:
     """Encode the columns of a source."""
     cells, weights = _split_weights(source, options)
+    cells = [column.as_dates() if _may_be_dates(column.name, options) else column for column in cells]
     decisions: list[Decision] = []
     if options.schema is None:
         cells = _without_identifiers(cells, options, decisions)
@@ -213,6 +214,12 @@ def encode(source: Columns, options: Options) -> Encoded:
     if options.missing == "drop" and options.unknown == "missing":
         return _without_missing(encoded)
     return encoded
+
+
+def _may_be_dates(name: str, options: Options) -> bool:
+    """Whether text may be dates in a column: unless states are asked for."""
+    wanted = next((variable for variable in options.schema or () if variable.name == name), None)
+    return name not in options.categorical and (wanted is None or wanted.is_continuous or wanted.cuts is not None)
 
 
 # ------------------------------------------------------------------------------------------------------ weights
