@@ -58,7 +58,12 @@ def pandas_categories(labels: dict[str, list[Any]], seed: int, _: Path) -> Any:
 
 
 def polars_enums(labels: dict[str, list[Any]], seed: int, _: Path) -> Any:
-    kinds = {"text": pl.Enum(categories(labels["text"], seed)), "whole": pl.Int8, "bit": pl.UInt16, "half": pl.Float32}
+    kinds: dict[str, Any] = {
+        "text": pl.Enum(categories(labels["text"], seed)),
+        "whole": pl.Int8,
+        "bit": pl.UInt16,
+        "half": pl.Float32,
+    }
     return pl.DataFrame(labels).with_columns(*[pl.col(name).cast(kind) for name, kind in kinds.items()])
 
 

@@ -152,7 +152,7 @@ def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
         return np.flatnonzero(array)
     outside = (array < -n_rows) | (array >= n_rows)
     if outside.any():
-        raise IndexError(f"row {array[outside][0]} of a table of {n_rows} rows")
+        raise IndexError(f"row {array[outside][0]} of a table of {several(n_rows, 'row')}")
     positions: npt.NDArray[np.intp] = np.arange(n_rows)[array]
     return positions
 

@@ -408,7 +408,7 @@ def _mapping_columns(frame: Mapping[Any, Any], options: Options) -> Columns:
     n_rows = next(iter(lengths.values()), 0)
     for name, length in lengths.items():
         if length != n_rows:
-            raise SchemaError(f"column {name!r} has {several(length, 'row')}, and column {chosen[0]!r} has {n_rows}")
+            raise SchemaError(f"column {name!r} has {several(length, 'row')}, and column {chosen[0]!r} has {n_rows:,}")
     return Columns(cells, n_rows)
 
 

@@ -37,6 +37,7 @@ from fishernet.data.dates import Unit, parsed
 from fishernet.data.variable import State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
+SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
 SAMPLE = 4096  # cells that mostly tell what a column of numbers is
 Labels = npt.NDArray[Any]  # distinct labels: integers, float64, bool, or objects (str, large integers, a mixture)
 
@@ -365,6 +366,9 @@ class NumberCells:
     @cached_property
     def coded(self) -> Cells:
         """The column by its distinct numbers."""
+        few = _of_small_range(self.name, self.column)
+        if few is not None:
+            return replace(few, unit=self.unit)
         cells = dictionary_cells(self.name, self.column.dictionary_encode())
         absent = np.isnan(cells.labels) if cells.labels.dtype.kind == "f" else np.zeros(len(cells.labels), dtype=bool)
         return replace(cells.without(absent) if absent.any() else cells, unit=self.unit)
@@ -420,14 +424,33 @@ class NumberCells:
 SourceColumn = Cells | NumberCells
 
 
+def _of_small_range(name: str, column: pa.ChunkedArray) -> Cells | None:
+    """Return integers near one another as cells by their distance to the least; None of others, which are hashed."""
+    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+        return None
+    low, high = pc.min_max(column).as_py().values()
+    if high - low >= SMALL_RANGE:
+        return None
+    values = column.to_numpy()
+    least, unsigned = values.dtype.type(low), np.dtype(f"u{values.dtype.itemsize}")
+    indices = np.subtract(values, least).view(unsigned).astype(np.uint16)  # right also where the difference wraps round
+    occurs = np.bincount(indices, minlength=high - low + 1) > 0
+    labels = np.flatnonzero(occurs).astype(values.dtype) + least
+    positions = np.append(np.cumsum(occurs) - 1, len(labels))
+    return Cells(name, labels, [Block(indices, positions, has_nulls=False)])
+
+
 def dictionary_cells(name: str, column: pa.ChunkedArray, *, declared: bool = False, text: bool = False) -> Cells:
     """Return a dictionary-encoded Arrow column, whose labels are of a type that we take, as cells."""
     kind = column.type.value_type
-    places = pa.chunked_array([chunk.dictionary for chunk in column.chunks], type=kind).dictionary_encode()
-    known = places.chunk(0).dictionary if places.num_chunks else pa.array([], kind)  # the same of every chunk
+    held = [chunk.dictionary for chunk in column.chunks if len(chunk.dictionary)]  # Arrow drops empty chunks
+    encoded = pa.chunked_array(held, type=kind).dictionary_encode()
+    known = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], kind)  # the same of every chunk
+    places = iter(encoded.chunks)
+    nothing = pa.array([], pa.int32())
     blocks = [
-        _block(chunk.indices, place.indices, len(known))
-        for chunk, place in zip(column.chunks, places.chunks, strict=True)
+        _block(chunk.indices, next(places).indices if len(chunk.dictionary) else nothing, len(known))
+        for chunk in column.chunks
     ]
     return Cells(name, _labels(known), blocks, declared=declared, text=text)
 

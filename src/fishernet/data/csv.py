@@ -31,6 +31,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from fishernet.base.errors import FileFormatError, FishernetWarning
+from fishernet.base.names import several
 from fishernet.data.arrow import cells_of
 from fishernet.data.cells import DECIMAL, Columns, SourceColumn
 from fishernet.data.options import Options, TextFormat
@@ -176,7 +177,7 @@ def explain(file: TextFile, delimiter: str, n_columns: int, why: str) -> FileFor
     try:
         for record in records(file, delimiter):
             if len(record.cells) != n_columns:
-                count = f"the header has {n_columns} cells, this row {len(record.cells)}"
+                count = f"the header has {several(n_columns, 'cell')}, this row {len(record.cells)}"
                 hint = "; a quote may not be closed" if record.text.count("\n") > 1 else ""
                 return FileFormatError(file.path, count + hint, line=record.line)
     except csv.Error:

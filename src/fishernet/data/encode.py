@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError, UnknownStateError
-from fishernet.base.names import are, counted, listed
+from fishernet.base.names import are, counted, listed, several
 from fishernet.data.arrays import Codes, Weights, in_units
 from fishernet.data.cells import (
     MOST_STATES,
@@ -306,7 +306,7 @@ def _without_identifiers(cells: list[SourceColumn], options: Options, decisions:
         n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
         n_known = column.n_rows - (0 if (gaps := column.missing()) is None or not n_labels else int(gaps.sum()))
         if n_labels > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_labels > n_known):
-            why = f"{n_labels:,} different texts in {n_known:,} rows"
+            why = f"{several(n_labels, 'different text')} in {several(n_known, 'row')}"
             decisions.append(Decision(column.name, f"{why}: an identifier", ("categorical",), True))
         else:
             kept.append(column)
