@@ -432,10 +432,10 @@ def _of_small_range(name: str, column: pa.ChunkedArray) -> Cells | None:
     if high - low >= SMALL_RANGE:
         return None
     values = column.to_numpy()
-    least, unsigned = values.dtype.type(low), np.dtype(f"u{values.dtype.itemsize}")
-    indices = np.subtract(values, least).view(unsigned).astype(np.uint16)  # right also where the difference wraps round
+    indices = values.astype(np.uint16)  # their last bits, of which the differences are right, too
+    indices -= np.uint16(low % 2**16)
     occurs = np.bincount(indices, minlength=high - low + 1) > 0
-    labels = np.flatnonzero(occurs).astype(values.dtype) + least
+    labels = np.flatnonzero(occurs).astype(values.dtype) + values.dtype.type(low)
     positions = np.append(np.cumsum(occurs) - 1, len(labels))
     return Cells(name, labels, [Block(indices, positions, has_nulls=False)])
 
