@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import fishernet as fn
-from fishernet import Continuous, FileFormatError, FishernetWarning, SchemaError, Table, read_table
+from fishernet import Continuous, FileFormatError, FishernetWarning, SchemaError, Table, Variable, read_table
 
 N = 300
 PEOPLE: dict[str, Any] = {
@@ -204,6 +204,43 @@ def test_dates_of_frames(make: Any) -> None:
     table = Table.from_frame(make({"at": times}))
     assert table.variables == (Continuous("at", "seconds"),)
     np.testing.assert_array_equal(table.column("at"), [1616940300, np.nan, 0])
+
+
+DAYS = ["2021-03-28", "1970-01-02", None, "2021-03-29"] * 2
+TEXT_DATES: dict[str, Any] = {
+    "mapping": lambda texts: {"day": texts},
+    "pandas": lambda texts: pd.DataFrame({"day": texts}),
+    "pandas objects": lambda texts: pd.DataFrame({"day": pd.Series(texts, dtype=object)}),
+    "polars": lambda texts: pl.DataFrame({"day": texts}),
+    "polars Categorical": lambda texts: pl.DataFrame({"day": pl.Series(texts, dtype=pl.Categorical)}),
+    "pyarrow": lambda texts: pa.table({"day": texts}),
+}
+
+
+@pytest.mark.parametrize("kind", TEXT_DATES)
+def test_dates_that_are_text_are_dates_as_in_a_file(kind: str, tmp_path: Path) -> None:
+    make = TEXT_DATES[kind]
+    path = tmp_path / "days.csv"
+    path.write_text("day\n" + "\n".join(day or "NA" for day in DAYS) + "\n")
+    table = Table.from_frame(make(DAYS))
+    assert table == fn.read_table(path)
+    assert table.variables == (Continuous("day", "days"),)
+    assert table.column("day")[:2].tolist() == [18714, 1]  # days since 1970
+    seconds = Table.from_frame(make([*DAYS, "1970-01-01 00:01:30"]))
+    assert seconds.variables == (Continuous("day", "seconds"),)
+    assert seconds.column("day")[-1] == 90.0
+    for keyword in ({"categorical": ["day"]}, {"schema": [Variable("day", sorted({day for day in DAYS if day}))]}):
+        assert Table.from_frame(make(DAYS), **keyword)["day"].tolist() == DAYS
+    assert not Table.from_frame(make([*DAYS, "2021-02-30"])).variables[0].is_continuous
+    cut = Table.from_frame(make(DAYS), bins={"day": [18713.5]})
+    assert Table.from_frame(make(DAYS), schema=cut.variables) == cut
+    assert cut["day"].tolist()[:3] == [cut.variables[0].states[1], cut.variables[0].states[0], None]
+
+
+def test_declared_dates_stay_states() -> None:
+    days = ["2021-03-28", "2021-03-29"]
+    for column in (pd.Categorical(days), pa.array(days).dictionary_encode(), pl.Series(days, dtype=pl.Enum(days))):
+        assert Table.from_frame({"day": column}).variables == (Variable("day", days),)
 
 
 def test_dates_are_cut_at_dates() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fishernet.base.errors import FileFormatError
+from fishernet.base.names import several
 from fishernet.data.cells import INTEGER, Block, Cells, Columns, Labels, typed
 from fishernet.data.csv import TextFile
 from fishernet.data.options import Options
@@ -131,7 +132,7 @@ def _add_row(file: TextFile, attributes: list[Attribute], number: int, line: str
         raise FileFormatError(file.path, "sparse rows are not read; save the file with dense rows", line=number)
     values = _values(file, number, line)
     if len(values) != len(attributes):
-        what = f"there are {len(attributes)} attributes, and {len(values)} cells in this row"
+        what = f"{several(len(values), 'cell')} in this row for {several(len(attributes), 'attribute')}"
         raise FileFormatError(file.path, what, line=number)
     for attribute, (value, quoted) in zip(attributes, values, strict=True):
         position = attribute.labels.get(value)

@@ -197,13 +197,19 @@ def table_of(
         fields.append(pa.field(variable.name, array.type, metadata={VARIABLE: json.dumps(content).encode()}))
         arrays.append(array)
     if weights is not None:
-        if any(variable.name == weights_name for variable in variables):
-            raise SchemaError(f"there is a variable {weights_name!r}; give the weights another name")
+        name = free_name(weights_name, [variable.name for variable in variables])
         arrays.append(pa.array(weights))
-        fields.append(pa.field(weights_name, arrays[-1].type, nullable=False, metadata={WEIGHTS: b"true"}))
+        fields.append(pa.field(name, arrays[-1].type, nullable=False, metadata={WEIGHTS: b"true"}))
     if not fields:
         return pa.table({"row": pa.nulls(n_rows)}).select([])  # keeps the number of rows
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def free_name(weights: str, names: Sequence[str]) -> str:
+    """Return the name of the weights' column; SchemaError when a variable has it."""
+    if weights in names:
+        raise SchemaError(f"there is a variable {weights!r}; give the weights another name", parameter="weights")
+    return weights
 
 
 def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, Any], pa.Array]:
@@ -333,9 +339,9 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
-        streamed = _streamed(frame)
-        if streamed is not None:
-            return columns_of(streamed, options)
+        table = streamed(frame)
+        if table is not None:
+            return columns_of(table, options)
         name = type(frame).__name__
         remedy = "collect it first" if "Lazy" in name or "Relation" in name else "codes go through Table.from_codes"
         raise SchemaError(
@@ -348,12 +354,12 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     return Columns([_series_cells(name, eager[name], options) for name in chosen], eager.shape[0])
 
 
-def _streamed(frame: Any) -> pa.Table | None:
+def streamed(frame: Any) -> pa.Table | None:
     """Return a dataset, or what speaks Arrow's interface for streams, as a table; None where it is neither."""
     try:
-        if hasattr(frame, "to_table"):
-            return frame.to_table()
-        return pa.table(frame) if hasattr(frame, "__arrow_c_stream__") else None
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.table(frame)
+        return frame.to_table() if hasattr(frame, "to_table") else None
     except pa.ArrowInvalid:  # a series
         return None
 
@@ -402,7 +408,7 @@ def _mapping_columns(frame: Mapping[Any, Any], options: Options) -> Columns:
     n_rows = next(iter(lengths.values()), 0)
     for name, length in lengths.items():
         if length != n_rows:
-            raise SchemaError(f"column {name!r} has {several(length, 'row')}, and column {chosen[0]!r} has {n_rows}")
+            raise SchemaError(f"column {name!r} has {several(length, 'row')}, and column {chosen[0]!r} has {n_rows:,}")
     return Columns(cells, n_rows)
 
 

@@ -31,9 +31,9 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from fishernet.base.errors import FileFormatError, FishernetWarning
+from fishernet.base.names import several
 from fishernet.data.arrow import cells_of
 from fishernet.data.cells import DECIMAL, Columns, SourceColumn
-from fishernet.data.dates import parsed
 from fishernet.data.options import Options, TextFormat
 
 PIECE = 1 << 20  # bytes
@@ -177,7 +177,7 @@ def explain(file: TextFile, delimiter: str, n_columns: int, why: str) -> FileFor
     try:
         for record in records(file, delimiter):
             if len(record.cells) != n_columns:
-                count = f"the header has {n_columns} cells, this row {len(record.cells)}"
+                count = f"the header has {several(n_columns, 'cell')}, this row {len(record.cells)}"
                 hint = "; a quote may not be closed" if record.text.count("\n") > 1 else ""
                 return FileFormatError(file.path, count + hint, line=record.line)
     except csv.Error:
@@ -255,11 +255,6 @@ def tidied(column: SourceColumn, options: Options, *, spaced: bool) -> SourceCol
     """
     cells = column.coded
     labels: list[str] = cells.labels.tolist()
-    wanted = next((v for v in options.schema or () if v.name == column.name), None)
-    if labels and column.name not in options.categorical and (wanted is None or wanted.is_continuous or wanted.cuts):
-        dates = parsed(labels)
-        if dates is not None:
-            return cells.dated(*dates)
     as_written = not spaced and options.text.is_plain
     if as_written and (options.schema is not None or " " not in "".join(labels)):
         return column
@@ -335,7 +330,7 @@ def _careful(layout: Layout, names: list[str], last: str) -> Columns:
 
 
 def _any_label_holds(columns: Columns, character: str) -> bool:
-    return any(character in label for column in columns.cells for label in column.coded.labels.tolist())
+    return any(character in "".join(column.coded.labels.tolist()) for column in columns.cells)
 
 
 def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Columns:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.data.dates import date_texts
 from fishernet.data.encode import Decision
 from fishernet.data.variable import Column
@@ -72,7 +72,7 @@ class Description:
         return pa.Table.from_pylist([asdict(c) | {"overrule": c.keywords()} for c in self.columns])
 
     def __repr__(self) -> str:
-        return f"Description({self.n_rows:,} rows, {len(self.columns)} columns)"
+        return f"Description({several(self.n_rows, 'row')}, {several(len(self.columns), 'column')})"
 
     def __str__(self) -> str:
         return self.text(ColumnDescription.keywords)
@@ -84,7 +84,9 @@ class Description:
         widths = [max(map(len, cells)) for cells in zip(HEADINGS, *rows, strict=True)]
         adjusted = [str.rjust if heading == "missing" else str.ljust for heading in HEADINGS]
         lines = ["  ".join(a(c, w) for a, c, w in zip(adjusted, row, widths, strict=True)) for row in (HEADINGS, *rows)]
-        return "\n".join([f"{self.n_rows:,} rows, {kept} columns", *(line.rstrip() for line in lines)])
+        return "\n".join(
+            [f"{several(self.n_rows, 'row')}, {several(kept, 'column')}", *(line.rstrip() for line in lines)]
+        )
 
 
 def described(

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError, UnknownStateError
-from fishernet.base.names import are, counted, listed
+from fishernet.base.names import are, counted, listed, several
 from fishernet.data.arrays import Codes, Weights, in_units
 from fishernet.data.cells import (
     MOST_STATES,
@@ -203,6 +203,7 @@ class Rows:
 def encode(source: Columns, options: Options) -> Encoded:
     """Encode the columns of a source."""
     cells, weights = _split_weights(source, options)
+    cells = [column.as_dates() if _may_be_dates(column.name, options) else column for column in cells]
     decisions: list[Decision] = []
     if options.schema is None:
         cells = _without_identifiers(cells, options, decisions)
@@ -213,6 +214,12 @@ def encode(source: Columns, options: Options) -> Encoded:
     if options.missing == "drop" and options.unknown == "missing":
         return _without_missing(encoded)
     return encoded
+
+
+def _may_be_dates(name: str, options: Options) -> bool:
+    """Whether text may be dates in a column: unless states are asked for."""
+    wanted = next((variable for variable in options.schema or () if variable.name == name), None)
+    return name not in options.categorical and (wanted is None or wanted.is_continuous or wanted.cuts is not None)
 
 
 # ------------------------------------------------------------------------------------------------------ weights
@@ -299,7 +306,7 @@ def _without_identifiers(cells: list[SourceColumn], options: Options, decisions:
         n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
         n_known = column.n_rows - (0 if (gaps := column.missing()) is None or not n_labels else int(gaps.sum()))
         if n_labels > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_labels > n_known):
-            why = f"{n_labels:,} different texts in {n_known:,} rows"
+            why = f"{several(n_labels, 'different text')} in {several(n_known, 'row')}"
             decisions.append(Decision(column.name, f"{why}: an identifier", ("categorical",), True))
         else:
             kept.append(column)

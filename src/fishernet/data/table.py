@@ -23,27 +23,27 @@ from fishernet.data.arrays import (
     checked_weights,
     guessed_variable,
     in_units,
-    is_stack,
     own_column,
     own_weights,
     row_positions,
     same_cells,
+    stacked,
     total_weight,
 )
-from fishernet.data.arrow import frame_columns, table_of
+from fishernet.data.arrow import frame_columns, free_name, table_of
 from fishernet.data.cells import Columns
 from fishernet.data.describe import Description, described
 from fishernet.data.encode import Decision, discretized, encode, recode
+from fishernet.data.frames.libraries import pandas_frame, polars_frame
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, of_numbers, with_moments
+from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
+from fishernet.data.statistics.statistic import Statistic
 from fishernet.data.variable import Column, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
 
 HEAD = 10  # rows that str(table) shows
-MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
-MOST_REPEATED_CELLS = 2**28
 
 
 class Table:
@@ -298,8 +298,7 @@ class Table:
 
         A categorical column is dictionary-encoded, a continuous one float64. Declared states stay, in their order;
         missing cells are null; bins go by their labels. States of several types are written as text. Each field also
-        carries its variable in its metadata, so ``Table.from_frame`` gives the same table again; through pandas or
-        polars (``to_frame().to_pandas()``) types that were mixed and cut points are lost.
+        carries its variable in its metadata, so ``Table.from_frame`` gives the same table again.
 
         Parameters
         ----------
@@ -321,6 +320,48 @@ class Table:
         True
         """
         return table_of(self._variables, self._columns, self._n_rows, self._weights, weights)
+
+    def to_pandas(self, *, weights: str = "weights") -> Any:
+        """Return the table's labels and numbers as a pandas DataFrame.
+
+        A categorical column is a Categorical with the declared states, in their order, a continuous one float64, and
+        one of dates or times datetime64. ``Table.from_frame`` gives the same table again, but for cut points (bins go
+        by their labels), and days, which are times then.
+
+        Parameters
+        ----------
+        weights : str
+            The name of the column that the weights go to, where the table has some.
+
+        Raises
+        ------
+        SchemaError
+            When the weights' name is taken, or a state is no valid Unicode text.
+        ImportError
+            When pandas is not installed.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> table = fn.Table.from_frame({"smoke": ["yes", "no", None], "height": [1.62, None, 1.71]})
+        >>> table.to_pandas()["smoke"].cat.categories.tolist()
+        ['no', 'yes']
+        >>> fn.Table.from_frame(table.to_pandas()) == table
+        True
+        """
+        return pandas_frame(self._variables, self._columns, self._n_rows, self._more(weights))
+
+    def to_polars(self, *, weights: str = "weights") -> Any:
+        """Return the table's labels and numbers as a polars DataFrame; see `to_pandas`.
+
+        States that are text are an Enum, which declares them; numbers and truth values are plain columns, since polars
+        has no categories of these, and states of several types are written as text. Missing cells are null.
+        """
+        return polars_frame(self._variables, self._columns, self._more(weights))
+
+    def _more(self, weights: str) -> dict[str, Any]:
+        """Return the column of weights, by its name."""
+        return {} if self._weights is None else {free_name(weights, self.names): self._weights}
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Hand the table to whatever speaks Arrow's interface, as polars, DuckDB and pandas do."""
@@ -388,16 +429,11 @@ class Table:
         if self._numbers is not None:
             return self._numbers
         chosen = [i for i, variable in enumerate(self._variables) if variable.is_continuous]
-        rows = [self._columns[i] for i in chosen]
-        base: Any = rows[0].base if rows else None
-        if not isinstance(base, np.ndarray) or not is_stack(base, rows):
-            base = np.array(rows, dtype=np.float64).reshape(len(rows), self._n_rows)
-            base.flags.writeable = False
-            columns = list(self._columns)
-            for i, row in zip(chosen, base, strict=True):
-                columns[i] = row  # so that the numbers are kept once
-            self._columns = tuple(columns)
-        numbers: npt.NDArray[np.float64] = base
+        numbers = stacked([self._columns[i] for i in chosen], self._n_rows)
+        columns = list(self._columns)
+        for i, row in zip(chosen, numbers, strict=True):
+            columns[i] = row  # so that the numbers are kept once
+        self._columns = tuple(columns)
         self._numbers = numbers
         return numbers
 
@@ -427,13 +463,9 @@ class Table:
         counts = self.missing_counts()
         if counts:
             numbers = any(variable.is_continuous and variable.name in counts for variable in self._variables)
-            remedy = "missing 'drop'" + ("" if numbers else " or 'state'")
-            raise MissingValueError(
-                f"{purpose} needs a table without missing cells; missing in {counted(counts)}; "
-                f"read the table with {remedy}",
-                counts=counts,
-                parameter="missing",
-            )
+            what = f"{purpose} needs a table without missing cells; missing in {counted(counts)}"
+            remedy = "read the table with missing 'drop'" + ("" if numbers else " or 'state'")
+            raise MissingValueError(f"{what}; {remedy}", counts=counts, parameter="missing")
 
     @property
     def native(self) -> _core.Columns:
@@ -443,9 +475,7 @@ class Table:
         out the rows in which one of them is missing.
         """
         if self._native is None:
-            cardinalities = np.array(self.cardinalities, dtype=np.int64)
-            columns = [v.as_codes(c) for v, c in zip(self._variables, self._columns, strict=True)]
-            self._native = _core.Columns(columns, cardinalities, self._n_rows, self.weights_in_units[0])
+            self._native = native_columns(self._variables, self._columns, self._n_rows, self.weights_in_units[0])
         return self._native
 
     # ----------------------------------------------------------------------------------------- what learners ask it
@@ -455,51 +485,21 @@ class Table:
 
         Rows with a missing cell in a set are left out of it, and their weight told.
         """
-        check_sets(sets, len(self._variables))
-        places = {v for v, variable in enumerate(self._variables) if variable.is_continuous}
-        mixed = [chosen for chosen in sets if not chosen or not places.issuperset(chosen)]
-        found = dict(zip(mixed, self._counted(mixed), strict=True)) if mixed else {}
-        for chosen in sets:
-            if chosen not in found:
-                numbers = self.numbers if len(chosen) == len(places) else np.array([self._columns[v] for v in chosen])
-                found[chosen] = of_numbers(chosen, numbers, self._weights, complete=not self.has_missing)
-        return [found[chosen] for chosen in sets]
-
-    def _counted(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
-        """Return the statistics of sets with categorical members, whose rows the core counts."""
-        fractions = self.has_fractions
-        most_dense = most_dense_cells(self._n_rows if fractions else int(self.total))
-        unit = self.weights_in_units[1] if fractions else 0.0
-        counted = count_cells(self.native, self._variables, sets, most_dense, unit)
-        held = (self._columns, self._variables, self._weights)
-        return [with_moments(one, chosen, *held) for one, chosen in zip(counted, sets, strict=True)]
+        return statistics_of(self, sets)
 
     def family_scores(self, families: Any, score: Any) -> npt.NDArray[np.float64] | None:
         """Return the scores of `fishernet.scores.Families`, counted and scored in the core; None where it cannot."""
-        rule, rows = score.rule(self.total), self.in_core()
-        if rule is None or rows is None:
-            return None
-        return _core.SetTerms(rows, *rule).family_scores(families.children, families.offsets, families.parents)
+        return family_scores_of(self, families, score)
 
     def in_core(self) -> _core.Columns | None:
         """Return the rows as the core counts and scores them in one pass; None where weights are not whole.
-
-        Rows that count once are counted many at a time. So where that is no longer than the core gains by it, each row
-        is there as often as its weight says.
 
         Raises
         ------
         MissingValueError
             When a cell is missing.
         """
-        self.require_complete("a score")
-        if self._weights is None or self.has_fractions:
-            return None if self.has_fractions else self.native
-        n_rows = int(self.total)
-        if n_rows > MOST_REPEATED * self._n_rows or n_rows * len(self._variables) > MOST_REPEATED_CELLS:
-            return self.native
-        rows = np.repeat(np.arange(self._n_rows), self._weights.astype(np.int64))
-        return self.adopt(self._variables, [codes[rows] for codes in self._columns], n_rows=n_rows).native
+        return in_core(self)
 
     # -------------------------------------------------------------------------------------------------- parts of it
 

@@ -36,7 +36,7 @@ from typing import Any
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, is_text, shown
-from fishernet.base.names import a, check_names
+from fishernet.base.names import a, check_names, several
 from fishernet.data import Continuous, State, Variable
 from fishernet.data.variable import Column
 from fishernet.graphs import UndirectedGraph
@@ -218,7 +218,9 @@ def _read_parts(fields: Fields) -> tuple[list[Variable], list[Fields]]:
     variables = [read_variable(item) for item in fields.objects("variables")]
     described = fields.objects("conditionals")
     if len(described) != len(variables):
-        raise fields.wrong(f"{len(described)} conditionals for {len(variables)} variables", "conditionals")
+        raise fields.wrong(
+            f"{several(len(described), 'conditional')} for {several(len(variables), 'variable')}", "conditionals"
+        )
     return variables, described
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
+from fishernet.data.frames.rows import held
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.hmm import Block, one_length
 from fishernet.kernels.kernel import LogMadeKernel, log_mixture
@@ -195,7 +196,8 @@ class MarginalizationKernel(LogMadeKernel):
 
     def _log_probs(self, X: Any) -> list[Matrix]:
         """Return log P(x | m), one array a model."""
-        values = [np.asarray(model.log_prob(X), np.float64) for model in self.models]
+        data = held(X)
+        values = [np.asarray(model.log_prob(data), np.float64) for model in self.models]
         shapes = {value.shape for value in values}
         if len(shapes) > 1 or len(next(iter(shapes))) != 1:
             raise SchemaError(f"log_prob of the models must give one number an item, got the shapes {sorted(shapes)}")

@@ -33,6 +33,7 @@ class Metric(FeatureKernel, Protocol):
     """A Fisher kernel on rows as the model wants them."""
 
     name: str
+    has_terms: bool  # whether it is a sum over variables
 
     def terms(self, X: Any, Y: Any = None) -> Matrix:
         """Return what each variable adds, (n_variables, n, m)."""
@@ -41,6 +42,8 @@ class Metric(FeatureKernel, Protocol):
 
 class Scores(FeatureMade):
     """The scores of a model, multiplied by a matrix (n_parameters, dimension) that whitens them; None leaves them."""
+
+    has_terms = False
 
     def __init__(self, model: Any, name: str, options: dict[str, Any], whiten: Matrix | None) -> None:
         self.name = name
@@ -163,6 +166,7 @@ class Practical(FeatureMade):
     """No metric: the dot product of a Bayesian network's scores."""
 
     name = "practical"
+    has_terms = True
 
     def __init__(self, model: BayesianNetwork) -> None:
         self._model = model
@@ -200,6 +204,7 @@ class Empirical(FeatureMade):
     """
 
     name = "empirical"
+    has_terms = False
 
     def __init__(self, model: BayesianNetwork, reference: Table) -> None:
         self._scores = Practical(model)
@@ -236,6 +241,7 @@ class Invariant(Algebra):
     """
 
     name = "invariant"
+    has_terms = True
 
     def __init__(self, model: BayesianNetwork, groups: Sequence[Matrix]) -> None:
         self._model = model

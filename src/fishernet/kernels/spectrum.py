@@ -14,6 +14,7 @@ import numpy as np
 from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several
+from fishernet.data.matching import listed_items
 from fishernet.kernels.features import Features, Matrix, check_cells, inner, squared_lengths, weighted_mean
 from fishernet.kernels.kernel import Algebra
 from fishernet.models.sequences.alphabet import Alphabet
@@ -93,6 +94,7 @@ class SpectrumKernel(Algebra):
         UnknownStateError
             When a symbol is not in the alphabet.
         """
+        X, Y = listed_items(X), None if Y is None else listed_items(Y)
         check_cells(len(X) * len(X if Y is None else Y), "the kernel matrix")
         counts = self._occurring([*X, *([] if Y is None else Y)])
         if counts.nnz > DENSE * counts.shape[0] * counts.shape[1]:
@@ -101,7 +103,7 @@ class SpectrumKernel(Algebra):
 
     def diag(self, X: Strings) -> Matrix:
         """Return the kernel of each string with itself, (n,) float64."""
-        return squared_lengths(self._occurring(X))
+        return squared_lengths(self._occurring(listed_items(X)))
 
     def __repr__(self) -> str:
         return f"{SpectrumKernel.__name__}({self.k}{'' if self.alphabet is None else f', {self.alphabet!r}'})"
@@ -153,12 +155,14 @@ class SpectrumFeatures(SpectrumKernel):
         if self.dimension > MOST_COLUMNS:
             remedy = "call the kernel, which needs only those that occur"
             raise StateSpaceError("the features", cells=self.dimension, limit=MOST_COLUMNS, remedy=remedy)
-        owners, numbers, weights = self._substrings(X, self.alphabet)
-        return _counted(owners, numbers, weights, (len(X), self.dimension))
+        strings = listed_items(X)
+        owners, numbers, weights = self._substrings(strings, self.alphabet)
+        return _counted(owners, numbers, weights, (len(strings), self.dimension))
 
     def mean_features(self, X: Strings) -> Matrix:
         """Return the mean of the strings' features, (dimension,) float64."""
-        return weighted_mean(self.features(X), X)
+        strings = listed_items(X)
+        return weighted_mean(self.features(strings), strings)
 
 
 def _unclear(strings: Encoded, k: int, alphabet: Alphabet) -> tuple[Any, Any, Any]:

@@ -19,7 +19,8 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import Pair, listed, numbered, positions, several
 from fishernet.base.random import Seed, draw_count, generator
 from fishernet.base.value import Value
-from fishernet.data.matching import as_rows
+from fishernet.data import Continuous, Table
+from fishernet.data.matching import as_rows, as_table
 from fishernet.graphs import UndirectedGraph
 from fishernet.models.gaussian import Numbers
 
@@ -214,9 +215,9 @@ class GaussianMarkovNetwork(Drawn, Value):
         """The number of scores: the means, the diagonal of the precision, and its edges."""
         return len(self.names) + len(self._entries)
 
-    def rows(self, X: Any, *, complete_for: str) -> Numbers:
-        """Return data as numbers of the network's variables, (n, d); `complete_for` says what needs them."""
-        return as_rows(X, self.names, complete_for)
+    def rows(self, X: Any, *, complete_for: str) -> Table:
+        """Return data as a table of the network's variables; `complete_for` says what needs complete rows."""
+        return as_table(X, [Continuous(name) for name in self.names], complete_for=complete_for)
 
     def log_prob(self, X: Any) -> Numbers:
         """Return the log-density of each row, (n,) float64.

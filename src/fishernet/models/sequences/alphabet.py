@@ -18,6 +18,7 @@ from fishernet.base.display import Brief, brief
 from fishernet.base.errors import SchemaError, UnknownStateError
 from fishernet.base.names import several
 from fishernet.base.value import Value
+from fishernet.data.matching import listed_items
 
 Symbol = Hashable
 
@@ -179,10 +180,8 @@ class Alphabet(Value):
 
         One symbol, which stands for those that are not known, may be left out.
         """
-        if isinstance(strings, str | bytes):
-            raise SchemaError("a list of strings is needed, not one string; write [string]")
         symbols: dict[Any, None] = {}
-        for number, string in enumerate(strings):
+        for number, string in enumerate(listed_items(strings)):
             try:
                 symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
             except TypeError:
@@ -250,9 +249,7 @@ class Alphabet(Value):
 
     def with_skipped(self, strings: Iterable[Sequence[Symbol]]) -> Strings:
         """Return strings as codes, -1 for a symbol that is to be left out."""
-        if isinstance(strings, str | bytes):
-            raise SchemaError("a list of strings is needed, not one string; write [string]")
-        listed = list(strings)
+        listed = listed_items(strings)
         if self._points is not None and all(type(string) is str for string in listed):
             offsets = _offsets(map(len, listed))
             codes = self._points.codes("".join(map(str, listed)))

@@ -1,0 +1,76 @@
+"""Tables as the data frames of pandas and polars, which are imported when one is asked for.
+
+States are the categories of a pandas Categorical, whatever their type. Polars has categories of text only (its Enum),
+so that states that are numbers or truth values are plain columns there.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError
+from fishernet.data.arrow import dictionary_array
+from fishernet.data.dates import as_dates, in_arrow
+from fishernet.data.variable import Column, Variable
+
+Cells = npt.NDArray[Any]
+Named = dict[str, Any]  # columns by name
+
+
+def pandas_frame(variables: Sequence[Column], columns: Sequence[Cells], n_rows: int, more: Named) -> Any:
+    """Return columns of codes and numbers, and more columns behind them, as a pandas DataFrame."""
+    pd = _library("pandas")
+    found: Named = {}
+    for variable, column in zip(variables, columns, strict=True):
+        if variable.is_continuous:
+            found[variable.name] = column.copy() if variable.unit is None else _dates(column, variable.unit)
+        else:
+            found[variable.name] = _categorical(pd, variable, column)
+    return pd.DataFrame(found | more, index=pd.RangeIndex(n_rows))
+
+
+def _dates(numbers: npt.NDArray[np.float64], unit: str) -> Cells:
+    """Return days or seconds as pandas keeps them: it has no days."""
+    return as_dates(numbers, unit).astype("datetime64[s]" if unit == "days" else "datetime64[us]")
+
+
+def _categorical(pd: Any, variable: Variable, codes: Cells) -> Any:
+    known = np.where(codes == variable.cardinality, -1, codes.astype(np.int64))
+    try:
+        return pd.Categorical.from_codes(known, categories=pd.Index(list(variable.states)))
+    except UnicodeEncodeError:
+        raise SchemaError(f"variable {variable.name!r} has a state that is no valid Unicode text") from None
+
+
+def polars_frame(variables: Sequence[Column], columns: Sequence[Cells], more: Named) -> Any:
+    """Return columns of codes and numbers, and more columns behind them, as a polars DataFrame."""
+    pl = _library("polars")
+    found: Named = {}
+    for variable, column in zip(variables, columns, strict=True):
+        if not variable.is_continuous:
+            found[variable.name] = _polars_states(pl, variable, column)
+        elif variable.unit is not None:
+            found[variable.name] = pl.Series(variable.name, in_arrow(column, variable.unit))
+        else:
+            found[variable.name] = pl.Series(variable.name, column, nan_to_null=True)
+    return pl.DataFrame(found | more)
+
+
+def _polars_states(pl: Any, variable: Variable, codes: Cells) -> Any:
+    array = dictionary_array(variable, codes)
+    states = array.dictionary.to_pylist()
+    series = pl.Series(variable.name, array.dictionary_decode())
+    return series.cast(pl.Enum(states)) if isinstance(states[0], str) else series
+
+
+def _library(name: str) -> Any:
+    """Return an installed library of data frames; ImportError says how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"to_{name} needs {name}; install it with: pip install {name}") from error
