@@ -95,7 +95,7 @@ class Learner(ABC):
         yield from summary_last(
             [
                 ("rows", f"{facts['rows']:,} ({parts})"),
-                ("variables", f"{len(facts['variables']):,}"),
+                *column_lines(facts),
                 *self.lines(facts),
                 ("parameters", f"{facts['parameters']:,}"),
                 (f"held-out {self.measure}", self.held_out_words(facts)),
@@ -121,6 +121,24 @@ class Learner(ABC):
         saved = None if facts["model"] is None else f"{facts['model']}: these {self.kept}{again}"
         lines = [("seconds", seconds_words(facts)), ("saved", saved), ("drawn", facts["plot"])]
         return [(word, told) for word, told in lines if told is not None]
+
+
+MOST_NAMES = 6
+
+
+def column_lines(facts: Facts) -> list[Line]:
+    """Return what was decided about the columns, a line a kind."""
+    lines = [("variables", f"{len(facts['variables']):,} (fishernet describe {facts['table']} shows each column)")]
+    lines += [
+        (f"  {kind}", f"{len(names):,}: {_first([*map(shown, names)])}") for kind, names in facts["columns"].items()
+    ]
+    gaps = [f"{shown(name)} ({count:,})" for name, count in facts["missing_cells"].items()]
+    return lines + ([("  missing cells", _first(gaps))] if gaps else [])
+
+
+def _first(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join([*names[:MOST_NAMES], *([f"... {more:,} more"] if more > 0 else [])])
 
 
 def _predicted(network: Any, held_out: Table) -> dict[str, Any]:
@@ -372,7 +390,7 @@ class _Markov(Learner):
         yield from summary_last(
             [
                 ("rows", f"{facts['rows']:,}"),
-                ("variables", f"{len(facts['variables']):,}"),
+                *column_lines(facts),
                 *edge_lines("edges", "-", facts["edges"]),
                 ("tests", f"{facts['tests']:,} ({asked})"),
                 *self.last_lines(facts),
@@ -534,7 +552,7 @@ def learn(
         with watch.time("read"):
             progress("reading the table", 0, None)
             found = reading.read_numbers(table, learner.numbers) if learner.numbers else reading.read(table)
-            rows = refuse_empty(table, found)
+            rows, decided = refuse_empty(table, found), found.describe()
             training, held_out = hold_out(rows, given.get("holdout", learner.holdout), seed)
         with watch.time("learn"):
             learner.find(training, progress)
@@ -556,6 +574,8 @@ def learn(
         "training_rows": training.total,
         "held_out_rows": held_out.total,
         "variables": list(rows.names),
+        "columns": decided.by_kind(),
+        "missing_cells": decided.missing(),
         **said,
         "seconds": watch.seconds,
         "seed": seed,

@@ -17,6 +17,7 @@ from fishernet.data.variable import Column
 
 HEADINGS = ("column", "kind", "holds", "missing", "why", "to overrule")
 SHOWN = 4  # states
+KINDS = ("categorical", "binned", "continuous", "left out")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class ColumnDescription:
         Why it is of that kind; empty where a schema or a caller said so.
     overrule : tuple of str
         The keywords of `read_table` that make something else of it.
+    binned : bool
+        Whether its states are bins of numbers.
     """
 
     name: str
@@ -44,6 +47,7 @@ class ColumnDescription:
     missing: int
     why: str = ""
     overrule: tuple[str, ...] = ()
+    binned: bool = False
 
     def keywords(self) -> str:
         """Return the keywords that overrule, as they are written in Python."""
@@ -70,6 +74,19 @@ class Description:
     def to_frame(self) -> pa.Table:
         """Return one row a column as a pyarrow Table."""
         return pa.Table.from_pylist([asdict(c) | {"overrule": c.keywords()} for c in self.columns])
+
+    def by_kind(self) -> dict[str, list[str]]:
+        """Return the names of the columns of each kind that there is; those that were cut into bins on their own."""
+        found: dict[str, list[str]] = {}
+        for kind in KINDS:
+            names = [c.name for c in self.columns if kind == ("binned" if c.binned else c.kind)]
+            if names:
+                found[kind] = names
+        return found
+
+    def missing(self) -> dict[str, int]:
+        """Return the number of missing cells of each column that has some, by name."""
+        return {column.name: column.missing for column in self.columns if column.missing}
 
     def __repr__(self) -> str:
         return f"Description({self.n_rows:,} rows, {len(self.columns)} columns)"
@@ -98,7 +115,11 @@ def described(
         kind = "continuous" if variable.is_continuous else "categorical"
         missing = int(np.count_nonzero(variable.missing(column)))
         holds = _range(variable, column) if variable.is_continuous else _states(variable)
-        found.append(ColumnDescription(variable.name, kind, holds, missing, decision.why, decision.overrule))
+        found.append(
+            ColumnDescription(
+                variable.name, kind, holds, missing, decision.why, decision.overrule, variable.cuts is not None
+            )
+        )
     left = [ColumnDescription(d.name, "left out", "", 0, d.why, d.overrule) for d in decisions if d.left_out]
     return Description(n_rows, (*found, *left))
 
