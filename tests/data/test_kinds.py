@@ -82,6 +82,7 @@ def test_a_description_says_what_was_decided_why_and_how_to_overrule() -> None:
     assert rows["id"] == {
         "name": "id", "kind": "left out", "holds": "", "missing": 0,
         "why": "300 different texts in 300 rows: an identifier", "overrule": "categorical=['id']",
+        "binned": False,
     }  # fmt: skip
     assert rows["age"]["holds"] == "18 to 87"
     assert (rows["children"]["why"], rows["children"]["overrule"]) == ("4 whole numbers", "continuous=['children']")

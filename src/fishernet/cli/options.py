@@ -19,6 +19,7 @@ from fishernet.cli.terminal import FILE, Command
 from fishernet.data import Continuous, State, Table, Variable, read_table
 from fishernet.data.cells import Cells
 from fishernet.data.encode import UNKNOWN, looked_up
+from fishernet.data.reading import Originals, Rows
 from fishernet.data.variable import code_of, label_array
 
 Number = TypeVar("Number", int, float)
@@ -81,6 +82,19 @@ def read(path: Path, **options: Any) -> Table:
     """Read a table; what `text_options` say of text files goes for every table of a command."""
     context = click.get_current_context(silent=True)
     return read_table(path, **(context.meta.get(TEXT_FORMAT, {}) if context else {}), **options)
+
+
+def read_originals(path: Path) -> Originals:
+    """Read a table whose rows are written again as they are."""
+    context = click.get_current_context(silent=True)
+    return Originals(path, **(context.meta.get(TEXT_FORMAT, {}) if context else {}))
+
+
+def read_known_rows(path: Path, file: Originals, variables: Sequence[Variable], **options: Any) -> Rows:
+    """Return the columns of a model's variables, whose states are known, and where the rows stand in the file."""
+    found = file.rows(schema=variables, **options)
+    refuse_empty(path, found.table)
+    return found
 
 
 def _text_option(name: str, help: str, parse: Callable[[str], Any] = str) -> Decorator:  # noqa: A002

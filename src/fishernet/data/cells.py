@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -443,3 +443,19 @@ class Columns:
 
     cells: Sequence[SourceColumn]
     n_rows: int
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a file holds, read once.
+
+    Attributes
+    ----------
+    frame : pyarrow.Table
+        Its rows as they are; see `fishernet.data.originals`.
+    columns : function
+        Makes of `Options` the columns that they ask for; raises as `read_table`.
+    """
+
+    frame: pa.Table
+    columns: Callable[[Any], Columns]

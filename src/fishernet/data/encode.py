@@ -176,6 +176,7 @@ class Encoded:
     weights: Weights | None
     n_rows: int
     decisions: tuple[Decision, ...] = ()
+    kept: npt.NDArray[np.bool_] | None = None  # which rows of the source these are; None for all
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def encode(source: Columns, options: Options) -> Encoded:
         return _with_found_states(rows, options, decisions)
     encoded = _with_schema(rows, options.schema, options)
     if options.missing == "drop" and options.unknown == "missing":
-        return _without_missing(encoded)
+        encoded = _without_missing(encoded)
     return encoded
 
 
@@ -280,7 +281,11 @@ def _without_missing(encoded: Encoded) -> Encoded:
         known &= ~variable.missing(column)
     weights = None if encoded.weights is None else encoded.weights[known]
     columns = [column[known] for column in encoded.columns]
-    return Encoded(encoded.variables, columns, weights, int(np.count_nonzero(known)))
+    kept = known
+    if encoded.kept is not None:
+        kept = encoded.kept.copy()
+        kept[kept] = known
+    return Encoded(encoded.variables, columns, weights, int(np.count_nonzero(known)), kept=kept)
 
 
 def _missing_error(missing: dict[str, int], remedy: str) -> MissingValueError:
@@ -390,7 +395,7 @@ def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) 
         columns.append(cells)
         decisions.append(_decision(column, variable, options))
     _refuse_stateless(variables, rows, options)
-    return Encoded(variables, columns, rows.weights, rows.n_rows, tuple(decisions))
+    return Encoded(variables, columns, rows.weights, rows.n_rows, tuple(decisions), rows.kept)
 
 
 def _found_column(column: SourceColumn, rows: Rows, options: Options) -> tuple[Column, npt.NDArray[Any]]:
@@ -497,7 +502,7 @@ def _with_schema(rows: Rows, schema: Sequence[Column], options: Options) -> Enco
         if stateless:
             raise _missing_error(stateless, "these variables have no state for them")
     columns = [_as_wanted(cells[variable.name], variable, rows, options) for variable in schema]
-    return Encoded(list(schema), columns, rows.weights, rows.n_rows)
+    return Encoded(list(schema), columns, rows.weights, rows.n_rows, kept=rows.kept)
 
 
 def _as_wanted(column: SourceColumn, variable: Column, rows: Rows, options: Options) -> npt.NDArray[Any]:
