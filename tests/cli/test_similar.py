@@ -120,7 +120,7 @@ def test_cells_are_shown_as_they_are_in_the_file(tmp_path: Path) -> None:
         row = one["row"]
         assert one["cells"] == {"id": f"p{row}", "age": f"{20 + row}.50", "sick": str(row % 2)}
     assert all(f"age = {20 + one['row']}.50" in good(*words).out for one in facts["similar"])
-    assert facts["states"]["age"] == "<= 32.5"
+    assert facts["states"]["age"] == "<= 33.5"
 
 
 def test_what_stands_for_a_missing_cell_is_shown(csv: Path, model: Path) -> None:
