@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable, _core
-from fishernet.data.statistics import flat_sets
+from fishernet.data.counting import flat_sets
 from fishernet.data.variable import require_categorical, require_continuous
 from tests.data.hostile import exact, hostile_tables, labels
 

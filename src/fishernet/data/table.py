@@ -32,18 +32,17 @@ from fishernet.data.arrays import (
 )
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.cells import Columns
+from fishernet.data.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.describe import Description, described
 from fishernet.data.encode import Decision, discretized, encode, recode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, of_numbers, with_moments
+from fishernet.data.statistics import Statistic
 from fishernet.data.variable import Column, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
 
 HEAD = 10  # rows that str(table) shows
-MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
-MOST_REPEATED_CELLS = 2**28
 
 
 class Table:
@@ -443,9 +442,7 @@ class Table:
         out the rows in which one of them is missing.
         """
         if self._native is None:
-            cardinalities = np.array(self.cardinalities, dtype=np.int64)
-            columns = [v.as_codes(c) for v, c in zip(self._variables, self._columns, strict=True)]
-            self._native = _core.Columns(columns, cardinalities, self._n_rows, self.weights_in_units[0])
+            self._native = native_columns(self._variables, self._columns, self._n_rows, self.weights_in_units[0])
         return self._native
 
     # ----------------------------------------------------------------------------------------- what learners ask it
@@ -455,51 +452,21 @@ class Table:
 
         Rows with a missing cell in a set are left out of it, and their weight told.
         """
-        check_sets(sets, len(self._variables))
-        places = {v for v, variable in enumerate(self._variables) if variable.is_continuous}
-        mixed = [chosen for chosen in sets if not chosen or not places.issuperset(chosen)]
-        found = dict(zip(mixed, self._counted(mixed), strict=True)) if mixed else {}
-        for chosen in sets:
-            if chosen not in found:
-                numbers = self.numbers if len(chosen) == len(places) else np.array([self._columns[v] for v in chosen])
-                found[chosen] = of_numbers(chosen, numbers, self._weights, complete=not self.has_missing)
-        return [found[chosen] for chosen in sets]
-
-    def _counted(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
-        """Return the statistics of sets with categorical members, whose rows the core counts."""
-        fractions = self.has_fractions
-        most_dense = most_dense_cells(self._n_rows if fractions else int(self.total))
-        unit = self.weights_in_units[1] if fractions else 0.0
-        counted = count_cells(self.native, self._variables, sets, most_dense, unit)
-        held = (self._columns, self._variables, self._weights)
-        return [with_moments(one, chosen, *held) for one, chosen in zip(counted, sets, strict=True)]
+        return statistics_of(self, sets)
 
     def family_scores(self, families: Any, score: Any) -> npt.NDArray[np.float64] | None:
         """Return the scores of `fishernet.scores.Families`, counted and scored in the core; None where it cannot."""
-        rule, rows = score.rule(self.total), self.in_core()
-        if rule is None or rows is None:
-            return None
-        return _core.SetTerms(rows, *rule).family_scores(families.children, families.offsets, families.parents)
+        return family_scores_of(self, families, score)
 
     def in_core(self) -> _core.Columns | None:
         """Return the rows as the core counts and scores them in one pass; None where weights are not whole.
-
-        Rows that count once are counted many at a time. So where that is no longer than the core gains by it, each row
-        is there as often as its weight says.
 
         Raises
         ------
         MissingValueError
             When a cell is missing.
         """
-        self.require_complete("a score")
-        if self._weights is None or self.has_fractions:
-            return None if self.has_fractions else self.native
-        n_rows = int(self.total)
-        if n_rows > MOST_REPEATED * self._n_rows or n_rows * len(self._variables) > MOST_REPEATED_CELLS:
-            return self.native
-        rows = np.repeat(np.arange(self._n_rows), self._weights.astype(np.int64))
-        return self.adopt(self._variables, [codes[rows] for codes in self._columns], n_rows=n_rows).native
+        return in_core(self)
 
     # -------------------------------------------------------------------------------------------------- parts of it
 
