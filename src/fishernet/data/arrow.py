@@ -159,7 +159,8 @@ def _with_variable(column: SourceColumn, metadata: dict[bytes, bytes]) -> Source
         )
     numbering = np.array([n_states if code is None else code for code in found] + [n_states], dtype=np.int64)
     blocks = [Block(block.indices, numbering[block.positions], block.has_nulls) for block in cells.blocks]
-    return Cells(cells.name, label_array(variable.states), blocks, declared=True, cuts=variable.cuts)
+    more: dict[str, Any] = {"cuts": variable.cuts, "bounds": variable.bounds, "unit": variable.unit}
+    return Cells(cells.name, label_array(variable.states), blocks, declared=True, **more)
 
 
 _NO_VARIABLE = f"its metadata {VARIABLE.decode()!r} describe no variable"
@@ -171,10 +172,10 @@ def _parsed(name: str, text: bytes) -> Column:
         content = json.loads(text)
         if content.get("continuous") is True:
             return Continuous(name, content.get("unit"))
-        states, cuts = content["states"], content.get("cuts")
+        states, cuts, bounds = content["states"], content.get("cuts"), content.get("bounds")
         if not isinstance(states, list) or not isinstance(cuts, list | None):
             raise TypeError
-        return Variable(name, states, cuts)
+        return Variable(name, states, cuts, bounds, content.get("unit"))
     except SchemaError as error:
         raise SchemaError(f"column {name!r}: {_NO_VARIABLE} ({error})") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -213,7 +214,8 @@ def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, An
         if variable.unit is not None:
             return {"continuous": True, "unit": variable.unit}, in_arrow(column, variable.unit)
         return {"continuous": True}, pa.array(column, from_pandas=True)
-    content = {"states": variable.states} | ({} if variable.cuts is None else {"cuts": variable.cuts})
+    more = {"cuts": variable.cuts, "bounds": variable.bounds, "unit": variable.unit}
+    content = {"states": variable.states, **{word: value for word, value in more.items() if value is not None}}
     return content, dictionary_array(variable, column)
 
 

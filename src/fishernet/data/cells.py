@@ -34,7 +34,7 @@ import pyarrow.compute as pc
 
 from fishernet.base.errors import SchemaError
 from fishernet.data.dates import Unit
-from fishernet.data.variable import State, label_array
+from fishernet.data.variable import Bounds, State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
 SAMPLE = 4096  # cells that mostly tell what a column of numbers is
@@ -176,6 +176,8 @@ class Cells:
         Whether the source marks the column as the table's weights.
     unit : str, optional
         What the numbers of a column of dates or times count.
+    bounds : pair of numbers, optional
+        The least and the largest number, where the declared states are bins.
     """
 
     name: str
@@ -186,6 +188,7 @@ class Cells:
     cuts: tuple[float, ...] | None = None
     is_weights: bool = False
     unit: Unit | None = None
+    bounds: Bounds | None = None
 
     @cached_property
     def typed_labels(self) -> Labels:

@@ -37,7 +37,7 @@ from fishernet.data.cells import (
 )
 from fishernet.data.dates import date_texts
 from fishernet.data.options import BINNINGS, Options, interval_labels
-from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
+from fishernet.data.variable import Bounds, Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
 
 def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str = "error") -> npt.NDArray[Any]:
@@ -407,7 +407,7 @@ def _found_column(column: SourceColumn, rows: Rows, options: Options) -> tuple[C
     fill = variable.cardinality
     if options.missing == "state" and column.name in rows.missing:
         states = (*variable.states, fresh_missing_state(variable.states))
-        variable = Variable(variable.name, states, variable.cuts)
+        variable = Variable(variable.name, states, variable.cuts, variable.bounds, variable.unit)
     return variable, _spread(cells, codes, fill, variable)
 
 
@@ -446,12 +446,23 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
             texts = None if column.unit is None else date_texts(cuts, column.unit)
-            variable = Variable(column.name, interval_labels(cuts, texts), cuts)
+            variable = Variable(column.name, interval_labels(cuts, texts), cuts, _bounds(column), column.unit)
             return variable, variable.bin(column.label_numbers)
     if column.declared:
-        return Variable(column.name, labels.tolist(), column.cuts), np.arange(len(labels))
+        variable = Variable(column.name, labels.tolist(), column.cuts, column.bounds, column.unit)
+        return variable, np.arange(len(labels))
     states, codes = sorted_states(labels)
     return Variable(column.name, states), codes
+
+
+def _bounds(column: Cells) -> Bounds | None:
+    """Return the least and the largest number, as int where all are whole; None where there is none, or no end."""
+    numbers = column.label_numbers
+    known = numbers[~np.isnan(numbers)]
+    if not len(known) or not np.isfinite(known).all():
+        return None
+    low, high = float(known.min()), float(known.max())
+    return (int(low), int(high)) if (known == np.rint(known)).all() else (low, high)
 
 
 def discretized(
