@@ -45,7 +45,9 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
         raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
     found = _convert_model(source, target) if is_model else _convert_table(source, target, Reading.out_of(options))
     facts = {"in": str(source), "out": str(target), "kind": kinds[0], **found}
-    Answer(facts, [f"{target}: a {kinds[0]} of {several(found['variables'], 'variable')}"]).write(None, as_json)
+    size = several(found["variables"], "variable")
+    size = f"{several(found['rows'], 'row')}, {size}" if "rows" in found else size
+    Answer(facts, [f"{target}: a {kinds[0]} of {size}"]).write(None, as_json)
 
 
 def _convert_model(source: Path, target: Path) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def describe(table: Path, **options: Any) -> Answer:
 
 
 def _options(column: ColumnDescription) -> str:
-    """Return the options that overrule; a name with a comma stands in double quotes."""
-    name = csv_line([column.name]).rstrip()
-    return " or ".join(f"--bins {name}=4" if word == "bins" else f"--{word} {name}" for word in column.overrule)
+    """Return the options that overrule, as they are typed; a name with a comma stands in double quotes."""
+    name = csv_line([column.name])
+    words = {word: f"{column.name}=4" if word == "bins" else name for word in column.overrule}
+    return " or ".join(f"--{word} {shlex.quote(text)}" for word, text in words.items())

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.names import listed
+from fishernet.base.names import cut
 from fishernet.data.dates import date_texts
 from fishernet.data.encode import Decision
 from fishernet.data.variable import Column
 
 HEADINGS = ("column", "kind", "holds", "missing", "why", "to overrule")
 SHOWN = 4  # states
+LONGEST = 24  # characters of one of them
 KINDS = ("categorical", "binned", "continuous", "left out")
 
 
@@ -97,7 +98,7 @@ class Description:
     def text(self, overruling: Callable[[ColumnDescription], str]) -> str:
         """Return a line a column; the function writes what overrules."""
         kept = sum(column.kind != "left out" for column in self.columns)
-        rows = [(c.name, c.kind, c.holds, str(c.missing), c.why, overruling(c)) for c in self.columns]
+        rows = [(c.name, c.kind, c.holds, f"{c.missing:,}", c.why, overruling(c)) for c in self.columns]
         widths = [max(map(len, cells)) for cells in zip(HEADINGS, *rows, strict=True)]
         adjusted = [str.rjust if heading == "missing" else str.ljust for heading in HEADINGS]
         lines = ["  ".join(a(c, w) for a, c, w in zip(adjusted, row, widths, strict=True)) for row in (HEADINGS, *rows)]
@@ -127,7 +128,8 @@ def described(
 def _states(variable: Column) -> str:
     """Return the first states, and how many there are where these are more."""
     n = len(variable.states)
-    return listed(variable.states) if n <= SHOWN else f"{listed(variable.states[:SHOWN])}, ... ({n:,} states)"
+    shown = ", ".join(cut(repr(state), LONGEST) for state in variable.states[:SHOWN])
+    return shown if n <= SHOWN else f"{shown}, ... ({n:,} states)"
 
 
 def _range(variable: Column, column: npt.NDArray[np.float64]) -> str:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError, UnknownStateError
-from fishernet.base.names import are, counted, listed
+from fishernet.base.names import are, counted, listed, several
 from fishernet.data.arrays import Codes, Weights, in_units
 from fishernet.data.cells import (
     MOST_STATES,
@@ -206,7 +206,7 @@ def encode(source: Columns, options: Options) -> Encoded:
     cells, weights = _split_weights(source, options)
     decisions: list[Decision] = []
     if options.schema is None:
-        cells = _without_identifiers(cells, options, decisions)
+        cells = _without_identifiers(_without_empty(cells, options, decisions), options, decisions)
     rows = _without_incomplete(cells, weights, source.n_rows, options)
     if options.schema is None:
         return _with_found_states(rows, options, decisions)
@@ -261,9 +261,9 @@ def _without_incomplete(cells: list[SourceColumn], weights: Weights | None, n_ro
     empty = [name for name in stateless if missing.get(name) == n_rows and name not in options.continuous]
     if empty and options.schema is None:
         raise SchemaError(
-            f"column {listed(empty)} has only missing cells, so no states can be found; leave it out or "
-            "declare its states",
-            parameter="schema",
+            f"there are only missing cells in {listed(empty)}, so no states can be found; declare its states, or leave "
+            "it out",
+            parameter="exclude",
         )
     if missing and options.missing == "error":
         raise _missing_error(missing, "missing 'drop', 'state' or 'keep' says what to do with them")
@@ -296,22 +296,39 @@ def _missing_error(missing: dict[str, int], remedy: str) -> MissingValueError:
 # ------------------------------------------------------------------------------------------ kinds and states found
 
 
+def _without_empty(cells: list[SourceColumn], options: Options, decisions: list[Decision]) -> list[SourceColumn]:
+    """Leave out columns in which every cell is missing, with a warning; not where no other column is there."""
+    empty = [
+        column.name
+        for column in cells
+        if not column.has_values and not _is_asked_for(column, options) and column.n_rows and not column.declared
+    ]
+    if not empty or len(empty) == len(cells):
+        return cells
+    decisions.extend(Decision(name, "only missing cells", ("continuous",), True) for name in empty)
+    message = f"{are(empty, 'column')} left out: there are only missing cells"
+    warnings.warn(FishernetWarning(message, parameter="exclude"), stacklevel=4)
+    return [column for column in cells if column.name not in empty]
+
+
 def _without_identifiers(cells: list[SourceColumn], options: Options, decisions: list[Decision]) -> list[SourceColumn]:
     """Leave out columns of text that tell rows apart, as ids, names and titles do, with a warning."""
     kept = []
+    found: list[Decision] = []
     for column in cells:
         _warn_of_spoiled_numbers(column, options)
         n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
         n_known = column.n_rows - (0 if (gaps := column.missing()) is None or not n_labels else int(gaps.sum()))
         if n_labels > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_labels > n_known):
             why = f"{n_labels:,} different texts in {n_known:,} rows"
-            decisions.append(Decision(column.name, f"{why}: an identifier", ("categorical",), True))
+            found.append(Decision(column.name, f"{why}: an identifier", ("categorical",), True))
         else:
             kept.append(column)
-    if decisions:
-        names = [decision.name for decision in decisions]
+    decisions.extend(found)
+    if found:
+        names = [decision.name for decision in found]
         what, them = ("an identifier", "it") if len(names) == 1 else ("identifiers", "them")
-        holds = decisions[0].why.partition(":")[0]
+        holds = found[0].why.partition(":")[0]
         warnings.warn(
             FishernetWarning(
                 f"{are(names, 'column')} taken for {what} and left out ({names[0]!r} holds {holds}); "
@@ -370,14 +387,25 @@ def _decision(column: SourceColumn, variable: Column, options: Options) -> Decis
     if variable.cuts is not None and not column.declared:
         return Decision(name, "cut into bins, as asked")
     if variable.is_continuous:
+        if variable.unit is None and _counts_rows(column):
+            return Decision(name, "numbers that count the rows: an id?", ("exclude", "bins"))
         kind = "numbers" if variable.unit is None else f"dates, in {variable.unit} since 1970"
         return Decision(name, kind, ("bins", "categorical"))
     if column.declared:
         return Decision(name, "states that the data declare")
     if column.is_plain_number:
-        return Decision(name, f"{variable.cardinality} whole numbers", ("continuous",))
+        return Decision(name, several(variable.cardinality, "whole number"), ("continuous",))
     kind = "truth values" if all(isinstance(state, bool) for state in variable.states) else "text"
     return Decision(name, kind, ("exclude",))
+
+
+def _counts_rows(column: SourceColumn) -> bool:
+    """Whether a column holds a row of whole numbers, each once, as ids do, in any order."""
+    if column.n_rows < LEAST_ROWS or not column.is_plain_number:
+        return False
+    numbers = column.numbers(others="missing")
+    whole = numbers.max() - numbers.min() == len(numbers) - 1 and (numbers == np.rint(numbers)).all()
+    return bool(whole) and bool((np.bincount((numbers - numbers.min()).astype(np.int64)) == 1).all())
 
 
 def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) -> Encoded:

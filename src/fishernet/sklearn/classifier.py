@@ -129,7 +129,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         Raises
         ------
         ValueError
-            When shapes or values do not fit, there is one class only, or a column has only missing cells.
+            When shapes or values do not fit, there is one class only, or all columns have only missing cells.
         TypeError
             When X is sparse, or a cell is no label.
         """
