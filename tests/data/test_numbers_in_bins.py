@@ -25,7 +25,7 @@ def test_numbers_lie_in_their_bins_and_within_the_range_that_was_seen(
     values: list[float], bins: Any, binning: str, seed: int
 ) -> None:
     values = [0.5, 1.25, *values]  # never all missing, nor all whole
-    table = fn.Table.from_frame({"x": values}, bins={"x": bins}, binning=binning)
+    table = fn.Table.from_frame({"x": values}, bins={"x": bins}, binning=binning)  # type: ignore[arg-type]
     variable = table.variables[0]
     if variable.cuts is None:  # no more numbers than bins: they are states
         assert table.to_numbers(seed=seed) == table

@@ -11,7 +11,7 @@ from fishernet.base.errors import FileFormatError
 from fishernet.base.names import several
 from fishernet.cli import models
 from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wrong_kind
-from fishernet.cli.options import Reading, reading_options
+from fishernet.cli.options import Reading, explaining_kinds, reading_options
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
 from fishernet.data.writing import FORMATS
@@ -22,6 +22,7 @@ from fishernet.data.writing import FORMATS
 @click.argument("target", metavar="OUT", type=FILE)
 @reading_options("keep", "error", "drop", "state")
 @json_option
+@explaining_kinds
 def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
     """Turn the model or table IN into the file OUT; formats are told by the endings.
 

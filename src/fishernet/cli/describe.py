@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fishernet.cli.options import Reading, reading_options, table_argument
+from fishernet.cli.options import Reading, explaining_kinds, reading_options, table_argument
 from fishernet.cli.terminal import Answer, answering, csv_line
 from fishernet.data.describe import ColumnDescription
 
@@ -17,12 +17,9 @@ from fishernet.data.describe import ColumnDescription
 @table_argument
 @reading_options("keep", "drop", "state")
 @answering()
+@explaining_kinds
 def describe(table: Path, **options: Any) -> Answer:
     """Print what each column of TABLE is taken for, what it holds, how many cells are missing, and why.
-
-    Text, truth values and at most 20 different whole numbers are states (categorical); other numbers and dates stay
-    numbers (continuous). Text that tells rows apart (more than 256 different ones, or different ones in more than half
-    of 100 rows or more) is an identifier and left out. --categorical, --continuous, --exclude and --bins overrule.
 
     \b
     Examples

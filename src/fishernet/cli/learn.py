@@ -506,6 +506,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     help="Decides which rows are held out, what restarts change, and permutations.",
 )
 @json_option
+@option.explaining_kinds
 def learn(
     table: Path, output: Path | None, plot: Path | None, kind: str, seed: int, as_json: bool, **options: Any
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -73,6 +74,24 @@ def number_or_word(text: str) -> float | str:
 
 
 # ----------------------------------------------------------------------------------------------- how a table is read
+
+
+KINDS = """How a table is read (fishernet describe TABLE shows what each column is taken for, and why):
+
+    \b
+    - Text, truth values and at most 20 different whole numbers are states; other numbers and dates stay numbers.
+    - Text that tells rows apart (over 256 different ones, or in over half of 100 rows or more) is an id, and left out.
+    - Empty cells, NA, N/A, NaN, nan, null, NULL and ? are missing; --missing says what becomes of them.
+    - --bins cuts numbers into states; --categorical, --continuous, --exclude and --na-values overrule.
+"""
+
+
+def explaining_kinds(command: Command) -> Command:
+    """Say the rules by which columns are read in a command's help, before its examples."""
+    text = inspect.cleandoc(command.__doc__ or "")
+    before, examples, after = text.partition("\n\n\b\nExample")
+    command.__doc__ = f"{before}\n\n{inspect.cleandoc(KINDS)}{examples}{after}"
+    return command
 
 
 TEXT_FORMAT = "fishernet.text_format"  # where the options about text files are in the command's context

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FileFormatError
+from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arff import arff_columns, arff_contents
 from fishernet.data.arrow import arrow_columns, arrow_contents, parquet_columns, parquet_contents
 from fishernet.data.cells import Columns, Contents
@@ -45,10 +46,10 @@ def read_table(
     categorical: Iterable[str] = (),
     continuous: Iterable[str] = (),
     bins: Bins | None = None,
-    binning: str = "quantile",
+    binning: BinningName = "quantile",
     schema: Iterable[Column] | None = None,
-    missing: str = "keep",
-    unknown: str = "error",
+    missing: MissingName = "keep",
+    unknown: UnknownName = "error",
     weights: str | None = None,
     na_values: Iterable[str] = DEFAULT_NA,
     delimiter: str | None = None,

@@ -15,6 +15,7 @@ from fishernet.base.display import MOST_COLUMNS, MOST_ROWS, page, table_html
 from fishernet.base.errors import MissingValueError, SchemaError
 from fishernet.base.names import check_names, counted, listed, positions, several
 from fishernet.base.random import Seed, drawn_share, generator
+from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrays import (
     Weights,
     as_integers,
@@ -200,10 +201,10 @@ class Table:
         categorical: Iterable[str] = (),
         continuous: Iterable[str] = (),
         bins: Bins | None = None,
-        binning: str = "quantile",
+        binning: BinningName = "quantile",
         schema: Iterable[Column] | None = None,
-        missing: str = "keep",
-        unknown: str = "error",
+        missing: MissingName = "keep",
+        unknown: UnknownName = "error",
         weights: str | None = None,
         na_values: Iterable[str] = DEFAULT_NA,
     ) -> Self:
@@ -560,7 +561,7 @@ class Table:
         known: npt.NDArray[np.bool_] = ~np.logical_or.reduce(absent)
         return self[known]
 
-    def discretize(self, bins: Bins, *, binning: str = "quantile") -> Self:
+    def discretize(self, bins: Bins, *, binning: BinningName = "quantile") -> Self:
         """Cut columns of numbers into bins, which makes them categorical.
 
         Parameters
@@ -642,7 +643,7 @@ class Table:
         first = drawn_share(self._n_rows, fraction, seed)
         return self[first], self[~first]
 
-    def conform(self, variables: Sequence[Column], *, unknown: str = "error") -> Self:
+    def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
         """Return the table with exactly these variables, its labels looked up in theirs.
 
         Columns are matched by name, in any order; others are left out. A column whose variable is already equal is

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import MetricName, word
 from fishernet.kernels import FisherKernel, Normalized
 from fishernet.kernels.fisher import METRICS
 from fishernet.kernels.kernel import is_kernel
@@ -115,7 +115,7 @@ class KernelTransformer(OfStrings):
 class Scored(OfStrings, ABC):
     """What these transformers share: fit finds a model, transform gives the features of its Fisher kernel."""
 
-    metric: str
+    metric: MetricName
     length: int | None
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -179,7 +179,7 @@ class FisherFeatures(Scored):
         model: Any,
         *,
         options: Mapping[str, Any] | None = None,
-        metric: str = "practical",
+        metric: MetricName = "practical",
         length: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -227,7 +227,7 @@ class MarkovFisherFeatures(Scored):
         smoothing: float = 1.0,
         alphabet: Any = None,
         end: bool = False,
-        metric: str = "practical",
+        metric: MetricName = "practical",
         length: int | None = None,
     ) -> None:
         self.order = order
@@ -275,7 +275,7 @@ class HmmFisherFeatures(Scored):
         alphabet: Any = None,
         final: bool = False,
         restarts: int = 5,
-        metric: str = "practical",
+        metric: MetricName = "practical",
         length: int | None = None,
         random_state: Any = None,
     ) -> None:

@@ -169,10 +169,10 @@ def test_unknown_labels_in_dropped_rows_do_not_matter() -> None:
 )
 def test_unknown_labels_may_become_missing_cells(missing: str, expected: list[int]) -> None:
     schema = [Variable("x", ["a", "b", "missing"])]
-    table = Table.from_frame({"x": ["a", "q"]}, schema=schema, unknown="missing", missing=missing)
+    table = Table.from_frame({"x": ["a", "q"]}, schema=schema, unknown="missing", missing=missing)  # type: ignore[arg-type]
     assert table.codes[0].tolist() == expected
     weighted = {"x": ["q", "a"], "n": [5, 7]}
-    table = Table.from_frame(weighted, schema=schema, unknown="missing", missing=missing, weights="n")
+    table = Table.from_frame(weighted, schema=schema, unknown="missing", missing=missing, weights="n")  # type: ignore[arg-type]
     assert table.weights is not None
     assert table.weights.tolist() == ([7] if missing == "drop" else [5, 7])
 
