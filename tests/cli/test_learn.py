@@ -464,3 +464,25 @@ def test_a_graph_of_numbers_says_so_too(people: Path) -> None:
     words = ("learn", people, "--model", "gaussian", "--columns", "age,dose")
     assert facts_of(*words)["columns"] == {"continuous": ["age", "dose"]}
     assert "  continuous             2: age, dose" in good(*words).out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", "pc"], "by tests of independence"),
+        (["--model", "MMHC"], "candidates=10"),
+        (["--model", "hc"], "it is called 'hill-climb'"),
+        (["--search", "k2search"], "the nearest is 'order'"),
+        (["--search", "nb"], "naive_bayes"),
+        (["--score", "bge"], "'fractional'"),
+        (["--score", "bic-g"], "'fractional'"),
+    ],
+)
+def test_words_of_other_libraries_are_answered(csv: Path, words: list[str], said: str) -> None:
+    ended = run("learn", csv, *words)
+    assert ended.status in (1, 2)
+    assert said in " ".join(ended.err.split())
+
+
+def test_words_may_be_in_capitals(csv: Path) -> None:
+    assert facts_of("learn", csv, "--model", "Naive_Bayes", "--target", "cough", "--missing", "DROP")["arcs"]

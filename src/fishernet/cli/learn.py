@@ -14,7 +14,7 @@ from fishernet import learn as library
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress
-from fishernet.base.vocabulary import Rule, spelled, word
+from fishernet.base.vocabulary import ELSEWHERE, Rule, spelled, word
 from fishernet.cli import options as option
 from fishernet.cli.models import check_model_output, is_gaussian, write_model
 from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
@@ -433,6 +433,9 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the kind as it is spelled here."""
+        answer = ELSEWHERE["search"].get(spelled(value)) if spelled(value) not in self.choices else None
+        if answer:
+            self.fail(f"{value!r} is a way to search (--search), no kind of model; {answer}", param, ctx)
         return str(super().convert(spelled(value), param, ctx))
 
 

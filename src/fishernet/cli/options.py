@@ -234,7 +234,7 @@ def missing_option(*words: str) -> Decorator:
     }
     return click.option(
         "--missing",
-        type=click.Choice(words),
+        type=click.Choice(words, case_sensitive=False),
         default=words[0],
         show_default=True,
         help=f"Missing cells (empty, NA or ?): {', '.join(f'{explained[word]} ({word})' for word in words)}.",
