@@ -65,7 +65,10 @@ def test_predictions_are_conditional_means(model: Path, table: Path) -> None:
     error = math.sqrt(np.mean((expected - ROWS[:, 0]) ** 2))
     assert facts["root_mean_square_error"] == pytest.approx(error)
     shown = good("predict", model, table, "--target", "a").out
-    assert [line.split(",")[0] for line in shown.splitlines()[1:4]] == [repr(value) for value in facts["predicted"]]
+    rows = [line.rsplit(",", 2) for line in shown.splitlines()]
+    assert [row[0] for row in rows] == table.read_text(encoding="utf-8").splitlines()
+    assert rows[0][1:] == ["predicted", "sd"]
+    assert [[float(cell) for cell in row[1:]] for row in rows[1:]] == [[x, facts["sd"]] for x in facts["predicted"]]
 
 
 def test_the_target_need_not_be_there(model: Path, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_cutting_a_table_is_cutting_what_it_was_read_from(cells: list[Any], bins
         return
     frame = {"x": cells, "t": ["a"] * len(cells)}
     table = Table.from_frame(frame, continuous=["x"])
-    assert exact(table.discretize(bins, binning=binning)) == exact(Table.from_frame(frame, bins=bins, binning=binning))
+    assert exact(table.discretize(bins, binning=binning)) == exact(Table.from_frame(frame, bins=bins, binning=binning))  # type: ignore[arg-type]
 
 
 def test_cutting_some_columns() -> None:

@@ -82,6 +82,7 @@ def test_a_description_says_what_was_decided_why_and_how_to_overrule() -> None:
     assert rows["id"] == {
         "name": "id", "kind": "left out", "holds": "", "missing": 0,
         "why": "300 different texts in 300 rows: an identifier", "overrule": "categorical=['id']",
+        "binned": False,
     }  # fmt: skip
     assert rows["age"]["holds"] == "18 to 87"
     assert (rows["children"]["why"], rows["children"]["overrule"]) == ("4 whole numbers", "continuous=['children']")
@@ -296,3 +297,16 @@ def test_whatever_speaks_arrow_comes_in_and_gets_out(tmp_path: Path) -> None:
     assert pa.table(table) == table.to_frame()
     assert pl.DataFrame(table).shape == (3, 2)
     assert Table.from_frame(table) == table
+
+
+def test_numbers_that_count_the_rows_are_told() -> None:
+    rng = np.random.default_rng(1)
+    frame = {"id": rng.permutation(200) + 1000, "n": rng.integers(0, 200, 200), "half": np.arange(200) / 2}
+    why = {column.name: column.why for column in Table.from_frame(frame).describe().columns}
+    assert why == {"id": "numbers that count the rows: an id?", "n": "numbers", "half": "numbers"}
+    assert "exclude=['id']" in str(Table.from_frame(frame).describe())
+
+
+def test_long_states_are_cut_short_in_a_description() -> None:
+    table = Table.from_frame({"x": ["a" * 60, "b"] * 5})
+    assert table.describe().columns[0].holds == f"'{'a' * 20}..., 'b'"

@@ -158,7 +158,7 @@ def test_wrong_options_are_refused() -> None:
     with pytest.raises(fn.SchemaError, match="makes one is needed, not int"):
         KernelTransformer(len).fit(STRINGS)
     with pytest.raises(fn.SchemaError, match="unknown metric"):
-        MarkovFisherFeatures(1, metric="euclidean").fit(STRINGS)
+        MarkovFisherFeatures(1, metric="euclidean").fit(STRINGS)  # type: ignore[arg-type]
     with pytest.raises(fn.FishernetError, match="say length="):
         MarkovFisherFeatures(1, metric="invariant").fit(STRINGS)
 

@@ -59,6 +59,7 @@ learning_options = option.all_of(
 @learning_options
 @reading_options("error", "drop", "state")
 @answering()
+@option.explaining_kinds
 def score(
     paths: tuple[Path, ...],
     rows: bool,

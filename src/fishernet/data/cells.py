@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -34,7 +34,7 @@ import pyarrow.compute as pc
 
 from fishernet.base.errors import SchemaError
 from fishernet.data.dates import Unit, parsed
-from fishernet.data.variable import State, label_array
+from fishernet.data.variable import Bounds, State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
 SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
@@ -177,6 +177,8 @@ class Cells:
         Whether the source marks the column as the table's weights.
     unit : str, optional
         What the numbers of a column of dates or times count.
+    bounds : pair of numbers, optional
+        The least and the largest number, where the declared states are bins.
     """
 
     name: str
@@ -187,6 +189,7 @@ class Cells:
     cuts: tuple[float, ...] | None = None
     is_weights: bool = False
     unit: Unit | None = None
+    bounds: Bounds | None = None
 
     @cached_property
     def typed_labels(self) -> Labels:
@@ -480,3 +483,19 @@ class Columns:
 
     cells: Sequence[SourceColumn]
     n_rows: int
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a file holds, read once.
+
+    Attributes
+    ----------
+    frame : pyarrow.Table
+        Its rows as they are; see `fishernet.data.originals`.
+    columns : function
+        Makes of `Options` the columns that they ask for; raises as `read_table`.
+    """
+
+    frame: pa.Table
+    columns: Callable[[Any], Columns]

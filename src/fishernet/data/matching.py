@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, check_names, listed, require_str, several
+from fishernet.base.vocabulary import UnknownName
 from fishernet.data.arrays import as_integers, checked_codes
 from fishernet.data.arrow import frame_columns, streamed
 from fishernet.data.cells import SourceColumn
@@ -36,7 +37,7 @@ def as_table(
     variables: Sequence[Column],
     *,
     without: Collection[str] = (),
-    unknown: str = "error",
+    unknown: UnknownName = "error",
     complete_for: str | None = None,
 ) -> Table:
     """Return data as a table of a model's variables.

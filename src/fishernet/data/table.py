@@ -14,7 +14,8 @@ from fishernet import _core
 from fishernet.base.display import MOST_COLUMNS, MOST_ROWS, page, table_html
 from fishernet.base.errors import MissingValueError, SchemaError
 from fishernet.base.names import check_names, counted, listed, positions, several
-from fishernet.base.random import Seed, drawn_share
+from fishernet.base.random import Seed, drawn_share, generator
+from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrays import (
     Weights,
     as_integers,
@@ -38,7 +39,7 @@ from fishernet.data.frames.libraries import pandas_frame, polars_frame
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.statistics.statistic import Statistic
-from fishernet.data.variable import Column, Variable
+from fishernet.data.variable import Column, Continuous, Variable
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
@@ -201,10 +202,10 @@ class Table:
         categorical: Iterable[str] = (),
         continuous: Iterable[str] = (),
         bins: Bins | None = None,
-        binning: str = "quantile",
+        binning: BinningName = "quantile",
         schema: Iterable[Column] | None = None,
-        missing: str = "keep",
-        unknown: str = "error",
+        missing: MissingName = "keep",
+        unknown: UnknownName = "error",
         weights: str | None = None,
         na_values: Iterable[str] = DEFAULT_NA,
     ) -> Self:
@@ -593,7 +594,7 @@ class Table:
         known: npt.NDArray[np.bool_] = ~np.logical_or.reduce(absent)
         return self[known]
 
-    def discretize(self, bins: Bins, *, binning: str = "quantile") -> Self:
+    def discretize(self, bins: Bins, *, binning: BinningName = "quantile") -> Self:
         """Cut columns of numbers into bins, which makes them categorical.
 
         Parameters
@@ -622,6 +623,35 @@ class Table:
         cut = [discretized(variable, column, self._weights, options) for variable, column in pairs]
         return self.adopt([v for v, _ in cut], [c for _, c in cut], weights=self._weights, n_rows=self._n_rows)
 
+    def to_numbers(self, *, seed: Seed = None) -> Self:
+        """Draw a number for every cell of a column that was cut into bins, uniformly within its bin.
+
+        The outer bins end where the column did that was cut (`Variable.bounds`), and where only whole numbers were
+        seen, whole numbers are drawn; dates and times are so again. Missing cells stay missing, other columns as they
+        are. Binned by the same cuts, the numbers give the same table again.
+
+        Parameters
+        ----------
+        seed : None, int or numpy.random.Generator
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> table = fn.Table.from_frame({"age": [21, 35, 62, 48]}, bins={"age": [40]})
+        >>> drawn = table.to_numbers(seed=1)
+        >>> drawn["age"]
+        array([31., 40., 44., 61.])
+        >>> drawn.conform(table.variables) == table
+        True
+        """
+        random = generator(seed)
+        variables, columns = list(self._variables), list(self._columns)
+        for i, variable in enumerate(self._variables):
+            if not variable.is_continuous and variable.cuts is not None:
+                variables[i] = Continuous(variable.name, variable.unit)
+                columns[i] = variable.numbers(columns[i], random.random(self._n_rows))
+        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+
     def select(self, names: Iterable[str]) -> Self:
         """Return the named columns, in that order, without a copy."""
         chosen = positions(self.names, names, "column")
@@ -646,7 +676,7 @@ class Table:
         first = drawn_share(self._n_rows, fraction, seed)
         return self[first], self[~first]
 
-    def conform(self, variables: Sequence[Column], *, unknown: str = "error") -> Self:
+    def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
         """Return the table with exactly these variables, its labels looked up in theirs.
 
         Columns are matched by name, in any order; others are left out. A column whose variable is already equal is

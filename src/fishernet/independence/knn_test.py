@@ -21,7 +21,7 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import SchemeName, word
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
 from fishernet.independence.contingency import PermutationResult
@@ -164,7 +164,7 @@ def check_k(k: int, n_rows: int) -> None:
 Orders = npt.NDArray[np.int32]
 
 PERMUTING = "permuting"
-SCHEMES = ("simple", "local")
+SCHEMES: tuple[SchemeName, ...] = ("simple", "local")
 ORDERS_AT_ONCE = 1 << 22  # numbers in the orders that are held at once
 FIRST_ORDERS = 32  # how many come before the first look at whether the decision is certain
 
@@ -175,7 +175,7 @@ class Plan:
 
     k: int = 5
     permutations: int | Orders = 200
-    scheme: str = "local"
+    scheme: SchemeName = "local"
     k_perm: int = 5
     skip_below: float | None = None
     stop_early: bool = False
@@ -204,7 +204,7 @@ def knn_test(
     k: int = 5,
     permutations: int | npt.ArrayLike = 200,
     seed: Seed = None,
-    scheme: str | None = None,
+    scheme: SchemeName | None = None,
     k_perm: int = 5,
     skip_below: float | None = None,
     stop_early: bool = False,
@@ -290,7 +290,7 @@ def knn_test(
     require_continuous(labels, columns)
     warn_of_ties(labels, columns)
     given = int(permutations) if isinstance(permutations, int | np.integer) else row_orders(permutations, spaces)
-    by_default = "local" if len(spaces[2]) else "simple"
+    by_default: SchemeName = "local" if len(spaces[2]) else "simple"
     plan = Plan(k, given, by_default if scheme is None else scheme, k_perm, skip_below, stop_early, alpha)
     return run_test(spaces, plan, seed, Reporter(progress, PERMUTING))
 

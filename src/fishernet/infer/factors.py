@@ -16,7 +16,7 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, generator
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import GroupMethodName, word
 from fishernet.data import Table, Variable
 
 MAX_TABLE = 2**28  # cells: two gigabytes
@@ -143,7 +143,7 @@ def planned(
     return plan
 
 
-def parent_marginals(net: Model, *, method: str = "auto", max_table: int = MAX_TABLE) -> list[Array]:
+def parent_marginals(net: Model, *, method: GroupMethodName = "auto", max_table: int = MAX_TABLE) -> list[Array]:
     """Return P(parents) of every variable, flat, the last parent fastest; by the cheapest exact plan.
 
     StateSpaceError when more than `max_table` cells would be held at once.
@@ -156,7 +156,7 @@ def parent_marginals(net: Model, *, method: str = "auto", max_table: int = MAX_T
 def group_probabilities(
     net: Network,
     *,
-    method: str = "auto",
+    method: GroupMethodName = "auto",
     n_samples: int = 1_000_000,
     seed: Seed = None,
     max_table: int = MAX_TABLE,

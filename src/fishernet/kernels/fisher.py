@@ -19,7 +19,7 @@ its parents are at distance 0, however different their rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.base.random import Seed
-from fishernet.base.vocabulary import MetricName, word
+from fishernet.base.vocabulary import GroupMethodName, MetricName, word
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.kernel import Algebra
@@ -108,7 +108,7 @@ class FisherKernel(Algebra):
         *,
         metric: MetricName = "invariant",
         reference: Rows | None = None,
-        group_probabilities: str | Sequence[npt.ArrayLike] = "auto",
+        group_probabilities: GroupMethodName | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
         parameters: Sequence[str] | None = None,
         length: Any = None,
@@ -123,7 +123,8 @@ class FisherKernel(Algebra):
             raise SchemaError("the metric 'empirical' needs reference rows")
         self._model = model
         self._groups: tuple[Matrix, ...] | None = None
-        self._method, self._seed = "auto", seed
+        self._method: GroupMethodName = "auto"
+        self._seed = seed
         self._of_groups = getattr(model, "runs_in_core", False)  # a network of tables: Theorem 1's closed form
         rows = None if reference is None else self.rows(reference)
         options = {"parameters": parameters, "length": length, "n_samples": n_samples, "cutoff": cutoff}
@@ -136,7 +137,7 @@ class FisherKernel(Algebra):
         if given:
             raise SchemaError(f"the Fisher kernel of a Bayesian network takes no {given[0]}")
         if isinstance(group_probabilities, str):
-            self._method = group_probabilities
+            self._method = cast(GroupMethodName, group_probabilities)
         else:
             self._groups = tuple(_checked_probabilities(model, group_probabilities))
         self._metric = METRICS[metric](model, lambda: self.group_probabilities, rows)

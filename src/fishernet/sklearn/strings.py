@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import MetricName, word
 from fishernet.kernels import FisherKernel, Normalized
 from fishernet.kernels.fisher import METRICS
 from fishernet.kernels.kernel import is_kernel
@@ -129,7 +129,7 @@ class KernelTransformer(OfStrings):
 class Scored(OfStrings, ABC):
     """What these transformers share: fit finds a model, transform gives the features of its Fisher kernel."""
 
-    metric: str
+    metric: MetricName
     length: int | None
     unknown: Any
 
@@ -199,7 +199,7 @@ class FisherFeatures(Scored):
         *,
         options: Mapping[str, Any] | None = None,
         unknown: Any = ANY,
-        metric: str = "practical",
+        metric: MetricName = "practical",
         length: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -252,7 +252,7 @@ class MarkovFisherFeatures(Scored):
         alphabet: Any = None,
         unknown: Any = ANY,
         end: bool = False,
-        metric: str = "practical",
+        metric: MetricName = "practical",
         length: int | None = None,
     ) -> None:
         self.order = order
@@ -306,7 +306,7 @@ class HmmFisherFeatures(Scored):
         unknown: Any = ANY,
         final: bool = False,
         restarts: int = 5,
-        metric: str = "practical",
+        metric: MetricName = "practical",
         length: int | None = None,
         random_state: Any = None,
     ) -> None:

@@ -15,7 +15,7 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, generator
 from fishernet.base.value import Value
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import DecodeMethodName, word
 from fishernet.models.sequences.alphabet import (
     Alphabet,
     Numbers,
@@ -269,7 +269,7 @@ class HiddenMarkovModel(Value):
         shares = [flat[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
         return (shares, logs) if return_log_prob else shares
 
-    def decode(self, strings: Strings, *, method: str = "viterbi") -> list[npt.NDArray[np.int32]]:
+    def decode(self, strings: Strings, *, method: DecodeMethodName = "viterbi") -> list[npt.NDArray[np.int32]]:
         """Return the state of every symbol (but those left out), one (length,) int32 array per string.
 
         Parameters
