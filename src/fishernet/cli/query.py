@@ -17,7 +17,7 @@ from fishernet.base.names import check_names, listed, positions, several
 from fishernet.cli.models import has_conditionals, is_dependency, read_model, require, wrong_kind
 from fishernet.cli.options import States, given_option, known_states, model_argument
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, shown, shown_states
-from fishernet.data.variable import code_of
+from fishernet.data.given import code_of
 from fishernet.infer import estimate, family_marginals, intervene, log_evidence, marginal, most_probable
 from fishernet.models import BayesianNetwork, DependencyNetwork
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.names import position
 from fishernet.data import Variable
-from fishernet.data.variable import State, code_of
+from fishernet.data.given import code_of
+from fishernet.data.variable import State
 
 Given = Mapping[str, State] | None
 Likelihood = Mapping[str, npt.ArrayLike] | None
@@ -44,7 +45,7 @@ class Evidence:
         for at, state in zip(observed, given.values(), strict=True):
             if variables[at].is_continuous:
                 raise SchemaError(f"{variables[at].name!r} is continuous; evidence is of variables with states")
-            states[at] = code_of(variables[at], state)
+            states[at] = code_of(variables[at], state, parameter="given")
         soft = [position(where, name) for name in likelihood]
         arrays = [
             _checked_likelihood(variables[at], values) for at, values in zip(soft, likelihood.values(), strict=True)
