@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import unused_name
 from fishernet.base.random import fixed_seed
 from fishernet.cli.models import read_bayesian
 from fishernet.cli.options import (
@@ -31,7 +32,6 @@ from fishernet.data.variable import code_dtype
 from fishernet.kernels import FisherKernel
 from fishernet.models import BayesianNetwork
 from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
-from fishernet.select.selection import unused_name
 
 CRITERIA: dict[str, Callable[..., Selection]] = {
     # the kernel draws where exact probabilities would not fit

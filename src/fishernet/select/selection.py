@@ -13,7 +13,7 @@ import pyarrow as pa
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.display import Framed, brief
-from fishernet.base.names import several
+from fishernet.base.names import several, unused_name
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
 from fishernet.data.matching import as_data
@@ -109,13 +109,6 @@ def chosen_frame(table: Table, indices: npt.NDArray[np.int64], columns: Mapping[
     for name, values in reversed({"row": indices, **columns}.items()):
         frame = frame.add_column(0, unused_name(name, frame.column_names), pa.array(values))
     return frame
-
-
-def unused_name(name: str, taken: list[str]) -> str:
-    """Return a name for a new column, with underscores behind it where it is taken."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _indicators(rows: Table) -> npt.NDArray[np.float32]:
