@@ -55,6 +55,11 @@ def is_bayesian(model: object) -> bool:
     return has_conditionals(model) and hasattr(model, "dag")
 
 
+def has_kernel(model: object) -> bool:
+    """Whether a model is a Bayesian network, or of numbers: rows have a Fisher kernel under it."""
+    return is_bayesian(model) or is_gaussian(model)
+
+
 def is_dependency(model: object) -> bool:
     """Whether a model has a pseudo-likelihood only, and rows by pseudo-Gibbs sampling."""
     return hasattr(model, "pseudo_log_likelihood")
@@ -79,6 +84,7 @@ def read_model(path: Path) -> Any:
 
 NEEDED: dict[Callable[[object], bool], str] = {
     is_bayesian: "a Bayesian network of states, as fishernet learn makes without --model dn",
+    has_kernel: "a Bayesian network, as fishernet learn makes without --model dn, or a Gaussian network",
     has_conditionals: "a Bayesian network or a dependency network",
     has_states: "a network of variables with states",
 }
@@ -92,8 +98,8 @@ def require(has: Callable[[object], bool], model: Any, path: Path, command: str)
 
 
 def read_bayesian(path: Path, command: str, purpose: str) -> BayesianNetwork:
-    """Read a Bayesian network of states with at least one variable, which the purpose needs."""
-    network: BayesianNetwork = require(is_bayesian, read_model(path), path, command)
+    """Read a Bayesian or Gaussian network with at least one variable, which the purpose needs."""
+    network: BayesianNetwork = require(has_kernel, read_model(path), path, command)
     if not network.variables:
         raise SchemaError(f"{path}: the model has no variables, so there is nothing to {purpose}")
     return network

@@ -155,8 +155,11 @@ def _read_for(network: Any, model: Path, table: Path, reading: Reading, score: s
         if score is not None and not is_bayesian(network):
             raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
         return read_known(table, network.variables, missing=reading.missing, weights=reading.weights)
-    if terms:
-        raise FishernetError("--terms is about models of states; this is a Gaussian network")
+    if terms and not hasattr(network, "log_prob_terms"):
+        raise FishernetError(
+            "--terms is about each variable given its parents, which a Gaussian Markov network has not got; a Gaussian "
+            "Bayesian network has (fishernet learn --score fractional)"
+        )
     if score not in (None, *SCORES_OF_NUMBERS):
         known = " or ".join(SCORES_OF_NUMBERS)
         raise FishernetError(f"--score {score} is for models of states; of a Gaussian network it is {known}")
@@ -182,7 +185,8 @@ def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top
 
 def _term(network: Any, table: Table, row: int, child: int, value: float) -> dict[str, Any]:
     parents = sorted(network.conditionals[child].parents)
-    states = {v: network.variables[v].states[table.column(network.names[v])[row]] for v in (child, *parents)}
+    cells = table[[row]]
+    states = {v: cells[network.names[v]].tolist()[0] for v in (child, *parents)}
     given = {network.names[v]: states[v] for v in parents}
     name = network.names[child]
     return {"row": row, "log_probability": value, "variable": name, "state": states[child], "given": given}

@@ -106,7 +106,7 @@ def _positions(path: Path, network: BayesianNetwork, table: Table, missing: str)
         return np.arange(table.n_rows)
     # what is no state can only be in rows that were dropped: read again, it must not be refused
     whole = read(path, schema=network.variables, missing="keep", unknown="missing")
-    complete = [column < variable.cardinality for variable, column in zip(whole.variables, whole.codes, strict=True)]
+    complete = [~variable.missing(column) for variable, column in zip(whole.variables, whole.codes, strict=True)]
     return np.flatnonzero(np.logical_and.reduce(complete))
 
 
