@@ -21,7 +21,9 @@ def test_csv_json_and_stderr_say_what_the_library_says(model: Path, csv: Path) -
     assert header == ["predicted", "P(no)", "P(yes)"]
     assert [[float(cell) for cell in row[1:]] for row in rows] == facts["probabilities"] == probabilities.tolist()
     assert [row[0] for row in rows] == facts["predicted"] == [("no", "yes")[k] for k in probabilities.argmax(axis=1)]
-    assert ended.err == f"accuracy {accuracy:.4f}, log-loss {loss:.4f} nats per row, on 100 rows whose state is known\n"
+    assert ended.err.startswith(
+        f"accuracy {accuracy:.4f}, log-loss {loss:.4f} nats per row, on 100 rows whose state is known"
+    )
     assert (told.err, facts["states"]) == ("", ["no", "yes"])
     assert (facts["known_rows"], facts["accuracy"]) == (100, accuracy)
     assert facts["log_loss"] == pytest.approx(loss, rel=1e-12)
@@ -71,3 +73,12 @@ def test_missing_cells_and_unknown_labels_are_summed_out_when_asked(model: Path,
     expected = fn.infer.predict_proba(net, fn.Table.from_codes(codes, table.variables), "cough")
     np.testing.assert_allclose(facts["probabilities"], expected, rtol=1e-12)
     assert "'ancient'" in refused(*words)
+
+
+def test_accuracy_on_the_rows_learned_from_is_called_that(csv: Path, tmp_path: Path) -> None:
+    model = tmp_path / "learned.json"
+    good("learn", csv, "-o", model)
+    said = "this is the accuracy on the rows it was learned from"
+    assert said in good("predict", model, csv, "--target", "cough").err
+    fewer = written(tmp_path / "fewer.csv", "\n".join(csv.read_text().splitlines()[:50]))
+    assert said not in good("predict", model, fewer, "--target", "cough").err

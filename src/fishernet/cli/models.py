@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fishernet.base.errors import FileFormatError, SchemaError
-from fishernet.base.names import a
+from fishernet.base.names import a, cut, listed
 from fishernet.cli.terminal import check_folder, ending
+from fishernet.data import Column
 from fishernet.files import load, save
 from fishernet.files.formats import FORMATS
 from fishernet.graphs import Dag, UndirectedGraph
@@ -63,6 +64,14 @@ def has_kernel(model: object) -> bool:
 def is_dependency(model: object) -> bool:
     """Whether a model has a pseudo-likelihood only, and rows by pseudo-Gibbs sampling."""
     return hasattr(model, "pseudo_log_likelihood")
+
+
+def same_bins(variables: Sequence[Column]) -> str:
+    """Return what limits comparisons of likelihoods: nothing, or that columns were cut into bins."""
+    binned = [variable.name for variable in variables if variable.cuts is not None]
+    return (
+        f", of binned columns ({cut(listed(binned, most=3), 60)}): comparable only at the same bins" if binned else ""
+    )
 
 
 def graph_of(model: Any) -> Dag | UndirectedGraph | None:

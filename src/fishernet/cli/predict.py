@@ -26,6 +26,11 @@ from fishernet.models import BayesianNetwork
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
+AS_MANY = (
+    "; the model was learned from as many rows: if from these, this is the accuracy on the rows it was learned from, "
+    "and new ones will be predicted less well"
+)
+
 
 @click.command(short_help="Predict one variable from all the others.")
 @model_argument
@@ -79,6 +84,8 @@ def _of_states(
         f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats per row, "
         f"on {several(quality.known_rows, 'row')} whose state is known"
     )
+    if quality and network.n_rows == others.total:
+        remark = f"{remark}{AS_MANY}"
     facts = {
         **files,
         "rows": others.n_rows,

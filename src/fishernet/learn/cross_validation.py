@@ -310,6 +310,9 @@ class Density(Protocol):
 class Likelihood(Brief):
     """The log-likelihood of a table under a model.
 
+    Two models are compared by it on the same rows and the same variables only. Columns cut into other bins are other
+    variables: with more bins every row is less probable, whatever was learned.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -348,6 +351,9 @@ class Likelihood(Brief):
 @dataclass(frozen=True, repr=False)
 class Quality(Brief):
     """How well a variable was predicted where its state is known.
+
+    On the rows that a model was learned from it is better than on new ones; `hold_out` and `cross_validate` keep rows
+    apart for that.
 
     Examples
     --------
