@@ -60,7 +60,7 @@ class Distribution(Framed):
     no    0.511289
     >>> round(d["yes"], 4), d.most_probable
     (0.4887, 'no')
-    >>> asia.query(["lung", "bronc"])["yes", "no"].round(4)
+    >>> round(asia.query(["lung", "bronc"])["yes", "no"], 4)
     0.0235
     """
 
