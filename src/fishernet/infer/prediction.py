@@ -129,13 +129,13 @@ def predict_proba(net: Model, data: Any, target: str, *, unknown: str = "error",
 def _probabilities(net: Any, data: Any, target: str, unknown: str, max_table: int) -> Array:
     """Return the probabilities of the target's states in each row, (n_rows, r)."""
     limit = checked_limit(max_table)
-    if hasattr(net, "names"):
-        position = positions(net.names, [target])[0]
-        if is_normal(net):
-            raise SchemaError(
-                f"{target!r} is continuous and has no states; predict gives its mean, and query its mean and sd"
-            )
+    if is_normal(net):
+        positions(net.names, [target])
+        raise SchemaError(
+            f"{target!r} is continuous and has no states; predict gives its mean, and query its mean and sd"
+        )
     net = model_of(net)
+    position = positions(net.names, [target])[0]
     rows = without_target(data, net.variables, position, unknown)
     at_once = getattr(net, "probabilities_given_rest", None)
     if not rows.has_missing and at_once is not None:
@@ -156,7 +156,11 @@ def _by_gaps(
     missing: npt.NDArray[np.bool_], rows: npt.NDArray[np.intp]
 ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]]:
     """Yield the rows in which the same cells are missing, and which these are."""
-    patterns, pattern_of = np.unique(missing[rows], axis=0, return_inverse=True)
+    marked = missing[rows]
+    if len(rows) and (marked == marked[0]).all():  # most often: none is missing, and a million rows need no sorting
+        yield rows, marked[0]
+        return
+    patterns, pattern_of = np.unique(marked, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         yield rows[pattern_of.ravel() == number], pattern
 
@@ -200,7 +204,6 @@ def numbers_with_gaps(data: Any, variables: Sequence[Continuous], names: Sequenc
 
     An array has the model's variables in their order, or the named ones alone.
     """
-    wanted = [variable for variable in variables if variable.name in set(names)]
     every: Sequence[Continuous] = variables
     if isinstance(data, list | tuple | np.ndarray) and np.ndim(data) == 2 and np.shape(data)[1] == len(names):
         every = [variables[v] for v in positions([variable.name for variable in variables], names)]
@@ -210,7 +213,7 @@ def numbers_with_gaps(data: Any, variables: Sequence[Continuous], names: Sequenc
         column = table.column(name)
         require_finite(name, np.where(np.isnan(column), 0, column))
         found.append(column)
-    return np.array(found, dtype=np.float64).reshape(len(wanted), table.n_rows).T
+    return np.array(found, dtype=np.float64).reshape(len(names), table.n_rows).T
 
 
 def conditional_means(model: Normal, rows: Array, known: Sequence[int], wanted: Sequence[int]) -> Array:
