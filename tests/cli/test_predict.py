@@ -22,7 +22,9 @@ def test_csv_json_and_stderr_say_what_the_library_says(model: Path, csv: Path) -
     assert header == ["predicted", "P(no)", "P(yes)"]
     assert [[float(cell) for cell in row[1:]] for row in rows] == facts["probabilities"] == probabilities.tolist()
     assert [row[0] for row in rows] == facts["predicted"] == [("no", "yes")[k] for k in probabilities.argmax(axis=1)]
-    assert ended.err == f"accuracy {accuracy:.4f}, log-loss {loss:.4f} nats per row, on 100 rows whose state is known\n"
+    assert ended.err.startswith(
+        f"accuracy {accuracy:.4f}, log-loss {loss:.4f} nats per row, on 100 rows whose state is known"
+    )
     assert (told.err, facts["states"]) == ("", ["no", "yes"])
     assert (facts["known_rows"], facts["accuracy"]) == (100, accuracy)
     assert facts["log_loss"] == pytest.approx(loss, rel=1e-12)
@@ -127,3 +129,12 @@ def test_a_pipe_is_read_once_target_and_all(model: Path) -> None:
     ended = subprocess.run([*COMMAND, *map(str, words)], input=NEW, capture_output=True, text=True, check=True)
     assert ended.stdout.startswith("id,smoke,cough,age,dose,predicted,P(no),P(yes)\np1,no,yes,old,01.50,")
     assert "on 1 row whose state is known" in ended.stderr
+
+
+def test_accuracy_on_the_rows_learned_from_is_called_that(csv: Path, tmp_path: Path) -> None:
+    model = tmp_path / "learned.json"
+    good("learn", csv, "-o", model)
+    said = "this is the accuracy on the rows it was learned from"
+    assert said in good("predict", model, csv, "--target", "cough").err
+    fewer = written(tmp_path / "fewer.csv", "\n".join(csv.read_text().splitlines()[:50]))
+    assert said not in good("predict", model, fewer, "--target", "cough").err

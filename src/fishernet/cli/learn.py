@@ -16,7 +16,7 @@ from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.base.vocabulary import ELSEWHERE, Rule, spelled, word
 from fishernet.cli import options as option
-from fishernet.cli.models import check_model_output, is_gaussian, write_model
+from fishernet.cli.models import check_model_output, is_gaussian, same_bins, write_model
 from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
 from fishernet.cli.terminal import (
     FILE,
@@ -114,7 +114,7 @@ class Learner(ABC):
             else ""
         )
         fact = f"held_out_{self.measure.replace('-', '_')}_per_row"
-        return f"{number(facts[fact])} per row{told}"
+        return f"{number(facts[fact])} per row{facts['comparable']}{told}"
 
     def last_lines(self, facts: Facts, again: str = "") -> list[Line]:
         """Return how long each part took, and where the network was saved and drawn, if it was."""
@@ -589,4 +589,5 @@ def learn(
         "model": None if output is None else str(output),
         "plot": None if plot is None else str(plot),
     }
-    Answer(facts, learner.text(facts)).write(None, as_json)
+    words = learner.text({**facts, "comparable": same_bins(rows.variables)})
+    Answer(facts, words).write(None, as_json)

@@ -18,10 +18,8 @@ from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.cli.terminal import FILE, Command
 from fishernet.data import Continuous, State, Table, Variable, read_table
-from fishernet.data.cells import Cells
-from fishernet.data.encode import UNKNOWN, looked_up
+from fishernet.data.given import value_given
 from fishernet.data.reading import Originals, Rows
-from fishernet.data.variable import code_of, label_array
 
 Number = TypeVar("Number", int, float)
 Bins = int | dict[str | None, int | tuple[float, ...]]
@@ -372,17 +370,11 @@ def known_states(texts: Sequence[str], option: str, variables: Sequence[Variable
     found: States = {}
     for text in texts:
         variable, label = _split(text, option, by_name)
-        state = state_of(variable, label)
+        state = value_given(variable, label)
         before = found.setdefault(variable.name, state)
         if before != state:
             raise FishernetError(f"{option} names {variable.name!r} twice, with the states {before!r} and {state!r}")
     return found
-
-
-def state_of(variable: Variable, label: str) -> State:
-    """Return the state that a label means, looked up as a cell of a text file is."""
-    code = int(looked_up(Cells(variable.name, label_array([label]), [], text=True), variable)[0])
-    return variable.states[code_of(variable, label) if code == UNKNOWN else code]  # the former raises
 
 
 def _split(text: str, option: str, by_name: Mapping[str, Variable]) -> tuple[Variable, str]:

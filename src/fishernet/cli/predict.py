@@ -39,6 +39,11 @@ from fishernet.models import BayesianNetwork
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 
+AS_MANY = (
+    "; the model was learned from as many rows: if from these, this is the accuracy on the rows it was learned from, "
+    "and new ones will be predicted less well"
+)
+
 
 @click.command(short_help="Predict one variable from all the others.")
 @model_argument
@@ -134,6 +139,8 @@ def _of_states(
         f"on {several(quality.known_rows, 'row')} whose state is known"
     )
     codes = probabilities.argmax(axis=1)
+    if quality and network.n_rows == others.total:
+        remark = f"{remark}{AS_MANY}"
     facts = {
         "states": variable.states,
         "predicted": lambda: [variable.states[code] for code in codes.tolist()],

@@ -23,7 +23,7 @@ from fishernet.cli.options import (
     taken,
 )
 from fishernet.cli.terminal import Answer, answering
-from fishernet.data import Continuous, Table, as_table
+from fishernet.data import Table, as_table
 from fishernet.infer import sample as posterior_sample
 
 
@@ -56,7 +56,7 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
     column did that was cut, and what held whole numbers only gets whole numbers. Where a model from elsewhere does not
     know how far its column went, an outer bin is as wide as the one beside it.
 
-    Rows of a Gaussian network are numbers, independent and exact.
+    Rows of a Gaussian network are numbers, independent and exact, also given some (--given height=1.8).
 
     Rows are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
     .arrow. With --json they are lists of labels, one per variable.
@@ -68,9 +68,11 @@ def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int
     """  # noqa: D301
     network, chain, known = read_model(model), taken(chain), {}
     if is_gaussian(network):
-        for name in [*chain, *(["given"] if given else [])]:
+        for name in chain:
             raise FishernetError(f"{option_of(name)} does not go with a Gaussian network")
-        rows = as_table(network.sample(n, seed=seed), [Continuous(name) for name in network.names])
+        known = known_states(given, "--given", network.variables)
+        drawn = posterior_sample(network, n, given=known, seed=seed) if known else network.sample(n, seed=seed)
+        rows = as_table(drawn, network.variables)
     else:
         require(has_states, network, model, "sample")
         if not network.variables:

@@ -34,6 +34,7 @@ import click
 import numpy as np
 import pyarrow as pa
 
+from fishernet.base.display import aligned as aligned
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
 from fishernet.base.io import replacing_text
 from fishernet.base.names import several
@@ -204,16 +205,6 @@ def csv_line(cells: Sequence[str]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)
     return line.getvalue().removesuffix("\r\n")
-
-
-def aligned(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
-    """Return rows of cells as lines whose columns stand under each other; all but the first to the right if asked."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ["<", *((">" if right else "<") for _ in widths[1:])]
-    return [
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 # ----------------------------------------------------------------------------------------------------- how it ends

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.display import Brief, page, table_html
-from fishernet.base.errors import SchemaError, UnknownStateError
+from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed, several
 from fishernet.data.dates import Unit, as_dates
 
@@ -411,18 +411,3 @@ CODE_TYPES = tuple(np.dtype(kind) for kind in (np.uint8, np.uint16, np.uint32, n
 def code_dtype(cardinality: int) -> np.dtype[Any]:
     """Return the smallest unsigned type that holds every code and the missing cell's."""
     return CODE_TYPES[(cardinality > 0xFF) + (cardinality > 0xFFFF) + (cardinality > 0xFFFF_FFFF)]
-
-
-def code_of(variable: Variable, state: object) -> int:
-    """Return the code of a state."""
-    try:
-        code = variable.code(cast(State, state))
-    except TypeError:  # not hashable, so no state
-        code = None
-    if code is None:
-        raise UnknownStateError(
-            f"variable {variable.name!r} has no state {state!r}; it has {listed(variable.states)}",
-            variable=variable.name,
-            label=state,
-        )
-    return code

@@ -99,6 +99,7 @@ class Network(Model, Protocol):
 
 def model_of(model: Any) -> Model:
     """Return a model that is a product of factors; SchemaError when it is none."""
+    _refuse_numbers(model)
     if not hasattr(type(model), "factors"):
         raise SchemaError(
             f"exact inference needs a BayesianNetwork or a MarkovNetwork, not {type(model).__name__}; "
@@ -107,8 +108,18 @@ def model_of(model: Any) -> Model:
     return cast(Model, model)
 
 
+def _refuse_numbers(model: Any) -> None:
+    if getattr(model, "is_continuous", False):
+        first = model.names[0]
+        raise SchemaError(
+            f"{first!r} is continuous, and this needs tables of states; of numbers net.query, infer.most_probable, "
+            "infer.log_evidence and infer.sample have exact answers, and net.predict gives means"
+        )
+
+
 def network_of(model: Any) -> Network:
     """Return a model as a Bayesian network; SchemaError when it is none."""
+    _refuse_numbers(model)
     if not hasattr(type(model), "intervened"):
         raise SchemaError(f"a BayesianNetwork is needed, not {type(model).__name__}")
     return cast(Network, model)

@@ -29,6 +29,9 @@ N_SAMPLES = 10_000
 CUTOFF = 1e-10
 
 
+MIXED = "under the metric 'empirical' the variables are mixed and have no terms of their own"
+
+
 class Metric(FeatureKernel, Protocol):
     """A Fisher kernel on rows as the model wants them."""
 
@@ -56,9 +59,26 @@ class Scores(FeatureMade):
         """The number of features: of parameters, or the rank of the matrix between the scores."""
         return super().dimension if self._whiten is None else int(self._whiten.shape[1])
 
-    def terms(self, X: Any, Y: Any = None) -> Matrix:  # noqa: ARG002
-        """Raise: only a Bayesian network's kernel is a sum over variables."""
-        raise FishernetError(f"the Fisher kernel of {a(type(self._model).__name__)} has no terms, one a variable")
+    def terms(self, X: Any, Y: Any = None) -> Matrix:
+        """Return what each variable adds, (n_variables, n, m), where the information has a block per conditional."""
+        conditionals = getattr(self._model, "conditionals", None)
+        if conditionals is None:
+            raise FishernetError(
+                f"the Fisher kernel of {a(type(self._model).__name__)} has no terms, one per variable; that of a "
+                "Bayesian network, also of numbers, has (fn.learn.bayesian_network)"
+            )
+        if self.name == "empirical":
+            raise FishernetError(MIXED)
+        x = self._model.fisher_scores(X, **self._options)
+        y = x if Y is None else self._model.fisher_scores(Y, **self._options)
+        check_cells(len(conditionals) * len(x) * len(y), "the terms of the kernel matrix")
+        found = np.empty((len(conditionals), len(x), len(y)))
+        ends = np.cumsum([0, *(conditional.n_parameters for conditional in conditionals)])
+        for child, (first, last) in enumerate(pairwise(ends)):
+            at = slice(first, last)
+            right = y[:, at] if self._whiten is None else y[:, at] @ (self._whiten[at] @ self._whiten[at].T)
+            found[child] = x[:, at] @ right.T
+        return found
 
     def features(self, X: Any) -> Features:
         """Return the whitened scores, (n, dimension)."""
@@ -222,7 +242,7 @@ class Empirical(FeatureMade):
 
     def terms(self, X: Table, Y: Table | None = None) -> Matrix:  # noqa: ARG002
         """Raise: the variables are mixed."""
-        raise FishernetError("under the metric 'empirical' the variables are mixed and have no terms of their own")
+        raise FishernetError(MIXED)
 
     def features(self, X: Table) -> Features:
         """Return the whitened scores, (n, dimension)."""

@@ -164,7 +164,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         columns = dict(zip(self._feature_names(), columns_like_training(self, X), strict=True))
         known = self.network_.variables[:-1]
         table = Table.from_frame(columns, schema=known, missing="keep", unknown="missing", na_values=())
-        return predict_proba(self.network_, table, self.target_name_)
+        return np.asarray(predict_proba(self.network_, table, self.target_name_))
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row, (n_rows,); of equally probable ones the first.
