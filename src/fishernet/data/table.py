@@ -31,11 +31,11 @@ from fishernet.data.arrays import (
     stacked,
     total_weight,
 )
-from fishernet.data.arrow import frame_columns, free_name, table_of
+from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.cells import Columns
 from fishernet.data.describe import Description, described
 from fishernet.data.encode import Decision, discretized, encode, recode
-from fishernet.data.frames.libraries import pandas_frame, polars_frame
+from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.statistics.statistic import Statistic
@@ -47,7 +47,7 @@ Cells = npt.NDArray[Any]
 HEAD = 10  # rows that str(table) shows
 
 
-class Table:
+class Table(GivesFrames):
     """Rows of categorical variables and of numbers; immutable.
 
     Made by `read_table`, `Table.from_frame` and `Table.from_codes`. A cell of a `Variable` is stored as its state's
@@ -322,51 +322,8 @@ class Table:
         """
         return table_of(self._variables, self._columns, self._n_rows, self._weights, weights)
 
-    def to_pandas(self, *, weights: str = "weights") -> Any:
-        """Return the table's labels and numbers as a pandas DataFrame.
-
-        A categorical column is a Categorical with the declared states, in their order, a continuous one float64, and
-        one of dates or times datetime64. ``Table.from_frame`` gives the same table again, but for cut points (bins go
-        by their labels), and days, which are times then.
-
-        Parameters
-        ----------
-        weights : str
-            The name of the column that the weights go to, where the table has some.
-
-        Raises
-        ------
-        SchemaError
-            When the weights' name is taken, or a state is no valid Unicode text.
-        ImportError
-            When pandas is not installed.
-
-        Examples
-        --------
-        >>> import fishernet as fn
-        >>> table = fn.Table.from_frame({"smoke": ["yes", "no", None], "height": [1.62, None, 1.71]})
-        >>> table.to_pandas()["smoke"].cat.categories.tolist()
-        ['no', 'yes']
-        >>> fn.Table.from_frame(table.to_pandas()) == table
-        True
-        """
-        return pandas_frame(self._variables, self._columns, self._n_rows, self._more(weights))
-
-    def to_polars(self, *, weights: str = "weights") -> Any:
-        """Return the table's labels and numbers as a polars DataFrame; see `to_pandas`.
-
-        States that are text are an Enum, which declares them; numbers and truth values are plain columns, since polars
-        has no categories of these, and states of several types are written as text. Missing cells are null.
-        """
-        return polars_frame(self._variables, self._columns, self._more(weights))
-
-    def _more(self, weights: str) -> dict[str, Any]:
-        """Return the column of weights, by its name."""
-        return {} if self._weights is None else {free_name(weights, self.names): self._weights}
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Hand the table to whatever speaks Arrow's interface, as polars, DuckDB and pandas do."""
-        return self.to_frame().__arrow_c_stream__(requested_schema)
+    def _held(self) -> tuple[tuple[Column, ...], tuple[Cells, ...], int, Weights | None]:
+        return self._variables, self._columns, self._n_rows, self._weights
 
     # ------------------------------------------------------------------------------------------------ what it holds
 

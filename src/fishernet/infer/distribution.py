@@ -15,7 +15,7 @@ from fishernet.base.display import Framed, aligned, brief
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import cut, listed, positions, several
 from fishernet.data import Continuous, Variable
-from fishernet.data.answering import cells_frame
+from fishernet.data.frames.answering import cells_frame
 from fishernet.data.given import code_of
 from fishernet.data.variable import State
 

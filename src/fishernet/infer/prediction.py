@@ -15,7 +15,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
 from fishernet.base.vocabulary import UnknownName
 from fishernet.data import Continuous, Table, Variable, as_table
-from fishernet.data.answering import columns_in_kind, in_kind
+from fishernet.data.frames.answering import columns_in_kind, in_kind
 from fishernet.data.numbers import require_finite
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned

@@ -20,7 +20,7 @@ from fishernet.base.names import Pair, listed, numbered, positions, several
 from fishernet.base.random import Seed, draw_count, generator
 from fishernet.base.value import Value
 from fishernet.data import Continuous, Table
-from fishernet.data.answering import columns_in_kind, in_kind, library_of
+from fishernet.data.frames.answering import columns_in_kind, in_kind, library_of
 from fishernet.data.matching import as_rows, as_table
 from fishernet.graphs import UndirectedGraph
 from fishernet.infer.normal import covariance_given

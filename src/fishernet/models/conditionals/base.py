@@ -23,7 +23,7 @@ from fishernet.base.fields import Fields
 from fishernet.base.names import listed
 from fishernet.base.value import Value
 from fishernet.data import Table, Variable
-from fishernet.data.answering import cells_frame
+from fishernet.data.frames.answering import cells_frame
 from fishernet.data.variable import Column
 
 MOST_CELLS = 2**28
