@@ -21,7 +21,8 @@ from fishernet.base.names import listed, positions
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, stream_key
 from fishernet.data import Source, Statistic, Table, Variable
-from fishernet.data.statistics import check_sets, most_dense_cells
+from fishernet.data.statistics.counting import check_sets
+from fishernet.data.statistics.statistic import most_dense_cells
 from fishernet.data.variable import Column, require_categorical
 from fishernet.graphs import Dag
 from fishernet.infer.completion import completion, require_possible

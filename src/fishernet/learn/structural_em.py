@@ -6,8 +6,8 @@ round than the one before, so the score that is maximized, that of the observed 
 
 References
 ----------
-.. [1] N. Friedman, "Learning belief networks in the presence of missing values and hidden variables", 1997; "The Bayesian
-   structural EM algorithm", 1998.
+.. [1] N. Friedman, "Learning belief networks in the presence of missing values and hidden variables", 1997; "The
+   Bayesian structural EM algorithm", 1998.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from fishernet.base.progress import Watch
 from fishernet.data import Table
 from fishernet.graphs import Dag
 from fishernet.learn.incomplete import ExpectedCounts, em_fit
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Search, SearchResult
-from fishernet.base.progress import Watch
 from fishernet.models import BayesianNetwork
 from fishernet.scores import LocalScores, Score
 from fishernet.scores.local import family_positions
@@ -38,7 +38,7 @@ def node_average_structure(rows: Table, search: Search, rules: Rules, watch: Wat
 
 
 def structural_em(rows: Table, score: Score, search: Search, rules: Rules, watch: Watch) -> SearchResult:
-    """Return the graph that a search finds on expected statistics, round by round; the first is that of available cases.
+    """Return the graph that a search finds on expected statistics, round by round, from that of the available cases.
 
     The score of the result is that of its graph on the last round's expected statistics. Rounds after the first go on
     from the graph so far, without restarts.

@@ -11,7 +11,7 @@ from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
-from fishernet.base.vocabulary import MissingName, ScoreName, SearchName, word
+from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
 from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.exact import Exact
@@ -54,7 +54,7 @@ def structure(
     patience: int | None = None,
     max_memory: float | None = None,
     max_seconds: float | None = None,
-    missing: MissingName | None = None,
+    missing: IncompleteName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
     **options: Any,
@@ -114,8 +114,8 @@ def structure(
         How a table with missing cells is learned from. "em": structural EM, searches on expected statistics, round by
         round; it uses all that is known of every row, and is right where cells are missing at random (whether one is
         missing may depend on what is known of its row). "node-average": one search that scores each family on the rows
-        that are complete in it [2]_, by a penalized likelihood of its own (no other `score` then); fast, and right where
-        cells are missing completely at random. Default: "em" for up to 200,000 cells or another score than BIC.
+        that are complete in it [2]_, by a penalized likelihood of its own (no other `score` then); fast, and right
+        where cells are missing completely at random. Default: "em" for up to 200,000 cells or another score than BIC.
     seed : None, int or numpy.random.Generator
         For searches with restarts. None is 0 here: the same call finds the same graph. Of an object, its field `seed`.
     progress : callable or True, optional
@@ -238,6 +238,12 @@ def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | N
             stacklevel=3,
         )
     return most if most < n - 1 else asked
+
+
+def usual_score(source: Source) -> ScoreName:
+    """Return the score that is maximized where none is named: "fractional" for numbers, "bic" for states."""
+    numbers = bool(source.variables) and all(variable.is_continuous for variable in source.variables)
+    return "fractional" if numbers else "bic"
 
 
 def dag(table: Any, **as_structure: Any) -> Dag:

@@ -25,15 +25,15 @@ MOST_CELLS = 2.0**62  # of a family
 class NodeAverage(Score):
     """The penalized node-average likelihood [1]_, of rows that lack cells.
 
-    A family is scored on the n rows that are complete in it: N times the mean log-likelihood of the child there, less the
-    same of the child without its parents (which is no matter of the graph, but of which rows they are), less the price
-    of its parameters,
+    A family is scored on the n rows that are complete in it: N times the mean log-likelihood of the child there, less
+    the same of the child without its parents (which is no matter of the graph, but of which rows they are), less the
+    price of its parameters,
 
         ``N / n sum_jk n_jk log(n n_jk / (n_j n_k)) - price q (r - 1)``.
 
     The scores of two graphs come from different rows and differ by chance, by the root of N. So BIC's price would keep
-    arcs that mean nothing however many rows there are: ``price = log(N) / 2 + m N^0.6 / 2``, with m the share of cells that
-    are missing. On complete data this is BIC, up to a constant.
+    arcs that mean nothing however many rows there are: ``price = log(N) / 2 + m N^0.6 / 2``, with m the share of cells
+    that are missing. On complete data this is BIC, up to a constant.
 
     References
     ----------
@@ -41,7 +41,7 @@ class NodeAverage(Score):
        and M. Scutari, "Learning Bayesian networks from incomplete data with the node-average likelihood", 2021.
     """
 
-    def joint(self, statistic: Statistic) -> float:
+    def joint(self, statistic: Statistic) -> float:  # noqa: ARG002
         """Raise: a family is scored as a whole, by `terms`."""
         raise SchemaError("the node-average likelihood is no difference of terms of sets; a Table is needed for it")
 
@@ -78,8 +78,8 @@ class NodeAverageTerms:
     def subsets(self, most: int) -> npt.NDArray[np.float64]:
         """Raise: sets have no terms."""
         raise SchemaError(
-            f"exact search over sets of up to {most} variables needs scores that are differences of terms of sets; with "
-            "missing cells it takes missing='em'",
+            f"exact search over sets of up to {most} variables needs scores that are differences of terms of sets; "
+            "with missing cells it takes missing='em'",
             parameter="search",
         )
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.models.sequences.alphabet import ROUNDING, Alphabet, Numbers, checked_numbers, checked_rows
+from fishernet.models.sequences.alphabet import NAMED, ROUNDING, Alphabet, Numbers, checked_numbers, checked_rows
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
@@ -253,8 +253,8 @@ def pair_hmm_dna(
         Of A, C, G and T.
     gap_open, gap_extend, gap_symbol, stop : float
         See `pair_hmm_from_substitutions`.
-    unknown : str, optional
-        What other letters are taken for; by default they are an error.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about letters beside those of IUPAC, as for `Alphabet`; by default they are an error.
 
     Raises
     ------
@@ -278,7 +278,7 @@ def pair_hmm_dna(
         raise SchemaError(f"kappa must be finite and positive, got {kappa!r}")
     alike = np.array([[(a in PURINES) == (b in PURINES) for b in DNA] for a in DNA])
     p, half = after(np.where(alike, kappa, 1.0), frequencies, divergence / 2)
-    return _with_gaps(p, half, Alphabet(DNA, unknown=unknown), (gap_open, gap_extend, gap_symbol, stop))
+    return _with_gaps(p, half, Alphabet("dna", unknown=unknown), (gap_open, gap_extend, gap_symbol, stop))
 
 
 def pair_hmm_protein(
@@ -300,8 +300,8 @@ def pair_hmm_protein(
         rounded, are taken for 0).
     gap_open, gap_extend, gap_symbol, stop : float
         See `pair_hmm_from_substitutions`.
-    unknown : str, optional
-        What letters beside the 20 amino acids are taken for; by default they are an error.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about letters beside those of IUPAC, as for `Alphabet`; by default they are an error.
 
     Raises
     ------
@@ -326,7 +326,10 @@ def pair_hmm_protein(
     else:
         frequencies, half = after(*exchange_of(joint), divergence / 2)
     return _with_gaps(
-        frequencies, half, Alphabet(AMINO_ACIDS, unknown=unknown), (gap_open, gap_extend, gap_symbol, stop)
+        frequencies,
+        half,
+        Alphabet(AMINO_ACIDS, unknown=unknown, ambiguous=NAMED["protein"][1], folds=True),
+        (gap_open, gap_extend, gap_symbol, stop),
     )
 
 
