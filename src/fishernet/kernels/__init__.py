@@ -1,6 +1,7 @@
 """Kernels: similarities between rows that know how the columns depend on one another.
 
-`FisherKernel` is the kernel of a model with a likelihood: a Bayesian network, a hidden Markov model and others.
+`FisherKernel` is the kernel of a model with a likelihood: a Bayesian network, a hidden Markov model and others;
+`HiddenVariableKernel` is that of a Bayesian network where variables are hidden or cells are missing.
 `CountKernel` compares strings by what a model's hidden states are expected to have done. A kernel is called on
 two tables (or lists of strings) and gives a matrix; one with *features* is their inner product, and so also gives the
 mean of a whole table, from which `set_kernel` and `fishernet.compare.mmd` compare tables in time linear in their rows.
@@ -11,6 +12,7 @@ from fishernet.kernels.counts import CountKernel
 from fishernet.kernels.fisher import FisherKernel
 from fishernet.kernels.gram import gram_matrix
 from fishernet.kernels.hidden_tree import HiddenTreeKernel, PrunedTreeKernel
+from fishernet.kernels.hidden_variables import HiddenVariableKernel
 from fishernet.kernels.hmm import HmmKernel, PairHmmKernel
 from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
 from fishernet.kernels.marginalization import HiddenBinomialKernel, MarginalizationKernel
@@ -24,6 +26,7 @@ __all__ = [
     "FisherKernel",
     "HiddenBinomialKernel",
     "HiddenTreeKernel",
+    "HiddenVariableKernel",
     "HmmKernel",
     "Kernel",
     "LogKernel",

@@ -20,7 +20,7 @@ from fishernet.kernels.features import (
     squared_lengths,
     weighted_mean,
 )
-from fishernet.kernels.rows import Rows, plain_rows, rows_of_parts, split_rows
+from fishernet.kernels.rows import Rows, rows_of, rows_of_parts, split_rows
 
 
 @runtime_checkable
@@ -245,7 +245,7 @@ class FeatureMade(Algebra):
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the kernel of all pairs, (n, m) float64; without Y exactly symmetric."""
-        X, Y = plain_rows(X), None if Y is None else plain_rows(Y)
+        X, Y = rows_of(self, X), None if Y is None else rows_of(self, Y)
         check_cells(len(X) * len(X if Y is None else Y), "the kernel matrix")
         return inner(self.features(X), None if Y is None else self.features(Y))
 
@@ -255,7 +255,7 @@ class FeatureMade(Algebra):
 
     def mean_features(self, X: Any) -> Matrix:
         """Return the mean of the rows' features, (dimension,) float64; the rows of a table count by their weights."""
-        rows = plain_rows(X)
+        rows = rows_of(self, X)
         return weighted_mean(self.features(rows), rows)
 
 

@@ -32,12 +32,12 @@ LEAST_GAIN = 1e-6  # of a round, in nats a row
 ROUGH = 1e-5  # how far the parameters are fitted between rounds, in nats a known cell
 
 
-def node_average_structure(rows: Table, search: Search, rules: Rules, watch: Watch) -> SearchResult:
+def node_average_structure(rows: Any, search: Search, rules: Rules, watch: Watch) -> SearchResult:
     """Return the graph that a search finds under the penalized node-average likelihood."""
     return search.run(LocalScores(rows, NodeAverage()), rules, watch)
 
 
-def structural_em(rows: Table, score: Score, search: Search, rules: Rules, watch: Watch) -> SearchResult:
+def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: Watch) -> SearchResult:
     """Return the graph that a search finds on expected statistics, round by round, from that of the available cases.
 
     The score of the result is that of its graph on the last round's expected statistics. Rounds after the first go on

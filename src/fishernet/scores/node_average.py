@@ -88,4 +88,4 @@ def price(total: float, missing: float) -> float:
     """Return what a free parameter costs, in nats, where a share of the cells is missing."""
     if total <= 1:
         return 0.0
-    return HALF * (math.log(total) + missing * total ** (1 - ALPHA))
+    return float(HALF * (math.log(total) + missing * total ** (1 - ALPHA)))
