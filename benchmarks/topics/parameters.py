@@ -28,7 +28,7 @@ def tables(net: fn.BayesianNetwork, _: Data) -> list[Any]:
 
 def ours(told: Told) -> fn.BayesianNetwork:
     """Return our network, with the prior that the contender used."""
-    prior = {"ess": ESS} if told.label == "bnlearn" else {"smoothing": 1.0}
+    prior: dict[str, Any] = {"ess": ESS} if told.label == "bnlearn" else {"smoothing": 1.0}
     return fn.learn.parameters(graph_of(told.data), table_of(told.data), **prior)
 
 

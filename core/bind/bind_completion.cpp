@@ -9,6 +9,7 @@
 #include "bind/columns_out.hpp"
 #include "bind/factors.hpp"
 #include "bind/table.hpp"
+#include "bind/turns.hpp"
 #include "inference/completion.hpp"
 #include "inference/expected_counts.hpp"
 
@@ -18,7 +19,12 @@ namespace {
 using Weights = std::optional<In<double>>;
 
 // The rows of a table with missing cells, under a model's factors. What it looks at is kept alive by it.
-struct BoundCompletion {
+struct IncompleteRows {
+    IncompleteRows(nb::object table, nb::object with, const Columns& of, const FactorModel& by,
+                   std::unique_ptr<Gaps> found, std::unique_ptr<Completion> answers)
+        : columns_kept(std::move(table)), factors_kept(std::move(with)), columns(&of), model(&by),
+          gaps(std::move(found)), completion(std::move(answers)) {}
+
     nb::object columns_kept;
     nb::object factors_kept;
     const Columns* columns;
@@ -27,6 +33,8 @@ struct BoundCompletion {
     std::unique_ptr<Completion> completion;
     std::optional<Completed> completed = {};
 };
+
+using BoundCompletion = OneAtATime<IncompleteRows>;
 
 void check_fits(const Columns& columns, const FactorModel& model) {
     if (columns.columns.size() != model.size()) refuse("the table must have the model's variables");
@@ -52,18 +60,20 @@ void make(BoundCompletion* self, nb::object columns_kept, nb::object factors_kep
         gaps = std::make_unique<Gaps>(columns, std::move(scopes), needed, target, check_signals);
         completion = std::make_unique<Completion>(*gaps, factors.model, most, check_signals);
     }
-    new (self) BoundCompletion{std::move(columns_kept), std::move(factors_kept), &columns, &factors.model,
-                               std::move(gaps), std::move(completion)};
+    new (self) BoundCompletion(std::move(columns_kept), std::move(factors_kept), columns, factors.model,
+                               std::move(gaps), std::move(completion));
 }
 
-const Completion& checked(const BoundCompletion& self) {
+const Completion& checked(const IncompleteRows& self) {
     if (!self.completion->complete()) refuse("the plan was given up");
     if (self.completion->cells_held() >= 0x1p31) refuse("the tables would have more than 2^31 cells");
     return *self.completion;
 }
 
 // Other values of the same factors.
-void take(BoundCompletion& self, nb::object factors_kept) {
+void take(BoundCompletion& bound, nb::object factors_kept) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     auto& factors = nb::cast<Factors&>(factors_kept);
     check_fits(*self.columns, factors.model);
     const auto& now = self.model->factors;
@@ -77,13 +87,15 @@ void take(BoundCompletion& self, nb::object factors_kept) {
     self.completed.reset();
 }
 
-std::span<const double> of_rows(const BoundCompletion& self, const Weights& weights) {
+std::span<const double> of_rows(const IncompleteRows& self, const Weights& weights) {
     if (!weights) return {};
     if (static_cast<std::int64_t>(weights->size()) != self.columns->n_rows) refuse("every row needs a weight");
     return view(*weights);
 }
 
-Out<double> log_prob(const BoundCompletion& self) {
+Out<double> log_prob(BoundCompletion& bound) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     const auto& completion = checked(self);
     std::vector<double> out;
     {
@@ -110,7 +122,9 @@ struct Tables {
 };
 
 // Counts of the rows that know all of a factor, a flat table a factor.
-nb::list known_counts(const BoundCompletion& self, const Weights& weights) {
+nb::list known_counts(BoundCompletion& bound, const Weights& weights) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     const auto of = of_rows(self, weights);
     Tables tables(*self.model);
     {
@@ -121,7 +135,9 @@ nb::list known_counts(const BoundCompletion& self, const Weights& weights) {
 }
 
 // Expected counts of what rows lack, a flat table a factor, and the log-probability of each row.
-nb::tuple expected(const BoundCompletion& self, const Weights& weights) {
+nb::tuple expected(BoundCompletion& bound, const Weights& weights) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     const auto of = of_rows(self, weights);
     const auto& completion = checked(self);
     Tables tables(*self.model);
@@ -136,7 +152,9 @@ nb::tuple expected(const BoundCompletion& self, const Weights& weights) {
 }
 
 // The probability of each cell of all factors in each row: a sparse matrix by rows (ends, columns, values).
-nb::tuple indicators(const BoundCompletion& self) {
+nb::tuple indicators(BoundCompletion& bound) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     const auto& completion = checked(self);
     double cells = 0;
     for (const auto& factor : self.model->factors) cells += static_cast<double>(factor.cells);
@@ -151,7 +169,7 @@ nb::tuple indicators(const BoundCompletion& self) {
 }
 
 // The columns of the table, to be filled where a row lacks a cell.
-nb::list copied_columns(const BoundCompletion& self, std::vector<Output>& outputs) {
+nb::list copied_columns(const IncompleteRows& self, std::vector<Output>& outputs) {
     outputs.resize(self.model->size());
     nb::list columns = new_columns(self.model->cardinalities, self.columns->n_rows, outputs);
     for (std::size_t v = 0; v < outputs.size(); ++v) {
@@ -163,7 +181,9 @@ nb::list copied_columns(const BoundCompletion& self, std::vector<Output>& output
 }
 
 // The columns with the most probable states of what each row lacks; a cell of an impossible row still lacks.
-nb::list most_probable(const BoundCompletion& self) {
+nb::list most_probable(BoundCompletion& bound) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     const auto& completion = checked(self);
     std::vector<Output> outputs;
     nb::list columns = copied_columns(self, outputs);
@@ -181,7 +201,9 @@ nb::list most_probable(const BoundCompletion& self) {
 }
 
 // The columns with drawn states of what each row lacks; none when a row is impossible.
-nb::list draw(const BoundCompletion& self, std::uint64_t key) {
+nb::list draw(BoundCompletion& bound, std::uint64_t key) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     const auto& completion = checked(self);
     std::vector<Output> outputs;
     nb::list columns = copied_columns(self, outputs);
@@ -194,7 +216,9 @@ nb::list draw(const BoundCompletion& self, std::uint64_t key) {
 }
 
 // Makes ready for counting any set: completions of all questions, at most so many a question; more are drawn from.
-void complete(BoundCompletion& self, std::int64_t most, std::uint64_t key) {
+void complete(BoundCompletion& bound, std::int64_t most, std::uint64_t key) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     const auto& completion = checked(self);
     if (most < 1 || most > 0x10000) refuse("the most completions are 1 to 65536");
     const nb::gil_scoped_release release;
@@ -202,8 +226,10 @@ void complete(BoundCompletion& self, std::int64_t most, std::uint64_t key) {
 }
 
 // Expected counts of a set of variables, ascending: (None or the cells with a positive count, counts).
-nb::list set_counts(const BoundCompletion& self, const std::vector<Scope>& sets, const Weights& weights,
+nb::list set_counts(BoundCompletion& bound, const std::vector<Scope>& sets, const Weights& weights,
                     std::int64_t most_dense) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
     const auto of = of_rows(self, weights);
     if (!self.completed) refuse("rows must be completed first");
     for (const auto& set : sets) {
@@ -249,9 +275,9 @@ void bind_completion(nb::module_& m) {
         .def("draw", &draw, nb::arg("key"))
         .def("complete", &complete, nb::arg("most"), nb::arg("key"))
         .def("set_counts", &set_counts, nb::arg("sets"), nb::arg("weights").noconvert().none(), nb::arg("most_dense"))
-        .def_prop_ro("cells_held", [](const BoundCompletion& self) { return self.completion->cells_held(); })
-        .def_prop_ro("n_gaps", [](const BoundCompletion& self) { return self.gaps->gaps().size(); })
-        .def_prop_ro("n_questions", [](const BoundCompletion& self) { return self.gaps->n_questions(); });
+        .def_prop_ro("cells_held", [](BoundCompletion& bound) { const Turn turn(bound); return turn->completion->cells_held(); })
+        .def_prop_ro("n_gaps", [](BoundCompletion& bound) { const Turn turn(bound); return turn->gaps->gaps().size(); })
+        .def_prop_ro("n_questions", [](BoundCompletion& bound) { const Turn turn(bound); return turn->gaps->n_questions(); });
 }
 
 }  // namespace fishernet::bind

@@ -334,7 +334,19 @@ def order_search() -> Any:
     return _core.OrderSearch(start, 2, SQUARE, SQUARE, SIZES, 2.0**24, **limits)
 
 
+def completion() -> Any:
+    made = factors()
+    codes = [np.random.default_rng(v).integers(0, 3, 50).astype(np.uint8) for v in range(8)]
+    return _core.Completion(_core.Columns(codes, np.full(8, 2), 50), made, False, -1, 1e9)
+
+
+def ask_completion(made: Any) -> Any:
+    made.complete(100, 1)
+    return made.log_prob(), made.expected(None)[0], made.indicators()[2], made.draw(1), made.most_probable()
+
+
 CHANGES = {
+    "Completion": Question(completion, ask_completion),
     "ExactSearch": Question(exact_search, run_exact),
     "ParentSets": Question(fed_sets, ask_sets),
     "SparseSearch": Question(sparse_search, run_sparse),

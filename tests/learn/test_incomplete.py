@@ -183,3 +183,104 @@ def test_a_start_under_which_a_row_is_impossible_is_refused() -> None:
     start = fn.BayesianNetwork.from_tables([A, B], {"b": ["a"]}, {"a": [0.5, 0.5], "b": [[1.0, 0.0], [1.0, 0.0]]})
     with pytest.raises(ZeroProbabilityError, match="row 1 has probability 0"):
         fn.learn.em_fit(CHAIN, ROWS, start=start)
+
+
+# ------------------------------------------------------------------------------------------ by the ordinary functions
+
+
+def test_parameters_and_structures_of_rows_with_missing_cells() -> None:
+    net = fn.datasets.load("asia")
+    table = with_holes(net, 2000, 1, 0.1)
+    fitted = fn.learn.parameters(net.dag, table)
+    assert fitted == fn.learn.em_fit(net.dag, table).model
+    learned = fn.learn.bayesian_network(table)
+    assert learned.names == net.names
+    assert learned.n_rows == 2000
+    by_frame = fn.learn.parameters(net.dag, table.to_pandas())
+    np.testing.assert_allclose(by_frame.log_prob(table), fitted.log_prob(table), rtol=1e-9)
+
+
+def test_available_cases_are_counts_of_complete_families() -> None:
+    found = fn.learn.parameters(CHAIN, ROWS, available_cases=True, smoothing=0)
+    np.testing.assert_allclose(found.conditional("a").probabilities, [[0.5, 0.5]])  # x, y
+    np.testing.assert_allclose(found.conditional("b").probabilities, [[1, 0], [0, 1]])  # (x, 0), (y, 1)
+
+
+def test_what_em_does_not_go_with() -> None:
+    complete = ROWS.drop_missing()
+    with pytest.raises(FishernetError, match="restarts"):
+        fn.learn.parameters(CHAIN, complete, restarts=3)
+    with pytest.raises(SchemaError, match="need the rows"):
+        fn.learn.parameters(CHAIN, fn.learn.AvailableCases(complete), hidden={"c": 2})
+    with pytest.raises(FishernetError, match="score of its own"):
+        fn.learn.structure(ROWS, missing="node-average", score="bdeu")
+    with pytest.raises(FishernetError, match="unknown missing"):
+        fn.learn.structure(ROWS, missing="mean")  # type: ignore[arg-type]
+    with pytest.raises(SchemaError, match="missing='em'"):
+        fn.learn.structure(ROWS, missing="node-average", search="exact")
+
+
+@pytest.mark.parametrize("missing", ["em", "node-average"])
+@pytest.mark.parametrize("search", ["hill-climb", "tabu", "order", "exact"])
+def test_structures_come_back(missing: Any, search: Any) -> None:
+    """A chain of three strong links among five variables, a tenth of the cells missing: one arc more at most."""
+    if missing == "node-average" and search == "exact":
+        return
+    states = [fn.Variable(f"x{i}", ["a", "b"]) for i in range(5)]
+    strong = [[0.9, 0.1], [0.15, 0.85]]
+    tables: dict[str, Any] = {"x0": [0.4, 0.6], "x1": strong, "x2": strong, "x3": strong, "x4": [0.3, 0.7]}
+    net = fn.BayesianNetwork.from_tables(states, {f"x{i}": [f"x{i - 1}"] for i in (1, 2, 3)}, tables)
+    table = with_holes(net, 3000, 1, 0.1)
+    found = fn.learn.structure(table, missing=missing, search=search)
+    assert fn.shd(found.dag, net.dag) <= 1
+    assert {frozenset(arc) for arc in net.dag.edges} <= {frozenset(arc) for arc in found.dag.edges}
+    assert found.finished
+
+
+def test_the_node_average_of_complete_rows_is_bic_up_to_a_constant() -> None:
+    """sum_jk n_jk log(n n_jk / (n_j n_k)) less the price: BIC less the log-likelihood of each variable alone."""
+    from fishernet.scores.local import LocalScores, family_positions
+    from fishernet.scores.node_average import NodeAverage
+
+    net = random_network(3, [2, 3, 2, 4])
+    table = net.sample(500, seed=2)
+    empty = fn.Dag.from_edges(net.names, [])
+    scores = LocalScores(table, NodeAverage())(family_positions(table, net.dag)).sum()
+    alone = fn.score(empty, table, "loglik")
+    assert scores == pytest.approx(fn.score(net.dag, table) - alone, rel=1e-11)
+
+
+@given(networks(most_variables=4), st.integers(0, 2**32), st.sampled_from([0.2, 0.6]), st.booleans())
+def test_node_average_scores_are_sums_over_complete_rows(
+    net: fn.BayesianNetwork, seed: int, missing: float, weighted: bool
+) -> None:
+    from fishernet.scores.local import LocalScores, family_positions
+    from fishernet.scores.node_average import NodeAverage
+
+    table = with_holes(net, 30, seed, missing)
+    w: Any = np.ones(30)
+    if weighted:
+        w = np.random.default_rng(seed).integers(0, 4, 30) * 0.5
+        table = fn.Table(net.variables, table.codes, weights=w)
+    if w.sum() <= 1:
+        return
+    codes = np.stack([c.astype(int) for c in table.codes])
+    sizes = np.array([v.cardinality for v in net.variables])
+    total = w.sum()
+    share = (codes == sizes[:, None]).mean()
+    price = (np.log(total) + share * total**0.6) / 2
+    scorer = LocalScores(table, NodeAverage())
+    for child, got in enumerate(scorer(family_positions(table, net.dag))):
+        family = [*net.dag.parents[child], child]
+        complete = (codes[family] < sizes[family, None]).all(axis=0)
+        counts = np.zeros(sizes[family])
+        np.add.at(counts, tuple(codes[v][complete] for v in family), w[complete])
+        n = counts.sum()
+        information = 0.0
+        if n > 0:
+            flat = counts.reshape(-1, sizes[child])
+            outer = flat.sum(axis=1, keepdims=True) * flat.sum(axis=0) / n
+            positive = flat > 0
+            information = float((flat[positive] * np.log(flat[positive] / outer[positive])).sum())
+        wanted = (total / n * information if n else 0.0) - price * (sizes[child] - 1) * np.prod(sizes[family[:-1]])
+        assert got == pytest.approx(wanted, rel=1e-9, abs=1e-8)

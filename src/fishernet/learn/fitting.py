@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions
+from fishernet.base.vocabulary import refuse_options
 from fishernet.data import Scatter, Source, as_scatter, as_source
 from fishernet.data.matching import is_frame
 from fishernet.data.moments import require_varying
 from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
+from fishernet.learn.incomplete import AvailableCases, em_fit
 from fishernet.learn.structure import structure, usual_score
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
@@ -95,7 +97,16 @@ def _matched(X: Any, graph: UndirectedGraph) -> Scatter:
     return scatter.marginal([scatter.names.index(name) for name in graph.names])
 
 
-def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float | None = None) -> BayesianNetwork:
+def parameters(
+    dag: Dag,
+    table: Any,
+    *,
+    smoothing: float | str = 1.0,
+    ess: float | None = None,
+    hidden: Mapping[str, int] | None = None,
+    available_cases: bool = False,
+    **em: Any,
+) -> BayesianNetwork:
     """Fit the parameters of a Bayesian network.
 
     Parameters
@@ -103,9 +114,10 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     dag : Dag
         The structure; its variables are matched to the table's by name.
     table : Table, data frame or Source
-        The data, without missing cells; columns that the graph does not have are passed over. Where all columns are
-        continuous, or it is an (n, d) array of numbers with the columns of ``dag.names`` or a Scatter, the network is
-        linear-Gaussian, by maximum likelihood; smoothing and ess do not go with these.
+        The data; columns that the graph does not have are passed over. Where cells of categorical columns of a table
+        are missing, the fit is that of expectation and maximization (`em_fit`). Where all columns are continuous, or it
+        is an (n, d) array of numbers with the columns of ``dag.names`` or a Scatter, the network is linear-Gaussian, by
+        maximum likelihood; smoothing and ess do not go with these.
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
@@ -113,6 +125,14 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     ess : float, optional
         Equivalent sample size: ess / (r q) is added to every cell instead, so that equivalent structures get the same
         distribution.
+    hidden : mapping from name to int, optional
+        Variables of the graph that nobody observed, and how many states each has; they are fitted by expectation and
+        maximization.
+    available_cases : bool
+        Counts, for each family, the rows that are complete in it, instead: faster, and right only where cells are
+        missing completely at random.
+    **em
+        What `em_fit` takes besides: restarts, max_steps, tolerance, start, seed, progress.
 
     Returns
     -------
@@ -128,7 +148,7 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     ZeroProbabilityError
         When nothing is added and a configuration of parents never occurs.
     MissingValueError
-        When a cell is missing.
+        When a number is missing, or a source that is no table lacks cells.
     StateSpaceError
         When a conditional would have more than 2**28 cells.
 
@@ -145,6 +165,13 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     """
     check_smoothing(smoothing, ess)
     source = _learned_from(table, dag.names)
+    if hidden or (_lacks_cells(source, dag.names) and not available_cases):
+        require_rows(source)
+        rows: Any = source
+        return em_fit(dag, rows, hidden=hidden, smoothing=smoothing, ess=ess, **em).model  # type: ignore[arg-type]
+    refuse_options(em, (), "a fit to complete rows")
+    if available_cases:
+        source = AvailableCases(source)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     variables = [source.variables[v] for v in where]
     how: dict[str, Any] = {"smoothing": smoothing, "ess": ess}
@@ -156,6 +183,20 @@ def parameters(dag: Dag, table: Any, *, smoothing: float | str = 1.0, ess: float
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
     places = [(*parents, child) for child, parents in enumerate(dag.parents)]
     return BayesianNetwork(variables, fit_conditionals(source, families, places, **how), n_rows=source.total)
+
+
+def _lacks_cells(source: Any, names: Sequence[str]) -> bool:
+    """Return whether a table of states lacks cells of some columns."""
+    used = [v for v in source.variables if v.name in names]
+    if not getattr(source, "has_missing", False) or any(variable.is_continuous for variable in used):
+        return False
+    return bool(source.select([v.name for v in used]).has_missing)
+
+
+def require_rows(source: Any) -> None:
+    """Raise SchemaError when a source has no rows, which expectation and maximization goes through."""
+    if not hasattr(source, "codes"):
+        raise SchemaError("hidden variables and missing cells need the rows: give a Table or a data frame")
 
 
 def fit_conditionals(
@@ -184,11 +225,13 @@ def bayesian_network(
     Parameters
     ----------
     table : Table, data frame or Source
-        The data, without missing cells. Where all columns are continuous, the default score is "fractional".
+        The data. Where all columns are continuous, the default score is "fractional". Categorical cells of a table may
+        be missing: `structure` says how a graph is learned then, and the parameters are fitted by `em_fit`.
     smoothing, ess
         As for `parameters`.
     **options
-        As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, seed, progress.
+        As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, missing, seed,
+        progress.
 
     Returns
     -------

@@ -34,14 +34,27 @@ from fishernet.models.conditionals.base import check_cells
 Cells = npt.NDArray[np.float64]
 
 MOST_COMPLETIONS = 2**10
+SMALLEST = 1e-200  # what an extrapolated probability may become: not 0, which would make rows impossible
 
 
-@dataclass(frozen=True, eq=False)
 class AvailableCases(Source):
-    """The statistics of a source in which the rows that lack a cell of a set are left out of it, without a word."""
+    """The statistics of a source in which the rows that lack a cell of a set are left out of it, without a word.
 
-    source: Source
-    """Whose statistics they are."""
+    Parameters
+    ----------
+    source : Table or Source
+        Whose statistics they are.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> table = fn.Table.from_frame({"a": ["x", None, "y"], "b": [0, 1, None]})
+    >>> fn.learn.AvailableCases(table).statistics([(0,), (0, 1)])[1].total
+    1
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
 
     @property
     def variables(self) -> tuple[Column, ...]:
@@ -199,7 +212,7 @@ def extrapolated(
     tables = []
     for begin, step, bend, positive in ways:
         far = np.where(positive, begin + 2 * ahead * step + ahead**2 * bend, -np.inf)
-        table = np.exp(far - far.max(axis=1, keepdims=True))
+        table = np.maximum(np.exp(far - far.max(axis=1, keepdims=True)), np.where(positive, SMALLEST, 0.0))
         tables.append(table / table.sum(axis=1, keepdims=True))
     return with_tables(third, tables)
 

@@ -19,6 +19,7 @@ from fishernet.base.progress import Watch
 from fishernet.data import Table
 from fishernet.graphs import Dag
 from fishernet.learn.incomplete import ExpectedCounts, em_fit
+from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Search, SearchResult
 from fishernet.models import BayesianNetwork
@@ -27,6 +28,7 @@ from fishernet.scores.local import family_positions
 from fishernet.scores.node_average import NodeAverage
 
 MOST_ROUNDS = 30
+START_RESTARTS = 4  # of the search on available cases
 COMPLETIONS = 64  # of a gap, in the statistics of a search
 LEAST_GAIN = 1e-6  # of a round, in nats a row
 ROUGH = 1e-5  # how far the parameters are fitted between rounds, in nats a known cell
@@ -43,7 +45,7 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     The score of the result is that of its graph on the last round's expected statistics. Rounds after the first go on
     from the graph so far, without restarts.
     """
-    found = node_average_structure(rows, search, rules, watch.about("the available cases"))
+    found = node_average_structure(rows, Order(restarts=START_RESTARTS), rules, watch.about("the available cases"))
     going_on = without_restarts(search)
     n_scores = found.n_scores
     for round_number in range(1, MOST_ROUNDS + 1):
