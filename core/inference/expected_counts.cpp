@@ -28,7 +28,8 @@ struct Place {
 class SetCounter {
 public:
     SetCounter(const Columns& table, const Gaps& gaps, const Completed& completed, const Scope& set)
-        : table_(table), gaps_(gaps), completed_(completed), set_(set), strides_(set.size(), 1) {
+        : table_(table), gaps_(gaps), completed_(completed), set_(set), strides_(set.size(), 1),
+          known_(gaps.n_questions(), {-1, -1}) {
         for (std::size_t i = set.size(); i-- > 1;) {
             strides_[i - 1] = strides_[i] * table.columns[static_cast<std::size_t>(set[i])].cardinality;
         }
@@ -50,8 +51,30 @@ public:
     }
 
 private:
-    // Every place so far, once for each completion of the question.
+    // Every place so far, once for each state of the question's members that are in the set.
     void spread(std::uint32_t question) {
+        const auto own = projected(question);
+        if (own.empty()) return;
+        finer_.clear();
+        for (const auto& [cell, probability] : own) {
+            for (const auto& place : places_) finer_.push_back({place.cell + cell, place.probability * probability});
+        }
+        std::swap(places_, finer_);
+    }
+
+    // The states of the question's members that are in the set, with their probabilities; none where none is. Most
+    // questions are asked by many rows: it is found once.
+    std::span<const Place> projected(std::uint32_t question) {
+        auto& [begin, end] = known_[question];
+        if (begin < 0) {
+            begin = static_cast<std::int64_t>(kept_.size());
+            project(question);
+            end = static_cast<std::int64_t>(kept_.size());
+        }
+        return {kept_.data() + begin, static_cast<std::size_t>(end - begin)};
+    }
+
+    void project(std::uint32_t question) {
         const auto& members = gaps_.gap_of(question).members;
         inside_.clear();
         for (std::size_t i = 0; i < set_.size(); ++i) {
@@ -61,16 +84,17 @@ private:
             }
         }
         if (inside_.empty()) return;
-        finer_.clear();
+        const auto first = static_cast<std::ptrdiff_t>(kept_.size());
         const auto* states = completed_.states.data() + completed_.begin[question];
         for (auto c = completed_.first[question]; c < completed_.first[question + 1]; ++c) {
             std::int64_t cell = 0;
             for (const auto& [member, stride] : inside_) cell += stride * states[member];
             const double p = completed_.probabilities[static_cast<std::size_t>(c)];
-            for (const auto& place : places_) finer_.push_back({place.cell + cell, place.probability * p});
+            const auto met = std::find_if(kept_.begin() + first, kept_.end(), [&](const Place& k) { return k.cell == cell; });
+            if (met == kept_.end()) kept_.push_back({cell, p});
+            else met->probability += p;
             states += members.size();
         }
-        std::swap(places_, finer_);
     }
 
     const Columns& table_;
@@ -80,6 +104,8 @@ private:
     std::vector<std::int64_t> strides_;
     std::vector<Place> places_, finer_;
     std::vector<std::pair<std::int64_t, std::int64_t>> inside_;  // place among the gap's members, stride
+    std::vector<std::pair<std::int64_t, std::int64_t>> known_;   // of every question: where its places are kept
+    std::vector<Place> kept_;
 };
 
 }  // namespace
