@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.base.names import listed, positions
@@ -41,7 +42,7 @@ class Distribution(Brief):
 
         Tables and networks are brought into the order of `variables`, with their states; an array has it already.
         """
-        if has_rows(p):
+        if has_rows(p) and not isinstance(p, type):
             return cls._of_table(p if variables is None else p.conform(variables))
         if has_joint(p):
             return cls._of_array(joint_array(p) if variables is None else _rearranged(p, variables))
@@ -246,7 +247,7 @@ def checked_shares(weights: Any, n: int, variables: Sequence[Variable] | None) -
         names = [variable.name for variable in variables]
         positions(names, weights)
         weights = [weights.get(name, 0.0) for name in names]
-    array = np.array(weights, dtype=np.float64)
+    array = check.numbers(weights, "weights")
     if array.shape != (n,) or not np.isfinite(array).all() or (array < 0).any() or abs(array.sum() - 1) > 1e-9:
         raise FishernetError(f"weights must be {n} non-negative numbers that sum to 1, got {array!r}")
     return array

@@ -15,15 +15,16 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, listed, require_str, several
+from fishernet.base.names import check_names, listed, require_str, several, shown
 from fishernet.data.arrays import as_integers, checked_codes
 from fishernet.data.arrow import frame_columns
 from fishernet.data.cells import SourceColumn
 from fishernet.data.numbers import LARGEST, as_float, require_finite
 from fishernet.data.options import Options
 from fishernet.data.table import Table
-from fishernet.data.variable import Column, Continuous, require_continuous
+from fishernet.data.variable import Column, Continuous, checked_variables, require_continuous
 
 Data = Any  # a Table, a data frame, a mapping from names to columns, or an array
 Rows = npt.NDArray[np.float64]
@@ -63,7 +64,9 @@ def as_table(
     MissingValueError
         When cells are missing that must not be.
     """
-    needed = [variable for variable in variables if variable.name not in without] if without else variables
+    variables = checked_variables(variables)
+    left_out = check.items(without, "without")
+    needed = [variable for variable in variables if variable.name not in left_out] if left_out else variables
     if is_table(data):
         table = data.conform(needed, unknown=unknown)
     elif is_frame(data):
@@ -103,7 +106,7 @@ def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str) 
     elif is_frame(data):
         table = _frame_numbers(data, chosen)
     else:
-        table = _named_array(np.asarray(data), chosen, purpose)
+        table = _named_array(check.array(data, "data"), chosen, purpose)
     if not table.variables:
         raise SchemaError("the data have no columns")
     table.require_complete(purpose)
@@ -130,8 +133,10 @@ def is_table(data: Data) -> TypeGuard[Table]:
 
 def is_frame(data: Data) -> bool:
     """Whether data are columns with names: a mapping, or a frame of some library."""
-    return isinstance(data, Mapping) or any(
-        hasattr(data, mark) for mark in ("columns", "column_names", "__arrow_c_stream__", "to_table")
+    return isinstance(data, Mapping) or (
+        not isinstance(data, type)
+        and not hasattr(data, "dtype")  # one column of some library is no frame
+        and any(hasattr(data, mark) for mark in ("columns", "column_names", "__arrow_c_stream__", "to_table"))
     )
 
 
@@ -166,7 +171,7 @@ def _coded(data: Data, variables: Sequence[Any], needed: Sequence[Column]) -> Ta
     """Return an array of codes as a table; the columns that are not needed may hold anything."""
     if len(needed) == len(variables):
         return Table.from_codes(data, variables)
-    codes = np.array(data)
+    codes = np.array(check.array(data, "data"))
     if codes.ndim == 2 and codes.shape[1] == len(variables):
         kept = {variable.name for variable in needed}
         codes[:, [variable.name not in kept for variable in variables]] = 0
@@ -176,8 +181,8 @@ def _coded(data: Data, variables: Sequence[Any], needed: Sequence[Column]) -> Ta
 def _rows_of_array(data: Data, n_columns: int) -> npt.NDArray[Any]:
     try:
         array = np.asarray(data)
-    except ValueError as error:
-        raise SchemaError(f"the rows are no array: {error}") from None
+    except (TypeError, ValueError, RecursionError):
+        raise SchemaError(f"the rows are no array: {shown(data, 80)}") from None
     if array.shape == (0,):
         array = np.empty((0, n_columns))
     if array.ndim != 2 or array.shape[1] != n_columns:
@@ -276,9 +281,7 @@ def _require_number(column: SourceColumn) -> None:
 def _checked_names(names: Iterable[str] | None) -> list[str] | None:
     if names is None:
         return None
-    if isinstance(names, str):
-        raise SchemaError(f"names must be a sequence of str, not the str {names!r}")
-    chosen = list(names)
+    chosen = list(check.items(names, "names"))
     check_names(chosen)
     if not chosen:
         raise SchemaError("the data have no columns")

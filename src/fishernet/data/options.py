@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, listed, require_str
+from fishernet.base.names import check_names, listed, require_str, shown
 from fishernet.data.variable import Column
 
 Numbers = npt.NDArray[np.float64]
@@ -290,8 +291,10 @@ class Options:
 
 
 def _check_word(keyword: str, word: object, known: tuple[str, ...]) -> None:
-    if word not in known:
-        raise SchemaError(f"{keyword} must be one of {', '.join(map(repr, known))}, not {word!r}", parameter=keyword)
+    if not isinstance(word, str) or word not in known:
+        raise SchemaError(
+            f"{keyword} must be one of {', '.join(map(repr, known))}, not {shown(word)}", parameter=keyword
+        )
 
 
 SAID_BY_SCHEMA = {
@@ -305,7 +308,7 @@ SAID_BY_SCHEMA = {
 def _checked_schema(schema: Iterable[Column]) -> tuple[Column, ...]:
     if hasattr(schema, "variables"):
         raise SchemaError(f"schema must be a sequence of Variable; pass the variables of the {type(schema).__name__}")
-    variables = tuple(schema)
+    variables = check.items(schema, "schema", "Variable and Continuous")
     for variable in variables:
         if not hasattr(variable, "is_continuous"):
             raise SchemaError(
@@ -324,15 +327,15 @@ def _checked_columns(columns: Iterable[str]) -> tuple[str, ...]:
 
 def _checked_names(keyword: str, given: Iterable[str]) -> tuple[str, ...]:
     if isinstance(given, str):
-        raise SchemaError(f"{keyword} must be a sequence of str, not the str {given!r}")
-    names = tuple(given)
+        raise SchemaError(f"{keyword} must be a sequence of str, not the str {given!r}", parameter=keyword)
+    names = check.items(given, keyword)
     require_str(names)
     check_names(names)
     return names
 
 
 def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
-    words = [na_values] if isinstance(na_values, str) else list(na_values)
+    words = [na_values] if isinstance(na_values, str) else list(check.items(na_values, "na_values", "str"))
     if isinstance(na_values, str) or not all(isinstance(word, str) for word in words):
         raise SchemaError(
             f'na_values must be a sequence of str, as in ("", "NA"), not {na_values!r}', parameter="na_values"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError
 from fishernet.data.arff import arff_columns
 from fishernet.data.arrow import arrow_columns, parquet_columns
@@ -115,7 +116,7 @@ def read_table(
         thousands=thousands,
         encoding=encoding,
     )
-    return Table.of_columns(columns_of(Path(path), options), options)
+    return Table.of_columns(columns_of(check.path(path), options), options)
 
 
 def columns_of(path: Path, options: Options) -> Columns:

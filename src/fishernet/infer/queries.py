@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed, draw_count, stream_key
@@ -163,7 +164,7 @@ def marginal(
     >>> fn.infer.marginal(asia, ["lung", "bronc"], likelihood={"dysp": [2, 1]}).shape
     (2, 2)
     """
-    asked = [names] if isinstance(names, str) else list(names)
+    asked = [names] if isinstance(names, str) else list(check.items(names, "names"))
     if is_sampled(model):
         if likelihood is not None:
             raise SchemaError("a dependency network takes no likelihoods; they are for exact inference")

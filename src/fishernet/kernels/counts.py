@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.kernels.features import Features
@@ -45,7 +46,7 @@ class CountKernel(FeatureMade):
             raise SchemaError(
                 f"counts need a model with hidden states; {a(type(model).__name__)} has no expected_counts"
             )
-        if isinstance(parts, str) or not parts or not set(parts) <= set(PARTS):
+        if not set(check.items(parts, "parts", "str")) <= set(PARTS) or not parts:
             raise SchemaError(f"parts must be some of {', '.join(map(repr, PARTS))}, in a list; got {parts!r}")
         self._model = model
         self._parts = tuple(part for part in PARTS if part in parts)

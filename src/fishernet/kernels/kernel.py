@@ -10,12 +10,14 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.kernels.features import (
     Features,
     Matrix,
     check_cells,
     inner,
+    n_rows_of,
     side_by_side,
     squared_lengths,
     weighted_mean,
@@ -233,7 +235,7 @@ class FeatureMade(Algebra):
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the kernel of all pairs, (n, m) float64; without Y exactly symmetric."""
-        check_cells(len(X) * len(X if Y is None else Y), "the kernel matrix")
+        check_cells(n_rows_of(X, "X") * n_rows_of(X if Y is None else Y, "Y"), "the kernel matrix")
         return inner(self.features(X), None if Y is None else self.features(Y))
 
     def diag(self, X: Any) -> Matrix:
@@ -253,7 +255,7 @@ class LogMadeKernel(Algebra):
     """
 
     def __init__(self, *, log: bool) -> None:
-        self.log = bool(log)
+        self.log = check.flag(log, "log")
 
     @abstractmethod
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:

@@ -14,7 +14,7 @@ import numpy as np
 from fishernet.base import check
 from fishernet.base.errors import StateSpaceError
 from fishernet.base.names import several
-from fishernet.kernels.features import Features, Matrix, check_cells, inner, squared_lengths, weighted_mean
+from fishernet.kernels.features import Features, Matrix, check_cells, inner, n_rows_of, squared_lengths, weighted_mean
 from fishernet.kernels.kernel import Algebra
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.profile import windows
@@ -78,7 +78,7 @@ class SpectrumKernel(Algebra):
         UnknownStateError
             When a symbol is not in the alphabet.
         """
-        check_cells(len(X) * len(X if Y is None else Y), "the kernel matrix")
+        check_cells(n_rows_of(X, "X") * n_rows_of(X if Y is None else Y, "Y"), "the kernel matrix")
         counts = self._occurring([*X, *([] if Y is None else Y)])
         if counts.nnz > DENSE * counts.shape[0] * counts.shape[1]:
             counts = counts.toarray()
@@ -93,12 +93,13 @@ class SpectrumKernel(Algebra):
 
     def _occurring(self, X: Strings) -> Features:
         """Return the counts of the substrings that occur, (n, n_occurring)."""
+        n_rows = n_rows_of(X, "X")
         alphabet = self.alphabet
         if alphabet is None:
-            alphabet = Alphabet.seen(X) if any(map(len, X)) else Alphabet([0])
+            alphabet = Alphabet.seen(X) if any(n_rows_of(x, "a string") for x in X) else Alphabet([0])
         owners, numbers = self._substrings(X, alphabet)
         there, columns = np.unique(numbers, return_inverse=True)
-        return _counted(owners, columns, (len(X), len(there)))
+        return _counted(owners, columns, (n_rows, len(there)))
 
     def _substrings(self, X: Strings, alphabet: Alphabet) -> tuple[Any, Any]:
         n_possible = len(alphabet) ** self.k

@@ -80,6 +80,9 @@ class Steps(Protocol[Model, Counts]):
         """Return the parameters that the prior is about."""
 
 
+MOST_STATES = 2**14  # hidden ones: a table of moves has their square
+
+
 @dataclass(frozen=True)
 class Effort:
     """How far a fit goes."""
@@ -99,9 +102,7 @@ class Effort:
         for name in ("restarts", "max_steps"):
             check.integer(getattr(self, name), name, least=1)
         for name in ("smoothing", "tolerance"):
-            number = getattr(self, name)
-            if not np.isfinite(number) or number < 0:
-                raise SchemaError(f"{name} must be a finite number from 0 on, got {number!r}")
+            check.number(getattr(self, name), name, least=0)
 
 
 def fit(

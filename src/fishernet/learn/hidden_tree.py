@@ -12,7 +12,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
-from fishernet.learn.em import Effort, EmResult, Numbers, chosen_alphabet, fit, random_emission, shares
+from fishernet.learn.em import MOST_STATES, Effort, EmResult, Numbers, chosen_alphabet, fit, random_emission, shares
 from fishernet.models import HiddenTree
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.trees.hidden_tree import Codes, TreeCounts
@@ -102,10 +102,10 @@ def hidden_tree_fit(
     (2, True)
     """
     effort = Effort(restarts, smoothing, max_steps, tolerance)
-    listed = strings if isinstance(strings, str) else list(strings)
+    listed = strings if isinstance(strings, str) else list(check.items(strings, "strings", "strings"))
     pattern = start
     if pattern is None:
-        n_states = check.integer(n_states, "n_states", least=1)
+        n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)
         known = chosen_alphabet(listed, alphabet, but=missing)
         uniform = np.full((1, len(known)), 1 / len(known))
         pattern = HiddenTree(TreeShape.of(tree), [1.0], [[1.0]], uniform, alphabet=known, missing=missing)
@@ -167,7 +167,7 @@ def _random_model(
 ) -> HiddenTree:
     """Return a random model on the tree of another whose symbols are about as frequent as in the strings."""
     shape, n_symbols = pattern.shape, len(pattern.alphabet)
-    lead = () if shared else (int(shape.n_children.max()),)
+    lead = () if check.flag(shared, "shared") else (int(shape.n_children.max()),)
     frequency = np.bincount(codes.ravel(), minlength=n_symbols + 1)[:n_symbols] + 1.0
     emission = random_emission(frequency, (*lead, n_states), random)
     return HiddenTree(

@@ -18,6 +18,7 @@ from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
 from fishernet.learn.em import (
+    MOST_STATES,
     Effort,
     EmResult,
     Numbers,
@@ -119,9 +120,9 @@ def baum_welch(
     (2, True)
     """
     effort = Effort(restarts, smoothing, max_steps, tolerance)
-    strings = sequences if isinstance(sequences, str) else list(sequences)
+    strings = sequences if isinstance(sequences, str) else list(check.items(sequences, "sequences", "strings"))
     if start is None:
-        n_states = check.integer(n_states, "n_states", least=1)
+        n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)
         known = chosen_alphabet(strings, alphabet)
     else:
         for name, given in (("n_states", n_states), ("alphabet", alphabet), ("final", final or None)):
@@ -246,7 +247,7 @@ def markov_chain(
            [1.   , 0.   ]])
     """
     check.number(smoothing, "smoothing", least=0)
-    strings = sequences if isinstance(sequences, str) else list(sequences)
+    strings = sequences if isinstance(sequences, str) else list(check.items(sequences, "sequences", "strings"))
     alphabet = chosen_alphabet(strings, alphabet)
     shape = table_shape(len(alphabet), order, end)
     encoded = alphabet.encode(strings)

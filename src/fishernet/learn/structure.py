@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Watch
@@ -162,6 +163,7 @@ def structure(
     elif rules.names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
     watch = Watch(progress, "learning the structure", max_seconds)
+    check.made(searching, "search", "the name of a search, or a search", "run")
     try:
         return searching.run(LocalScores(source, how), rules, watch)
     except KeyboardInterrupt as interrupt:

@@ -9,9 +9,10 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Brief, brief
 from fishernet.base.errors import SchemaError, UnknownStateError
-from fishernet.base.names import several
+from fishernet.base.names import a, several, shown
 from fishernet.base.value import Value
 
 Symbol = Hashable
@@ -69,7 +70,9 @@ class Alphabet(Value):
     """What a symbol outside the alphabet is taken for; None where it is an error."""
 
     def __init__(self, symbols: Iterable[Symbol], *, unknown: Symbol | None = None) -> None:
-        plain = tuple(symbol.item() if isinstance(symbol, np.generic) else symbol for symbol in symbols)
+        plain = tuple(symbol.item() if isinstance(symbol, np.generic) else symbol for symbol in _gone_through(symbols))
+        for symbol in (*plain, unknown):
+            require_symbol(symbol)
         self._set(symbols=plain, unknown=unknown)
         self._code = {symbol: code for code, symbol in enumerate(self.symbols)}
         if not self.symbols:
@@ -95,12 +98,13 @@ class Alphabet(Value):
         if isinstance(strings, str | bytes):
             raise SchemaError("a list of strings is needed, not one string; write [string]")
         symbols: dict[Any, None] = {}
-        for number, string in enumerate(strings):
+        for number, string in enumerate(check.items(strings, "strings", "strings")):
             try:
                 symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
             except TypeError:
-                raise SchemaError(f"string {number} is no sequence of symbols: {string!r}") from None
+                raise SchemaError(f"string {number} is no sequence of symbols: {shown(string)}") from None
         if but is not None:
+            require_symbol(but)
             symbols.pop(but, None)
         if not symbols:
             raise SchemaError("the strings have no symbols to make an alphabet of; say alphabet=")
@@ -133,7 +137,7 @@ class Alphabet(Value):
         """
         if isinstance(strings, str | bytes):
             raise SchemaError("a list of strings is needed, not one string; write [string]")
-        listed = list(strings)
+        listed = list(check.items(strings, "strings", "strings"))
         if self._points is not None and all(type(string) is str for string in listed):
             offsets = _offsets(map(len, listed))
             codes = self._points.codes("".join(map(str, listed)))
@@ -149,7 +153,11 @@ class Alphabet(Value):
 
     def decode(self, codes: Iterable[int]) -> list[Any]:
         """Return the symbols of codes."""
-        return [self.symbols[code] for code in codes]
+        most = len(self) - 1
+        return [
+            self.symbols[check.integer(code, "each code", least=0, most=most)]
+            for code in check.items(codes, "codes", "codes")
+        ]
 
     def string(self, codes: Iterable[int]) -> str | list[Any]:
         """Return the string of codes: a str where all symbols are single characters, otherwise a list."""
@@ -170,15 +178,15 @@ class Alphabet(Value):
         try:
             return np.fromiter((self._code.get(symbol, -1) for symbol in symbols), np.int32)
         except TypeError:
-            raise SchemaError(f"string {number} is no sequence of symbols: {string!r}") from None
+            raise SchemaError(f"string {number} is no sequence of symbols: {shown(string)}") from None
 
     def _refuse(self, strings: Sequence[Sequence[Symbol]], offsets: npt.NDArray[np.int64], at: int) -> NoReturn:
         number = int(np.searchsorted(offsets, at, side="right")) - 1
         position = at - int(offsets[number])
-        symbol = strings[number][position]
-        shown = ", ".join(map(repr, self.symbols[:MOST_SHOWN])) + (", ..." if len(self) > MOST_SHOWN else "")
+        symbol = list(strings[number])[position]
+        known = ", ".join(map(repr, self.symbols[:MOST_SHOWN])) + (", ..." if len(self) > MOST_SHOWN else "")
         raise UnknownStateError(
-            f"string {number} has the symbol {symbol!r} at position {position}, which is not in the alphabet ({shown})",
+            f"string {number} has the symbol {symbol!r} at position {position}, which is not in the alphabet ({known})",
             variable=f"string {number}",
             label=symbol,
             row=position,
@@ -214,6 +222,19 @@ def alphabet_of_columns(symbols: Iterable[Hashable] | Alphabet | None, n_columns
     return alphabet
 
 
+def _gone_through(symbols: Iterable[Symbol]) -> Iterable[Symbol]:
+    """Return symbols, which may be the characters of a str."""
+    return symbols if isinstance(symbols, str) else check.items(symbols, "alphabet", "symbols")
+
+
+def require_symbol(symbol: object) -> None:
+    """Raise SchemaError when something cannot be looked up, as a list cannot."""
+    try:
+        hash(symbol)
+    except TypeError:
+        raise SchemaError(f"a symbol must be a str or a number, not {a(type(symbol).__name__)}") from None
+
+
 def _offsets(lengths: Iterable[int]) -> npt.NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.fromiter(lengths, np.int64))]).astype(np.int64)
 
@@ -240,7 +261,7 @@ def checked_rows(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]
 
 def checked_numbers(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]) -> Numbers:
     """Return finite, non-negative numbers of a shape, read-only."""
-    array = np.array(values, dtype=np.float64, order="C")
+    array = check.numbers(values, what)
     fits = array.ndim == len(shape) and all(
         size >= 1 if wanted is None else size == wanted for size, wanted in zip(array.shape, shape, strict=True)
     )
