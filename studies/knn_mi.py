@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fishernet as fn
+from fishernet.base.vocabulary import SchemeName
 from studies import comparators, figures, graphs
 from studies.study import Array, Run, Table, main
 
@@ -189,7 +190,7 @@ DEPENDENCES: dict[str, Callable[[Rng, int], Triple]] = {
     "x = z + noise, y = z + 0.4 x + noise": with_z(lambda z, x, y: (z + x, z + 0.4 * (z + x) + y)),
     "x = z + e, y = z + 0.4 e^2 + noise": with_z(lambda z, x, y: (z + x, z + 0.4 * x**2 + y)),
 }
-SCHEMES = ("simple", "local")
+SCHEMES: tuple[SchemeName, ...] = ("simple", "local")
 
 
 def rejected(name: str, n: int, first: int, tests: int) -> list[int]:

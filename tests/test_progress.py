@@ -83,6 +83,11 @@ SHOWING: dict[str, Callable[[Any], Any]] = {
     "baum_welch": lambda p: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=2, progress=p),
     "greedy_mmd": lambda p: fn.select.greedy_mmd(fn.kernels.FisherKernel(ASIA), TABLE, 3, n_starts=1, progress=p),
     "greedy_chi_square": lambda p: fn.select.greedy_chi_square(TABLE, 3, n_starts=1, progress=p),
+    "knn_test": lambda p: fn.independence.knn_test(NUMBERS[:, 0], NUMBERS[:, 1], permutations=20, seed=1, progress=p),
+    "KnnTest": lambda p: fn.independence.KnnTest(NUMBERS, permutations=20, seed=1, progress=p)(0, 1, ()),
+    "gram_matrix": lambda p: fn.kernels.gram_matrix(fn.kernels.SpectrumKernel(2), STRINGS, progress=p),
+    "nearest": lambda p: fn.select.nearest(fn.kernels.SpectrumKernel(2), STRINGS, progress=p),
+    "hidden_tree": lambda p: fn.learn.hidden_tree([0, 1], ["ab", "ba"], n_states=2, seed=1, max_steps=2, progress=p),
     "stationary": lambda p: fn.infer.stationary(SMALL, progress=p),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
 import io
 import re
 import shlex
@@ -26,6 +27,22 @@ def test_the_examples_print_what_the_readme_says() -> None:
         with contextlib.redirect_stdout(printed):
             exec(code, names)
         assert printed.getvalue() == output
+
+
+def test_the_quick_start_prints_what_the_readme_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the table that it makes to rows drawn from the model; ``...`` stands for anything."""
+    monkeypatch.chdir(tmp_path)
+    text = README.read_text()
+    (table,) = re.findall(r"```py\n(.*?)```", text, re.DOTALL)
+    exec(table, {})
+    shown = re.findall(r"^\$ fishernet (.*)\n((?:(?!\$ |```).*\n)*)", text, re.MULTILINE)
+    assert [line.split()[0] for line, _ in shown] == [
+        "describe", "learn", "query", "predict", "select", "similar", "sample"
+    ]  # fmt: skip
+    for line, expected in shown:
+        ended = RUNNER.invoke(fishernet, shlex.split(line))
+        assert ended.exit_code == 0, ended.stderr
+        assert doctest.OutputChecker().check_output(expected, ended.stdout, doctest.ELLIPSIS), ended.stdout
 
 
 def commands() -> list[str]:

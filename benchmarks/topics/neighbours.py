@@ -17,6 +17,7 @@ from scipy.special import digamma
 import fishernet as fn
 from benchmarks.calls import Array, Call, Data
 from benchmarks.race import Race, Told, Verdict, below, calls_of, faster, same
+from fishernet.base.vocabulary import SchemeName
 
 TITLE = "Nearest neighbours"
 N_ROWS, K, PERMUTATIONS, SEED = 1_000, 5, 200, 8
@@ -68,7 +69,7 @@ def is_near_truth(told: Told) -> Verdict:
     return len(away) <= 2, f"Hamming distance {len(away)} from the true {len(EDGES)} edges"
 
 
-def tests(scheme: str) -> Race:
+def tests(scheme: SchemeName) -> Race:
     def run(rows: Array) -> tuple[float, float]:
         x, y, z = rows[:, 0], rows[:, 1], rows[:, 2:]
         found = fn.independence.knn_test(x, y, z, k=K, permutations=PERMUTATIONS, scheme=scheme, seed=SEED)

@@ -17,7 +17,7 @@ public:
     template <class Object>
     static StopCheck of(Object& object) {
         StopCheck check;
-        check.object_ = &object;
+        check.object_ = const_cast<void*>(static_cast<const void*>(&object));  // given back as what it was
         check.call_ = [](void* known) { (*static_cast<Object*>(known))(); };
         return check;
     }

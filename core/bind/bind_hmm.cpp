@@ -36,15 +36,17 @@ FlatStrings checked_strings(const In<std::int32_t>& codes, const In<std::int64_t
 }
 
 BoundHmm make(const In<double>& initial, const In2<double>& transition, const In2<double>& emission,
-              const std::optional<In<double>>& empty, const std::optional<In<double>>& final, double at_once) {
+              const std::optional<In<double>>& empty, const std::optional<In<double>>& final, double at_once,
+              std::int64_t n_single) {
     const std::size_t n = initial.size();
     if (n == 0) refuse("there must be a state");
     if (transition.shape(0) != n || transition.shape(1) != n) refuse("the transition does not fit the states");
     if (emission.shape(0) != n || emission.shape(1) == 0) refuse("the emission does not fit the states");
+    if (n_single < -1 || n_single > static_cast<std::int64_t>(emission.shape(1))) refuse("there are fewer symbols");
     if (empty && empty->size() != n) refuse("empty does not fit the states");
     if (final && final->size() != n) refuse("final does not fit the states");
     HmmParts parts{view(initial), {transition.data(), transition.size()}, {emission.data(), emission.size()}, {}, {},
-                   at_once};
+                   at_once, n_single};
     if (empty) parts.empty = view(*empty);
     if (final) parts.final = view(*final);
     check_values(parts.initial, "initial");
@@ -128,11 +130,13 @@ void bind_hmm(nb::module_& m) {
     nb::class_<BoundHmm>(m, "HiddenMarkov")
         .def("__init__",
              [](BoundHmm* self, const In<double>& initial, const In2<double>& transition, const In2<double>& emission,
-                const std::optional<In<double>>& empty, const std::optional<In<double>>& final, double at_once) {
-                 new (self) BoundHmm(make(initial, transition, emission, empty, final, at_once));
+                const std::optional<In<double>>& empty, const std::optional<In<double>>& final, double at_once,
+                std::int64_t n_single) {
+                 new (self) BoundHmm(make(initial, transition, emission, empty, final, at_once, n_single));
              },
              nb::arg("initial").noconvert(), nb::arg("transition").noconvert(), nb::arg("emission").noconvert(),
-             nb::arg("empty").none().noconvert(), nb::arg("final").none().noconvert(), nb::arg("at_once"))
+             nb::arg("empty").none().noconvert(), nb::arg("final").none().noconvert(), nb::arg("at_once"),
+             nb::arg("n_single") = -1)
         .def_prop_ro("singular", [](const BoundHmm& self) { return self.model.singular; })
         .def_prop_ro("dense", [](const BoundHmm& self) { return self.model.dense; })
         .def("log_prob", &log_prob, nb::arg("codes").noconvert(), nb::arg("offsets").noconvert())

@@ -1,4 +1,7 @@
+#include <nanobind/stl/optional.h>
+
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "neighbours/knn.hpp"
@@ -44,12 +47,20 @@ std::span<const std::int32_t> check_orders(const KnnInformation& self, const In2
     return {orders.data(), orders.size()};
 }
 
-Out<double> estimate(const KnnInformation& self, const In2<std::int32_t>& orders) {
+// `look` is called now and then, by this thread; what it raises ends the work.
+Out<double> estimate(const KnnInformation& self, const In2<std::int32_t>& orders,
+                     const std::optional<nb::callable>& look) {
     const auto checked = check_orders(self, orders);
     std::vector<double> estimates;
+    const auto ask = [&look] {
+        check_signals();
+        if (!look) return;
+        const nb::gil_scoped_acquire gil;
+        (*look)();
+    };
     {
         const nb::gil_scoped_release release;
-        estimates = self.estimate(checked, check_signals);
+        estimates = self.estimate(checked, StopCheck::of(ask));
     }
     return to_python(std::move(estimates));
 }
@@ -103,7 +114,7 @@ Out2<std::int32_t> local_orders(const In2<std::int32_t>& near, std::int64_t coun
 void bind_knn(nb::module_& m) {
     nb::class_<KnnInformation>(m, "KnnInformation")
         .def(nb::new_(&make), nb::arg("x").noconvert(), nb::arg("y").noconvert(), nb::arg("z").noconvert(), nb::arg("k"))
-        .def("estimate", &estimate, nb::arg("orders").noconvert())
+        .def("estimate", &estimate, nb::arg("orders").noconvert(), nb::arg("look").none() = nb::none())
         .def("counts", &counts, nb::arg("order").noconvert());
     m.def("nearest_others", &nearest, nb::arg("columns").noconvert(), nb::arg("k"));
     m.def("draw_orders", &orders, nb::arg("n"), nb::arg("count"), nb::arg("key"), nb::arg("first"));

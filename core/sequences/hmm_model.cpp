@@ -82,12 +82,13 @@ std::vector<std::int32_t> topological(const std::vector<WideEdge>& edges, std::i
 // Makes C, which is returned too, as numbers without limits; none when the model is singular.
 std::vector<Wide> make_closure(HmmModel& model, const HmmParts& parts, const std::vector<char>& seen) {
     const std::int64_t n = model.n_states;
+    const std::int64_t n_single = parts.n_single < 0 ? model.n_symbols : parts.n_single;
     std::vector<Wide> m(static_cast<std::size_t>(n * n)), leaves(static_cast<std::size_t>(n)), closure;
     for (std::int64_t a = 0; a < n; ++a) {
         const Wide empty = wide(parts.empty[a]);
         for (std::int64_t b = 0; b < n; ++b) m[a * n + b] = empty * wide(parts.transition[a * n + b]);
         if (model.has_final) leaves[a] = empty * wide(parts.final[a]);
-        for (std::int64_t s = 0; s < model.n_symbols; ++s) leaves[a] += wide(parts.emission[a * model.n_symbols + s]);
+        for (std::int64_t s = 0; s < n_single; ++s) leaves[a] += wide(parts.emission[a * model.n_symbols + s]);
     }
     model.singular = close(m, leaves, seen, closure, n);
     if (model.singular >= 0) return {};

@@ -19,6 +19,7 @@ namespace fishernet {
 struct HmmParts {
     std::span<const double> initial, transition, emission, empty, final;
     double at_once;  // the weight of the trajectory without states, with `final`; 1 otherwise
+    std::int64_t n_single = -1;  // symbols proper: the columns of emission after these are sums of some; -1: all
 };
 
 struct WideEdge {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, get_args, get_type_hints
 
@@ -11,7 +12,9 @@ import pytest
 import fishernet as fn
 from fishernet.base import vocabulary
 from fishernet.base.vocabulary import ELSEWHERE, OPTIONS, SHORT, spelled, word
+from fishernet.data.options import BINNINGS, MISSING_POLICIES, UNKNOWN_POLICIES
 from fishernet.independence.knn_test import SCHEMES
+from fishernet.infer.factors import METHODS
 from fishernet.infer.pseudo_gibbs import SCANS
 from fishernet.kernels.fisher import METRICS
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
@@ -19,7 +22,10 @@ from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
 from fishernet.learn.structure import SEARCHES
+from fishernet.models.g_wishart import METHODS as G_WISHART_METHODS
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS
+from fishernet.sklearn import BayesianNetworkClassifier, FisherFeatures
+from fishernet.sklearn.classifier import STRUCTURES
 
 ASIA = fn.datasets.load("asia")
 TABLE = ASIA.sample(300, seed=1)
@@ -135,10 +141,42 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.MetricName, METRICS),
         (vocabulary.Rule, RULES),
         (vocabulary.ClimbingRule, CLIMBING_RULES),
+        (vocabulary.ScanName, SCANS),
+        (vocabulary.SchemeName, SCHEMES),
+        (vocabulary.GroupMethodName, METHODS),
+        (vocabulary.GWishartMethodName, G_WISHART_METHODS),
+        (vocabulary.BinningName, BINNINGS),
+        (vocabulary.MissingName, MISSING_POLICIES),
+        (vocabulary.UnknownName, UNKNOWN_POLICIES),
+        (vocabulary.ClassifierName, ["nb", *STRUCTURES, *SEARCHES]),
     ],
 )
 def test_editors_complete_just_the_names_that_there_are(literal: Any, known: Any) -> None:
     assert set(get_args(literal)) == set(known)
+
+
+def test_parameters_of_frames_networks_and_estimators_are_typed() -> None:
+    """Whatever takes one of these words says so to an editor."""
+    functions: list[tuple[Any, dict[str, Any]]] = [
+        (fn.read_table, {"binning": "BinningName", "missing": "MissingName", "unknown": "UnknownName"}),
+        (fn.Table.from_frame, {"binning": "BinningName", "missing": "MissingName", "unknown": "UnknownName"}),
+        (fn.DependencyNetwork.sample, {"scan": "ScanName"}),
+        (fn.infer.stationary, {"scan": "ScanName"}),
+        (fn.infer.estimate, {"scan": "ScanName"}),
+        (fn.infer.group_probabilities, {"method": "GroupMethodName"}),
+        (BayesianNetworkClassifier.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
+        (FisherFeatures.__init__, {"metric": "MetricName"}),
+    ]
+    for function, words in functions:
+        for parameter, name in words.items():
+            annotation = inspect.signature(function).parameters[parameter].annotation
+            assert annotation == name, (function, parameter)
+
+
+def test_words_about_reading_are_spelled_as_one_likes() -> None:
+    frame = {"x": [0.5, 1.5, 2.5, None]}
+    found = fn.Table.from_frame(frame, bins=2, binning="Equal_Width", missing="DROP")  # type: ignore[arg-type]
+    assert found == fn.Table.from_frame(frame, bins=2, binning="equal-width", missing="drop")
 
 
 def test_a_checker_catches_a_slip() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -23,6 +24,15 @@ def test_each_column_is_described_with_the_options_that_overrule(tmp_path: Path)
     assert f"day continuous {dates} --bins day=4 or --categorical day" in lines
     assert lines[-1] == "id left out 0 200 different texts in 200 rows: an identifier --categorical id"
     assert "is taken for an identifier and left out" in said.err
+
+
+def test_what_a_shell_would_take_apart_is_quoted(tmp_path: Path) -> None:
+    rows = "".join(f"{i / 7},{i % 3},x\n" for i in range(30))
+    path = written(tmp_path / "t.csv", '"P(<= 2)","a,b",it\'s\n' + rows)
+    out = good("describe", path).out
+    typed = [shlex.split(line.partition(" --")[2]) for line in out.splitlines()[2:]]
+    assert [words[1] for words in typed] == ["P(<= 2)=4", '"a,b"', "it's"]
+    assert facts_of("describe", path, "--continuous", typed[1][1])["columns"][1]["kind"] == "continuous"
 
 
 def test_the_options_overrule(tmp_path: Path) -> None:

@@ -65,7 +65,10 @@ def test_predictions_are_conditional_means(model: Path, table: Path) -> None:
     error = math.sqrt(np.mean((expected - ROWS[:, 0]) ** 2))
     assert facts["root_mean_square_error"] == pytest.approx(error)
     shown = good("predict", model, table, "--target", "a").out
-    assert [line.split(",")[0] for line in shown.splitlines()[1:4]] == [repr(value) for value in facts["predicted"]]
+    rows = [line.rsplit(",", 2) for line in shown.splitlines()]
+    assert [row[0] for row in rows] == table.read_text(encoding="utf-8").splitlines()
+    assert rows[0][1:] == ["predicted", "sd"]
+    assert [[float(cell) for cell in row[1:]] for row in rows[1:]] == [[x, facts["sd"]] for x in facts["predicted"]]
 
 
 def test_the_target_need_not_be_there(model: Path, tmp_path: Path) -> None:
@@ -105,3 +108,74 @@ def test_the_graph_is_scored(model: Path, tmp_path: Path) -> None:
     graph = net.dag if isinstance(net, fn.BayesianNetwork) else net.graph
     facts = facts_of("score", model, tmp_path / "rows.csv", "--score", "fractional")
     assert facts["score_value"] == pytest.approx(fn.score(graph, dict(zip(NAMES, rows.T, strict=True)), "fractional"))
+
+
+def conditioned(known: dict[str, float], names: list[str]) -> tuple[Any, Any]:
+    """The mean and covariance of some variables given others, by blocks of the covariance."""
+    at, on = [NAMES.index(n) for n in names], [NAMES.index(n) for n in known]
+    move = np.linalg.solve(COVARIANCE[np.ix_(on, on)], COVARIANCE[np.ix_(on, at)]).T
+    mean = np.array(MEAN)[at] + move @ (np.array(list(known.values())) - np.array(MEAN)[on])
+    return mean, COVARIANCE[np.ix_(at, at)] - move @ COVARIANCE[np.ix_(on, at)]
+
+
+def test_means_and_deviations_are_asked_for(model: Path) -> None:
+    mean, covariance = conditioned({"b": 0.5}, ["a", "c"])
+    facts = facts_of("query", model, "--given", "b=0.5")
+    assert facts["given"] == {"b": 0.5}
+    assert facts["normal"]["names"] == ["a", "c"]
+    np.testing.assert_allclose(facts["normal"]["mean"], mean, rtol=1e-10)
+    np.testing.assert_allclose(facts["normal"]["sd"], np.sqrt(np.diag(covariance)), rtol=1e-10)
+    density = stats.norm(MEAN[1], math.sqrt(COVARIANCE[1, 1])).logpdf(0.5)
+    assert facts["log_density_of_evidence"] == pytest.approx(density)
+    joint = facts_of("query", model, "c", "a", "--joint", "--given", "b=0.5")["normal"]
+    np.testing.assert_allclose(joint["covariance"], covariance[::-1, ::-1], rtol=1e-9, atol=1e-12)
+    shown = good("query", model, "a", "--given", "b=0.5").out.splitlines()
+    assert shown[-2].split() == ["variable", "mean", "sd"]
+    assert shown[-1].split() == ["a", f"{mean[0]:.6g}", f"{math.sqrt(covariance[0, 0]):.6g}"]
+    assert "covariance with a" in good("query", model, "a", "--joint").out
+
+
+def test_the_most_probable_numbers_are_means(model: Path) -> None:
+    facts = facts_of("query", model, "--most-probable", "--given", "c=2")
+    mean, covariance = conditioned({"c": 2.0}, ["a", "b"])
+    assert list(facts["most_probable"].values()) == pytest.approx([*mean, 2.0])
+    assert facts["log_density"] == pytest.approx(stats.multivariate_normal(mean, covariance).logpdf(mean))
+    assert good("query", model, "--most-probable").out.splitlines()[-3].split() == ["a", "1"]
+
+
+def test_rows_are_drawn_given_numbers(model: Path) -> None:
+    mean, covariance = conditioned({"b": 0.5}, ["a", "c"])
+    facts = facts_of("sample", model, "-n", 20_000, "--given", "b=0.5", "--seed", 1)
+    assert set(facts["columns"]["b"]) == {0.5}
+    rows = np.array([facts["columns"]["a"], facts["columns"]["c"]])
+    np.testing.assert_allclose(rows.mean(axis=1), mean, atol=0.05)
+    np.testing.assert_allclose(np.cov(rows), covariance, atol=0.06)
+
+
+def test_the_least_likely_cells_are_listed(model: Path, table: Path) -> None:
+    net = fn.load(model)
+    if not isinstance(net, fn.BayesianNetwork):
+        return  # it has no conditionals, which is refused
+    terms = net.log_prob_terms(ROWS)
+    np.testing.assert_allclose(terms.sum(axis=1), stats.multivariate_normal(MEAN, COVARIANCE).logpdf(ROWS))
+    first = facts_of("score", model, table, "--terms", "--top", 1)["terms"][0]
+    row, child = np.unravel_index(int(np.argmin(terms)), terms.shape)
+    assert (first["row"], first["variable"], first["state"]) == (row, NAMES[child], ROWS[row, child])
+    assert first["log_probability"] == pytest.approx(terms.min())
+    assert first["given"] == {p: ROWS[row, NAMES.index(p)] for p in net.parents(NAMES[child])}
+
+
+def test_rows_are_chosen_and_compared(model: Path, tmp_path: Path) -> None:
+    net, path = fn.load(model), tmp_path / "drawn.csv"
+    good("sample", model, "-n", 60, "--seed", 5, "-o", path)
+    rows = fn.read_table(path)
+    kernel = fn.kernels.FisherKernel(net)
+    facts = facts_of("select", model, path, "-k", 5, "--seed", 1)
+    assert facts["distance"] == pytest.approx(fn.compare.mmd(kernel, rows[facts["indices"]], rows))
+    assert facts["distance"] < facts["distance_at_start"]
+    if isinstance(net, fn.BayesianNetwork):
+        found = facts_of("similar", model, path, "--row", 7, "-n", 4)["similar"]
+        K = kernel(rows)
+        cosines = K[7] / np.sqrt(np.diagonal(K) * K[7, 7])
+        assert [one["row"] for one in found] == np.argsort(-cosines)[:4].tolist()
+        assert [sum(one["terms"].values()) for one in found] == pytest.approx([one["cosine"] for one in found])

@@ -361,6 +361,19 @@ def test_graphs_by_tests_are_those_of_the_library(numbers: Path, line: str, opti
     assert "fitted" not in text
 
 
+def test_a_graph_by_tests_is_limited_in_rows_and_in_time(numbers: Path) -> None:
+    chain(120).to_csv(numbers, index=False)
+    words = ["learn", numbers, "--model", "markov", "--test", "fisher-z"]
+    some = fn.learn.markov_graph(chain(120), test="fisher-z", max_rows=30, seed=4)
+    assert [tuple(edge) for edge in facts_of(*words, "--max-rows", 30, "--seed", 4)["edges"]] == list(some.edges)
+    ended = good(*words, "--max-seconds", 0, "--json")
+    assert ended.facts["unfinished"] == ended.facts["variables"]
+    assert ended.facts["edges"] == []
+    assert "not done" in ended.err
+    assert "(option --max-seconds)" in ended.err
+    assert "unfinished" not in facts_of(*words)
+
+
 @pytest.mark.parametrize("test", ["g-squared", "chi-squared"])
 def test_tests_on_counts_take_tables_of_states_weights_and_bins(csv: Path, numbers: Path, test: Any) -> None:
     def edges(path: Path, *words: object) -> list[tuple[str, ...]]:
@@ -432,3 +445,57 @@ def test_the_same_words_as_in_python_however_they_are_spelled(csv: Path, typed: 
 def test_scores_and_searches_of_others_are_answered_with_the_option(csv: Path) -> None:
     assert "the score is 'fractional' (option --score)" in refused("learn", csv, "--score", "bge")
     assert "fn.learn.markov_graph" in refused("learn", csv, "--search", "pc")
+
+
+# ------------------------------------------------------------------------------------ what was decided about columns
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """Return a table with an id, ages, holes, and more columns of one kind than a line names."""
+    wards = "".join(f",w{i}" for i in range(9))
+    rows = [f"p{i},{i % 71},{'' if i % 10 == 0 else i % 2},{i / 7:.2f}" + f",{'ab'[i % 2]}" * 9 for i in range(200)]
+    return written(tmp_path / "people.csv", "\n".join([f"id,age,sick,dose{wards}", *rows]) + "\n")
+
+
+def test_what_was_decided_about_the_columns_is_said_in_short(people: Path) -> None:
+    words = ("learn", people, "--bins", "age=3", "--exclude", "dose", "--missing", "state", "--holdout", 0)
+    lines = [" ".join(line.split()) for line in good(*words).out.splitlines()]
+    start = lines.index(f"variables 11 (fishernet describe {people} shows each column)")
+    names = [f"w{i}" for i in range(9)]
+    assert lines[start + 1 : start + 4] == [
+        f"categorical 10: sick, {', '.join(names[:5])}, ... 4 more",
+        "binned 1: age",
+        "left out 1: id",
+    ]
+    facts = facts_of(*words)
+    assert facts["columns"] == {"categorical": ["sick", *names], "binned": ["age"], "left out": ["id"]}
+    assert facts["missing_cells"] == {}
+
+
+def test_a_graph_of_numbers_says_so_too(people: Path) -> None:
+    words = ("learn", people, "--model", "gaussian", "--columns", "age,dose")
+    assert facts_of(*words)["columns"] == {"continuous": ["age", "dose"]}
+    assert "  continuous             2: age, dose" in good(*words).out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", "pc"], "by tests of independence"),
+        (["--model", "MMHC"], "candidates=10"),
+        (["--model", "hc"], "it is called 'hill-climb'"),
+        (["--search", "k2search"], "the nearest is 'order'"),
+        (["--search", "nb"], "naive_bayes"),
+        (["--score", "bge"], "'fractional'"),
+        (["--score", "bic-g"], "'fractional'"),
+    ],
+)
+def test_words_of_other_libraries_are_answered(csv: Path, words: list[str], said: str) -> None:
+    ended = run("learn", csv, *words)
+    assert ended.status in (1, 2)
+    assert said in " ".join(ended.err.split())
+
+
+def test_words_may_be_in_capitals(csv: Path) -> None:
+    assert facts_of("learn", csv, "--model", "Naive_Bayes", "--target", "cough", "--missing", "DROP")["arcs"]

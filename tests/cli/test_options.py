@@ -9,7 +9,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.cli.models import check_model_output, read_model, write_model
-from fishernet.cli.options import arcs, known_states, parse_bins, read_known, read_tiers, refuse_empty, state_of
+from fishernet.cli.options import arcs, known_states, parse_bins, read_known, read_tiers, refuse_empty
 from fishernet.cli.terminal import ending
 from tests.cli.running import written
 from tests.networks import random_network
@@ -89,24 +89,6 @@ def test_the_first_equals_sign_behind_a_name_divides() -> None:
     a, longer = fn.Variable("a", ["b=c", "c"]), fn.Variable("x=y", ["a", "=a"])
     assert known_states(["a=b=c"], "--given", [a, fn.Variable("a=b", ["c"])]) == {"a": "b=c"}
     assert known_states(["x=y==a", "a=c"], "--given", [a, longer]) == {"x=y": "=a", "a": "c"}
-
-
-@pytest.mark.parametrize(
-    ("states", "text", "state"),
-    [
-        ([1, 2, 3], "3", 3),
-        ([1, 2, 3], "3.0", 3),
-        ([0.5, 2.0], "2", 2.0),
-        ([False, True], "true", True),
-        ([False, True], "False", False),
-        ([1, "1"], "1", "1"),
-        (["NA", "?"], "NA", "NA"),
-        (["01", 1], "01", "01"),
-    ],
-)
-def test_a_state_is_looked_up_as_a_cell_of_a_text_file_is(states: list[Any], text: str, state: Any) -> None:
-    found = state_of(fn.Variable("v", states), text)
-    assert (found, type(found)) == (state, type(state))
 
 
 @pytest.mark.parametrize("name", ["m.json", "m.JSON", "m.json.gz", "m.bif", "m.bif.gz", "m.xdsl"])

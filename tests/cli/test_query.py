@@ -50,7 +50,7 @@ def test_the_number_of_names_changes_how_they_are_found_but_not_what(asia: Path,
 
 def test_one_plan_answers_for_all_variables(asia: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = good("query", asia).out
-    monkeypatch.delattr("fishernet.cli.query.marginal")
+    monkeypatch.delattr("fishernet.infer.queries.query")
     assert good("query", asia).out == out
     assert good("query", asia, *ASIA.names).out == out
 

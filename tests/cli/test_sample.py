@@ -78,3 +78,24 @@ def test_raw_output_changes_one_variable_at_a_time(dependency: Path) -> None:
     changes = [sum(a != b for a, b in zip(*pair, strict=True)) for pair in itertools.pairwise(rows)]
     assert max(changes) == 1
     assert {row[0] for row in rows} == {"old"}
+
+
+# -------------------------------------------------------------------------------------------------- numbers for bins
+
+
+def test_numbers_are_drawn_within_bins(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 71},2021-{1 + i % 12:02}-01,{i / 8},{'ny'[i % 2]}\n" for i in range(300))
+    path = written(tmp_path / "t.csv", "age,day,dose,sick\n" + rows)
+    good("learn", path, "--bins", 3, "-o", tmp_path / "m.json")
+    words = ("sample", tmp_path / "m.json", "-n", 80, "--seed", 4)
+    drawn = fn.load(tmp_path / "m.json").sample(80, seed=4)
+    good(*words, "--numbers", "-o", tmp_path / "s.csv")
+    assert fn.read_table(tmp_path / "s.csv", schema=drawn.variables) == drawn  # the bins of the same seed
+    header, *lines = good(*words, "--numbers").cells
+    assert header == ["age", "day", "dose", "sick"]
+    assert all(0 <= int(line[0]) <= 70 and 0 <= float(line[2]) <= 37.5 for line in lines)
+    assert all("2021-01-01" <= line[1] <= "2021-12-01" and len(line[1]) == 10 for line in lines)
+    facts = facts_of(*words, "--numbers")
+    assert facts["columns"]["day"] == [line[1] for line in lines]
+    assert facts["columns"]["age"] == [int(line[0]) for line in lines]
+    assert good(*words).cells[1][0] in drawn.variables[0].states

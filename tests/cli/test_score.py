@@ -222,3 +222,36 @@ def test_a_better_way_to_learn_scores_better(csv: Path) -> None:
 @pytest.mark.parametrize(("n_files", "words"), [(1, []), (3, []), (0, ["--folds", 3]), (2, ["--folds", 3])])
 def test_the_number_of_files_is_said(csv: Path, n_files: int, words: list[object]) -> None:
     assert "TABLE alone" in run("score", *[csv] * n_files, *words).err
+
+
+BINS = ["of binned columns ('age'): comparable only at the same bins", "of binned columns"]
+
+
+def binned(tmp_path: Path) -> Path:
+    """Forty ages, and a symptom of the older ones."""
+    lines = ["age,cough", *(f"{20 + 1.5 * i},{'yes' if i % 7 > 3 or i > 30 else 'no'}" for i in range(40))]
+    return written(tmp_path / "ages.csv", "\n".join(lines))
+
+
+def test_likelihoods_of_binned_columns_are_called_that(tmp_path: Path) -> None:
+    """With more bins every row is less probable: the numbers of two runs must not be compared."""
+    path, model = binned(tmp_path), tmp_path / "m.json"
+    shown = good("learn", path, "--bins", 4, "-o", model).out
+    line = next(line for line in shown.splitlines() if line.startswith("held-out log-likelihood"))
+    assert line.endswith(f" per row, {BINS[0]}")
+    assert f" per row, {BINS[0]}" not in good("score", model, path, "--rows").out
+    assert next(x for x in good("score", model, path).out.splitlines() if "per row" in x).endswith(BINS[0])
+    assert f", {BINS[0]}" in good("score", path, "--folds", 4, "--bins", 3).out
+
+
+def test_likelihoods_of_states_and_numbers_are_not(tmp_path: Path, model: Path, csv: Path) -> None:
+    for words in (("learn", csv), ("score", model, csv), ("score", csv, "--folds", 3)):
+        assert BINS[1] not in good(*words).out
+    path = tmp_path / "numbers.csv"
+    x = np.random.default_rng(1).normal(size=60)
+    fn.write_table(fn.Table.from_frame({"a": x, "b": 2 * x + np.random.default_rng(2).normal(size=60)}), path)
+    facts = facts_of("score", path, "--folds", 3)
+    assert facts["score"] == "fractional"
+    found = fn.compare.cross_validate(fn.read_table(path), folds=3, seed=0)
+    assert facts["held_out_log_likelihood_per_row"] == pytest.approx(found.mean, rel=1e-12)
+    assert BINS[1] not in good("score", path, "--folds", 3).out

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fishernet as fn
-from tests.cli.running import ASIA, HOSTILE, ROWS, Run, coin, facts_of, good, refused, saved, written
+from tests.cli.running import ASIA, COMMAND, HOSTILE, ROWS, Run, coin, facts_of, good, refused, saved, written
 
 KINDS = pytest.mark.parametrize("kind", ["mmd", "chi-square", "random"])
 
@@ -176,10 +178,108 @@ def test_missing_cells_are_states_of_their_own(csv: Path, model: Path) -> None:
     written(csv, csv.read_text(encoding="utf-8").replace("young,yes,yes", "young,,yes"))
     good("learn", csv, "--missing", "state", "-o", model)
     _, *lines = good("select", model, csv, "-k", 100, "--missing", "state").cells
-    assert sum("missing" in line for line in lines) == 10
+    assert sum(line[2] == "" for line in lines) == 10  # as in the file
 
 
 def test_a_row_that_the_model_deems_impossible_is_a_matter_of_mmd_alone(asia: Path, rows: Path) -> None:
     written(rows, rows.read_text(encoding="utf-8") + "no,no,no,no,no,yes,no,no\n")
     for kind in ("chi-square", "random"):
         assert facts_of("select", asia, rows, "-k", 5, "--by", kind)["rows"] == 201
+
+
+# -------------------------------------------------------------------------------------------- the rows as they are
+
+PEOPLE = "id,age,zip,height,note,smoke\n" + "".join(
+    f'p{i},{20 + i},{"00"[: 1 + i % 2]}{i % 7},1.{i % 3}0,"said ""{i}"", twice",{"" if i % 9 == 4 else "ny"[i % 2]}\n'
+    for i in range(120)
+)
+
+
+def by_row(text: str) -> dict[int, list[str]]:
+    """The rows of a selection, without what it added, by their position in the file."""
+    header, *lines = Run(0, text, "").cells
+    assert (header[0], header[-1]) == ("row", "stands_for")
+    return {int(line[0]): line[1:-1] for line in lines}
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """Return a table with ids, codes with leading zeros, numbers, quoted text and holes."""
+    return written(tmp_path / "people.csv", PEOPLE)
+
+
+@pytest.fixture
+def people_model(people: Path) -> Path:
+    """Return a network of some of its columns, the ages in bins."""
+    path = people.with_name("people.json")
+    good("learn", people, "--columns", "age,zip,smoke", "--bins", 3, "--missing", "drop", "-o", path)
+    return path
+
+
+def test_rows_are_written_as_they_are_with_all_columns(people: Path, people_model: Path) -> None:
+    ended = good("select", people_model, people, "-k", 20, "--missing", "drop", "--seed", 1)
+    header, *lines = cells_of(people)
+    assert ended.cells[0] == ["row", *header, "stands_for"]
+    chosen = by_row(ended.out)
+    assert len(chosen) == 20
+    assert chosen == {row: lines[row] for row in chosen}
+    assert all(lines[row][-1] for row in chosen)  # none of those that were left out
+    assert sum(int(line[-1]) for line in ended.cells[1:]) == sum(bool(line[-1]) for line in lines)
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".txt", ".parquet", ".arff"])
+def test_rows_of_other_formats_and_pipes(ending: str, people: Path, people_model: Path) -> None:
+    frame = pd.read_csv(people, dtype=str)
+    path = people.with_name(f"people{ending}")
+    if ending == ".parquet":
+        frame.to_parquet(path)
+    elif ending == ".arff":
+        header = "".join(f"@attribute {name} string\n" for name in frame.columns)
+        lines = [",".join("?" if pd.isna(cell) else f"'{cell}'" for cell in row) for row in frame.to_numpy()]
+        written(path, "\n".join([f"@relation r\n{header}@data", *lines]))
+    else:
+        frame.to_csv(path, sep="\t" if ending == ".tsv" else ";", index=False)
+    words = ("select", people_model, path, "-k", 20, "--missing", "drop", "--seed", 1)
+    held = cells_of(people)[1:]
+    chosen = by_row(good(*words).out)
+    assert chosen == {row: held[row] for row in chosen}
+    assert facts_of(*words)["indices"] == list(chosen)
+
+
+def test_a_table_that_comes_through_standard_input(people: Path, people_model: Path) -> None:
+    words = ["select", people_model, "-", "-k", 5, "--missing", "drop", "--seed", 1]
+    ended = subprocess.run([*COMMAND, *map(str, words)], input=PEOPLE, capture_output=True, text=True, check=True)
+    words[2] = people
+    assert ended.stdout == good(*words).out
+
+
+def test_binary_files_hold_numbers_truth_values_and_dates(tmp_path: Path) -> None:
+    rows = "".join(
+        f"{i},{i / 2},{'true' if i % 2 else 'false'},2021-03-{1 + i:02},0{i},{'xy'[i % 2]}\n" for i in range(9)
+    )
+    path = written(tmp_path / "t.csv", "n,half,odd,day,code,kind\n" + rows)
+    good("learn", path, "--columns", "kind", "-o", tmp_path / "m.json")
+    good("select", tmp_path / "m.json", path, "-k", 9, "-o", tmp_path / "s.parquet")
+    frame = pd.read_parquet(tmp_path / "s.parquet").sort_values("row")
+    assert frame["n"].tolist() == list(range(9))
+    assert frame["half"].tolist() == [i / 2 for i in range(9)]
+    assert frame["odd"].tolist() == [i % 2 == 1 for i in range(9)]
+    assert [str(day) for day in frame["day"]] == [f"2021-03-{1 + i:02}" for i in range(9)]
+    assert frame["code"].tolist() == [f"0{i}" for i in range(9)]
+
+
+def test_an_index_without_a_name_is_kept(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv", ",kind\n" + "".join(f"{i * 10},{'xy'[i % 2]}\n" for i in range(6)))
+    good("learn", path, "--holdout", 0, "-o", tmp_path / "m.json")
+    ended = good("select", tmp_path / "m.json", path, "-k", 6)
+    assert ended.cells[0] == ["row", "index", "kind", "stands_for"]
+    assert all(int(line[1]) == 10 * int(line[0]) for line in ended.cells[1:])
+
+
+def test_lists_go_to_binary_files_only(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"kind": ["x", "y"] * 4, "words": [["a", "b"]] * 8}).to_parquet(path)
+    fn.save(coin("kind"), tmp_path / "m.json")
+    assert "'words' is of type list" in refused("select", tmp_path / "m.json", path, "-k", 2)
+    good("select", tmp_path / "m.json", path, "-k", 2, "-o", tmp_path / "s.parquet")
+    assert pd.read_parquet(tmp_path / "s.parquet")["words"].map(list).tolist() == [["a", "b"]] * 2

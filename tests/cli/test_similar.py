@@ -108,3 +108,24 @@ def test_hostile_labels(tmp_path: Path) -> None:
         facts = facts_of(*words)
         assert facts["states"] == facts["similar"][0]["states"] == {"p = q, r\n": state}
         assert len(good(*words).out.splitlines()) == 1 + 8  # no label breaks a line
+
+
+def test_cells_are_shown_as_they_are_in_the_file(tmp_path: Path) -> None:
+    """Numbers that the model has in bins, and columns that it does not know."""
+    path = written(tmp_path / "t.csv", "id,age,sick\n" + "".join(f"p{i},{20 + i}.50,{i % 2}\n" for i in range(40)))
+    good("learn", path, "--bins", 3, "--exclude", "id", "-o", tmp_path / "m.json")
+    words = ("similar", tmp_path / "m.json", path, "--row", 7, "-n", 3)
+    facts = facts_of(*words)
+    for one in (facts, *facts["similar"]):
+        row = one["row"]
+        assert one["cells"] == {"id": f"p{row}", "age": f"{20 + row}.50", "sick": str(row % 2)}
+    assert all(f"age = {20 + one['row']}.50" in good(*words).out for one in facts["similar"])
+    assert facts["states"]["age"] == "<= 33.5"
+
+
+def test_what_stands_for_a_missing_cell_is_shown(csv: Path, model: Path) -> None:
+    written(csv, csv.read_text(encoding="utf-8").replace("young,yes,yes", "young,,yes"))
+    good("learn", csv, "--missing", "state", "-o", model)
+    words = ("similar", model, csv, "--row", 30, "--missing", "state")
+    assert facts_of(*words)["cells"] == {"age": "young", "smoke": None, "cough": "yes"}
+    assert "smoke = missing" in good(*words).out

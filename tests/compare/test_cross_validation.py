@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, FishernetWarning, MissingValueError, SchemaError, ZeroProbabilityError
@@ -236,3 +238,18 @@ def test_control_c_ends_it_and_carries_no_graph_of_one_fold() -> None:
         fn.compare.cross_validate(table, folds=1000, search="hill-climb", progress=interrupt)
     assert 1 <= folds[-1] < 1000
     assert not hasattr(stopped.value, "best")
+
+
+def test_numbers_are_held_out_too() -> None:
+    """The density of each row by SciPy, under the regressions learned from the other folds."""
+    a, b, noise = np.random.default_rng(3).normal(size=(3, 200))
+    table = fn.Table.from_frame({"a": a, "b": a + b, "c": a - b + 0.1 * noise})
+    found = fn.compare.cross_validate(table, folds=4, seed=1)
+    for part, dag in enumerate(found.dags):
+        net = fn.learn.parameters(dag, table[found.fold != part])
+        expected = stats.multivariate_normal(net.mean, net.covariance).logpdf(table[found.fold == part].numbers.T)
+        np.testing.assert_allclose(found.log_prob[found.fold == part], expected, rtol=1e-9)
+        assert dag == fn.learn.bayesian_network(table[found.fold != part]).dag
+    assert found.mean == pytest.approx(found.log_prob.mean())
+    frame = pd.DataFrame({"a": a, "b": a + b, "c": a - b + 0.1 * noise})
+    np.testing.assert_array_equal(fn.compare.cross_validate(frame, folds=4, seed=1).log_prob, found.log_prob)

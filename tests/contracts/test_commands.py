@@ -44,6 +44,8 @@ WORDS = {  # MODEL and TABLE stand for files
     "similar": "similar MODEL TABLE --row 0",
     "compare-graphs": "compare-graphs MODEL MODEL",
     "convert": "convert TABLE OUT",
+    "strings-gram": "strings gram TABLE --column smoke",
+    "strings-nearest": "strings nearest TABLE --column smoke -n 2",
 }
 TO_A_FILE = [name for name in WORDS if name.partition("-")[0] not in ("learn", "convert")]  # of -o; else a model's
 OF_A_MODEL = [name for name, words in WORDS.items() if "MODEL" in words]
@@ -61,6 +63,7 @@ COMMANDS = [
     "similar",
     "compare-graphs",
     "convert",
+    "strings",
 ]
 
 

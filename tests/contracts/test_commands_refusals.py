@@ -150,7 +150,7 @@ REFUSED = [  # a word in capitals stands for a file
             *("--max-cells 9", "--require age,cough", "--forbid age,cough", "--tiers age;cough", "--bins 3"),
         )
     ),
-    ("score NET NUMBERS --terms", "--terms is about models of states"),
+    ("score NET NUMBERS --terms", "--terms is about each variable given its parents"),
     ("score NET NUMBERS --score bic", "--score bic is for models of states"),
     ("score NET NUMBER-GAP", "missing in 'b' (1)"),
     ("score NET NUMBER-WORD", "column 'b', row 0: numbers are needed, and the label 'x' is none"),
@@ -176,7 +176,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("sample DN -n 1 --given age=nope", "'nope'"),
     ("sample DN -n 1 --given age=old --given age=young", "--given names 'age' twice"),
     ("sample DN -n 1 --given age=old --given smoke=no --given cough=no", "nothing to sample"),
-    ("sample NET -n 2 --given a=1", "--given does not go with a Gaussian network"),
+    ("sample NET -n 2 --given a=x", "'a' has finite numbers, and 'x' is none"),
     ("sample NET -n 2 --burn-in 5", "--burn-in does not go with a Gaussian network"),
     ("sample NET -n -1", "n must be an integer"),
     ("sample GRAPH -n 2", "this is an undirected graph; sample needs a network of variables with states"),
@@ -218,8 +218,10 @@ REFUSED = [  # a word in capitals stands for a file
     ("query DN --do smoke=yes", "this is a dependency network; --do needs a Bayesian network"),
     ("query DN --do smoke=yes", "fishernet sample --given"),
     ("query DN --most-probable", "this is a dependency network; --most-probable needs a Bayesian network"),
-    ("query MARKOV", "this is a Markov network; query needs a Bayesian network or a dependency network"),
-    *((f"query {model} a", "this is a") for model in ("GRAPH", "NET", "BNET", "MIXTURE")),
+    ("query MARKOV --do a=x", "this is a Markov network; --do needs a Bayesian network of states"),
+    ("query NET --do a=1", "this is a Gaussian Markov network; --do needs a Bayesian network of states"),
+    ("query NET --given a=low", "'a' has finite numbers, and 'low' is none"),
+    *((f"query {model} a", "this is a") for model in ("GRAPH", "MIXTURE")),
     # select
     *(
         (f"select ASIA ROWS -k {k} --by {by}", f"k must be an integer from 1 to 200 (the rows of the table), got {k} ")
@@ -236,7 +238,8 @@ REFUSED = [  # a word in capitals stands for a file
     ("select ASIA IMPOSSIBLE -k 5", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),
-    *((f"select {model} TABLE -k 2", "this is a") for model in ("GRAPH", "NET", "BNET", "MIXTURE", "MARKOV")),
+    *((f"select {model} TABLE -k 2", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
+    ("select NET NUMBERS -k 2 --by chi-square", "chi_square is for categorical columns"),
     # similar
     (
         "similar ASIA ROWS --row 200",
@@ -250,7 +253,8 @@ REFUSED = [  # a word in capitals stands for a file
     ("similar ASIA ROWS --row 0 --top 0", "top must be an integer of at least 1, got 0 (option --top)"),
     ("similar ASIA IMPOSSIBLE --row 0", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
-    *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "NET", "BNET", "MIXTURE")),
+    *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
+    ("similar NET NUMBERS --row 0", "has no terms, one per variable; that of a Bayesian network"),
     # compare-graphs
     ("compare-graphs MODEL ASIA", "the same variables"),
     ("compare-graphs MODEL ASIA", "only the first has 'age', 'cough'; only the second has 'asia', 'tub'"),

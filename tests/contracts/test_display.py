@@ -84,9 +84,15 @@ VALUES: dict[str, Callable[[], Any]] = {
     "EmResult": lambda: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=3),
     "Diagnosis": lambda: fn.infer.diagnose(DEPENDENCY, chains=2, n=40_000, thin=20, seed=1),
     "Estimate": lambda: fn.infer.estimate(DEPENDENCY, SMALL.names, n=4000, seed=1),
+    "Distribution": lambda: NET.query(NET.names[0], given=dict.fromkeys(NET.names[1:], f"{HOSTILE}0")),
+    "Distribution of several": lambda: SMALL.query(SMALL.names),
+    "NormalDistribution": lambda: fn.GaussianMarkovNetwork(NAMES, np.zeros(MANY), np.eye(MANY)).query(
+        given={NAMES[0]: 1.0}
+    ),
     "JunctionTree": lambda: fn.infer.JunctionTree(NET),
     "Selection": lambda: fn.select.random_subset(TABLE, 300, seed=1),
     "Selection by a kernel": lambda: fn.select.greedy_mmd(KERNEL, FEW, 100, n_starts=1, seed=1),
+    "Nearest": lambda: fn.select.nearest(fn.kernels.SpectrumKernel(2), ["abab", "ba"] * 50),
     "Similar": lambda: fn.select.similar(KERNEL, FEW, 0, n=200),
     "TestResult": lambda: fn.independence.TestResult(0.5, 0.1),
     "PermutationResult": lambda: fn.independence.knn_test(NUMBERS[:, 0], NUMBERS[:, 1], permutations=20, seed=1),
@@ -102,7 +108,7 @@ def value(name: str) -> Any:
 
 IN_NOTEBOOKS = """Variable Table Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork
 GaussianMarkovNetwork SearchResult Selection EdgeStrengths CrossValidation InputsFound BlanketsFound Similar Diagnosis
-EmResult TestResult"""
+EmResult TestResult Distribution NormalDistribution"""
 DRAWN = "Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork GaussianMarkovNetwork"
 each = pytest.mark.parametrize("name", VALUES)
 
@@ -141,7 +147,7 @@ class Tags(HTMLParser):
         self.text += data
 
 
-@pytest.mark.parametrize("name", [*IN_NOTEBOOKS.split(), "Table of one cell"])
+@pytest.mark.parametrize("name", [*IN_NOTEBOOKS.split(), "Distribution of several", "Table of one cell"])
 def test_html_is_small_and_takes_no_markup_from_labels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fishernet.base.display._drawers", [])
     shown = value(name)._repr_html_()

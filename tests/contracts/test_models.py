@@ -318,7 +318,7 @@ def log_prob(model: Any) -> Callable[[Any], Any]:
 
 def outcomes(model: Any, drawn: Any) -> list[Any]:
     """Return what was drawn as `Case.every` has it."""
-    if not hasattr(type(model), "variables"):
+    if not hasattr(drawn, "codes"):
         return list(drawn)
     return list(zip(*(column.tolist() for column in drawn.codes), strict=True))
 

@@ -328,6 +328,8 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
 
 HALF, SILENT = np.full((2, 2), 0.5), np.zeros((2, 2))
 WRONG += [
+    ("fewer symbols than said", lambda: hidden_markov(n_single=3)),
+    ("less than no symbols", lambda: hidden_markov(n_single=-2)),
     ("no state", lambda: hidden_markov(initial=np.zeros(0))),
     ("a transition of three states", lambda: hidden_markov(transition=np.ones((3, 3)))),
     ("a transition that is not square", lambda: hidden_markov(transition=np.ones((2, 3)))),

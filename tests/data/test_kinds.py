@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import fishernet as fn
-from fishernet import Continuous, FileFormatError, FishernetWarning, SchemaError, Table, read_table
+from fishernet import Continuous, FileFormatError, FishernetWarning, SchemaError, Table, Variable, read_table
 
 N = 300
 PEOPLE: dict[str, Any] = {
@@ -82,6 +82,7 @@ def test_a_description_says_what_was_decided_why_and_how_to_overrule() -> None:
     assert rows["id"] == {
         "name": "id", "kind": "left out", "holds": "", "missing": 0,
         "why": "300 different texts in 300 rows: an identifier", "overrule": "categorical=['id']",
+        "binned": False,
     }  # fmt: skip
     assert rows["age"]["holds"] == "18 to 87"
     assert (rows["children"]["why"], rows["children"]["overrule"]) == ("4 whole numbers", "continuous=['children']")
@@ -206,6 +207,43 @@ def test_dates_of_frames(make: Any) -> None:
     np.testing.assert_array_equal(table.column("at"), [1616940300, np.nan, 0])
 
 
+DAYS = ["2021-03-28", "1970-01-02", None, "2021-03-29"] * 2
+TEXT_DATES: dict[str, Any] = {
+    "mapping": lambda texts: {"day": texts},
+    "pandas": lambda texts: pd.DataFrame({"day": texts}),
+    "pandas objects": lambda texts: pd.DataFrame({"day": pd.Series(texts, dtype=object)}),
+    "polars": lambda texts: pl.DataFrame({"day": texts}),
+    "polars Categorical": lambda texts: pl.DataFrame({"day": pl.Series(texts, dtype=pl.Categorical)}),
+    "pyarrow": lambda texts: pa.table({"day": texts}),
+}
+
+
+@pytest.mark.parametrize("kind", TEXT_DATES)
+def test_dates_that_are_text_are_dates_as_in_a_file(kind: str, tmp_path: Path) -> None:
+    make = TEXT_DATES[kind]
+    path = tmp_path / "days.csv"
+    path.write_text("day\n" + "\n".join(day or "NA" for day in DAYS) + "\n")
+    table = Table.from_frame(make(DAYS))
+    assert table == fn.read_table(path)
+    assert table.variables == (Continuous("day", "days"),)
+    assert table.column("day")[:2].tolist() == [18714, 1]  # days since 1970
+    seconds = Table.from_frame(make([*DAYS, "1970-01-01 00:01:30"]))
+    assert seconds.variables == (Continuous("day", "seconds"),)
+    assert seconds.column("day")[-1] == 90.0
+    for keyword in ({"categorical": ["day"]}, {"schema": [Variable("day", sorted({day for day in DAYS if day}))]}):
+        assert Table.from_frame(make(DAYS), **keyword)["day"].tolist() == DAYS
+    assert not Table.from_frame(make([*DAYS, "2021-02-30"])).variables[0].is_continuous
+    cut = Table.from_frame(make(DAYS), bins={"day": [18713.5]})
+    assert Table.from_frame(make(DAYS), schema=cut.variables) == cut
+    assert cut["day"].tolist()[:3] == [cut.variables[0].states[1], cut.variables[0].states[0], None]
+
+
+def test_declared_dates_stay_states() -> None:
+    days = ["2021-03-28", "2021-03-29"]
+    for column in (pd.Categorical(days), pa.array(days).dictionary_encode(), pl.Series(days, dtype=pl.Enum(days))):
+        assert Table.from_frame({"day": column}).variables == (Variable("day", days),)
+
+
 def test_dates_are_cut_at_dates() -> None:
     table = Table.from_frame({"day": PEOPLE["day"]}, bins=2)
     assert table.variables[0].states == ("<= 2021-02-09", "> 2021-02-09")
@@ -259,3 +297,16 @@ def test_whatever_speaks_arrow_comes_in_and_gets_out(tmp_path: Path) -> None:
     assert pa.table(table) == table.to_frame()
     assert pl.DataFrame(table).shape == (3, 2)
     assert Table.from_frame(table) == table
+
+
+def test_numbers_that_count_the_rows_are_told() -> None:
+    rng = np.random.default_rng(1)
+    frame = {"id": rng.permutation(200) + 1000, "n": rng.integers(0, 200, 200), "half": np.arange(200) / 2}
+    why = {column.name: column.why for column in Table.from_frame(frame).describe().columns}
+    assert why == {"id": "numbers that count the rows: an id?", "n": "numbers", "half": "numbers"}
+    assert "exclude=['id']" in str(Table.from_frame(frame).describe())
+
+
+def test_long_states_are_cut_short_in_a_description() -> None:
+    table = Table.from_frame({"x": ["a" * 60, "b"] * 5})
+    assert table.describe().columns[0].holds == f"'{'a' * 20}..., 'b'"

@@ -68,3 +68,16 @@ def test_what_is_no_fasta_is_refused_with_its_line(tmp_path: Path, text: str, li
     with pytest.raises(fn.FileFormatError, match=message) as caught:
         read(tmp_path, text)
     assert caught.value.line == line
+
+
+def test_letters_outside_an_alphabet_are_refused_with_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.fa"
+    path.write_text(">one\nacgtRYSWKMBDHVNu\n>two\nACGT\nACXT\n")
+    assert fn.read_fasta(path)[1] == "ACGTACXT"
+    with pytest.raises(fn.FileFormatError, match="'X' is not in the alphabet, 'ACGT'") as caught:
+        fn.read_fasta(path, alphabet="dna")
+    assert (caught.value.line, caught.value.parameter) == (5, "alphabet")
+    path.write_text(path.read_text().replace("X", "N"))
+    assert fn.read_fasta(path, alphabet="dna", upper=False)[0] == "acgtRYSWKMBDHVNu"
+    with pytest.raises(fn.FileFormatError, match="'R'"):
+        fn.read_fasta(path, alphabet="ACGTU")

@@ -79,7 +79,7 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (place("variables", 1, "cuts", value=["1"]), r"variables\[1\]\.cuts: expected numbers, got '1'"),
         (lambda d: d["variables"][0].pop("cuts"), r"variables\[0\]: the field 'cuts' is missing"),
         (place("variables", 0, "extra", value=1), r"variables\[0\]: there is the unknown field 'extra'"),
-        (lambda d: d["conditionals"].pop(), r"conditionals: 1 conditionals for 2 variables"),
+        (lambda d: d["conditionals"].pop(), r"conditionals: 1 conditional for 2 variables"),
         (
             place("conditionals", 0, "kind", value="Tree"),
             r"conditionals\[0\]\.kind: unknown kind 'Tree'; known are Full",
@@ -168,7 +168,7 @@ EDITS: dict[str, list[tuple[Edit, str]]] = {
         (place("names", 1, value="\ud800"), r"names\[1\]: .* surrogate"),
         (place("mean", value=[1]), r"the mean must have shape \(3,\)"),
         (place("mean", 0, value=True), "mean: expected numbers, got True"),
-        (place("precision", value=[1]), "precision: 1 numbers for 3 variables"),
+        (place("precision", value=[1]), "precision: 1 number for 3 variables"),
         (place("precision", 1, value=0), "must be positive"),
         (place("edges", 0, value=[0, 2]), r"edges\[0\]: expected \[position, position, number\], got a list of 2"),
         (place("edges", 0, value=[0, True, 1]), r"edges\[0\]: expected \[position"),

@@ -26,7 +26,7 @@ SEAMS = {
     *("Scorer", "Search", "IndependenceTest", "Families", "LocalScores", "Statistic", "Rules", "ExpectedCounts"),
     *("Bound", "CrossValidation", "Likelihood", "Quality", "ContingencyResult", "PermutationResult", "TestResult"),
     *("Diagnosis", "Estimate", "BlanketsFound", "EdgeStrengths", "EmResult", "InputsFound", "SearchResult", "Step"),
-    *("Selection", "Similar", "local_scores", "named_score"),
+    *("Selection", "Similar", "Nearest", "Distribution", "NormalDistribution", "local_scores", "named_score"),
 }
 INNER = {
     *("adopt", "of_columns", "in_core", "run", "family_scores", "statistics", "source", "terms", "rule", "joint"),
@@ -34,7 +34,7 @@ INNER = {
     *("any_missing", "as_codes", "missing", "labels", "check", "require_complete", "log_prob_terms", "counts_of_codes"),
     *("association", "contexts", "core_form", "describe_group", "draw", "factor", "from_fields", "groups", "group_map"),
     *("information", "refuse_zeros", "score_entries", "scores", "sum_by_group", "zero_probability", "add_to_sampler"),
-    *("as_regression", "log_probabilities", "to_fields", "count", "index", "nodes"),
+    *("as_regression", "log_probabilities", "to_fields", "count", "index", "nodes", "native_for", "passes", "numbers"),
 }
 """Methods of public classes that only the library calls, or that others wrote."""
 
@@ -89,7 +89,14 @@ USUAL: dict[str, Any] = {
     **_named(symbols="ab", rows=["AC-", "ACD"], prior=[0.5, 0.5], joint=[[0.3, 0.2], [0.2, 0.3]], probabilities=HALF),
     **_named(values=[0.5, 1.5], bandwidth=1.0, tables={"x": HALF[0], "y": HALF}, inputs={"y": ["x"]}, chosen=[0, 1]),
     **_named(models=[GAUSSIAN, MIXTURE], sds=[1.0] * 8, intercepts=[0.0] * 8, blanket=[1], sets=[(0,), (0, 1)]),
-    **_named(given={"smoke": "yes"}, score="bic", purpose="a test", test="g-squared", path="/no such folder/file"),
+    **_named(
+        given={"smoke": "yes"},
+        score="bic",
+        purpose="a test",
+        test="g-squared",
+        path="/no such folder/file",
+        unknown="skip",
+    ),
 }
 COEFFICIENTS = [[1.0] * len(parents) for parents in DAG.parents]
 OWN: dict[str, dict[str, Any]] = {
@@ -127,6 +134,8 @@ OWN: dict[str, dict[str, Any]] = {
     "full_conditional_divergence": {"p": fn.learn.bayesian_network(SMALL), "q": DN},
     "NamedTree.branch_lengths": {"columns": ["a", "b", "c"]},
     "NamedTree.shape": {"columns": ["a", "b", "c"]},
+    "Alphabet.meaning": {"code": 0},
+    "Alphabet.with_ambiguous": {"letters": {"n": "ab"}},
     "Table.__getitem__": {"rows": [0, 1]},
     "Scatter.of": {"source": fn.Table.from_frame({"a": NUMBERS[:, 0]})},
     "Scatter": {"n": 5, "mean": [0.0, 0.0], "S": [[1.0, 0.0], [0.0, 1.0]]},

@@ -111,7 +111,7 @@ def test_local_permutations_reject_less_of_what_follows_z_closely() -> None:
         z = rng.uniform(-3, 3, size=150)
         x, y = z + 0.3 * rng.normal(size=(2, 150))
         for scheme in rejected:
-            rejected[scheme] += knn_test(x, y, z, permutations=39, scheme=scheme, seed=rng).p_value <= 0.05
+            rejected[scheme] += knn_test(x, y, z, permutations=39, scheme=scheme, seed=rng).p_value <= 0.05  # type: ignore[arg-type]
     assert rejected["local"] <= rejected["simple"]
     assert rejected["local"] <= 8  # of 40 at the level 0.05: more than that has probability 1e-4
 

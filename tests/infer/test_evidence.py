@@ -47,6 +47,41 @@ def test_evidence_has_the_chain_rule(query: Query) -> None:
 # ------------------------------------------------------------------------------------------------------------- labels
 
 
+def weighed() -> fn.BayesianNetwork:
+    """Weight is cut into bins, grade has labels that are whole numbers."""
+    weight = fn.Variable("carat", ["<= 0.5", "(0.5, 1]", "> 1"], [0.5, 1.0])
+    grade = fn.Variable("grade", [1, 2, 10])
+    tables: dict[str, Any] = {"carat": [0.5, 0.3, 0.2], "grade": [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]}
+    return fn.BayesianNetwork.from_tables([weight, grade], {"grade": ["carat"]}, tables)
+
+
+@asked(DISTRIBUTIONS + LOGS)
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ({"carat": 1.2}, {"carat": "> 1"}),
+        ({"carat": "0.7"}, {"carat": "(0.5, 1]"}),
+        ({"grade": "10"}, {"grade": 10}),
+        ({"grade": "2.0", "carat": 0}, {"grade": 2, "carat": "<= 0.5"}),
+    ],
+)
+def test_numbers_and_text_mean_what_they_do_in_a_table(ask: Ask, said: dict[str, Any], meant: dict[str, Any]) -> None:
+    assert repr(ask(weighed(), given=said)) == repr(ask(weighed(), given=meant))
+
+
+def test_draws_clamped_chains_and_interventions_take_them_too() -> None:
+    net = weighed()
+    dn = fn.DependencyNetwork.from_joint(net)
+    assert set(fn.infer.sample(net, 50, given={"carat": 1.2}, seed=1)["carat"].tolist()) == {"> 1"}
+    assert set(dn.sample(50, given={"grade": "10"}, seed=1)["grade"].tolist()) == {10}
+    assert fn.infer.most_probable(net, given={"carat": "0.1"}) == {"carat": "<= 0.5", "grade": 1}
+    done = fn.infer.intervene(net, {"carat": 1.2})
+    np.testing.assert_allclose(fn.infer.marginal(done, ["grade"]), [0.1, 0.1, 0.8])
+    with pytest.raises(fn.UnknownStateError, match="'grade' has no state '3'; it has 1, 2, 10") as caught:
+        fn.infer.marginal(net, ["carat"], given={"grade": "3"})
+    assert caught.value.parameter == "given"
+
+
 # -------------------------------------------------------------------------------------------------------- likelihoods
 
 

@@ -29,7 +29,7 @@ def merged() -> fn.BayesianNetwork:
 @EXACT
 @given(net=all_kinds())
 def test_exact_methods_are_enumeration(method: str, net: fn.BayesianNetwork) -> None:
-    got = fn.infer.group_probabilities(net, method=method)
+    got = fn.infer.group_probabilities(net, method=method)  # type: ignore[arg-type]
     expected = reference.group_probabilities(net)
     assert [array.shape for array in got] == [(c.probabilities.shape[0],) for c in net.conditionals]
     assert all(array.dtype == np.float64 for array in got)
@@ -39,7 +39,7 @@ def test_exact_methods_are_enumeration(method: str, net: fn.BayesianNetwork) -> 
 
 @EXACT
 def test_a_group_has_the_sum_of_its_configurations(method: str) -> None:
-    got = fn.infer.group_probabilities(merged(), method=method)[2]
+    got = fn.infer.group_probabilities(merged(), method=method)[2]  # type: ignore[arg-type]
     groups = [0.3 * 0.2 + 0.7 * 0.3, 0.3 * 0.3 + 0.3 * 0.5 + 0.7 * 0.5, 0.7 * 0.2]
     np.testing.assert_allclose(got, groups, rtol=1e-13)
 
@@ -50,7 +50,7 @@ def test_configurations_are_in_the_conditionals_order(method: str) -> None:
     a, b, c = (fn.Variable(name, range(r)) for name, r in (("a", 2), ("b", 3), ("c", 2)))
     tables: dict[str, Any] = {"a": [0.3, 0.7], "b": [0.2, 0.3, 0.5], "c": np.full((3, 2, 2), 0.5)}
     net = fn.BayesianNetwork.from_tables([a, b, c], {"c": ["b", "a"]}, tables)
-    got = fn.infer.group_probabilities(net, method=method)[2]
+    got = fn.infer.group_probabilities(net, method=method)[2]  # type: ignore[arg-type]
     np.testing.assert_allclose(got, np.outer([0.2, 0.3, 0.5], [0.3, 0.7]).ravel(), rtol=1e-13)
 
 
@@ -65,7 +65,7 @@ def test_tree_and_elimination_agree_where_nobody_can_enumerate(seed: int) -> Non
 
 @pytest.mark.parametrize("method", ["auto", "tree", "elimination", "sample"])
 def test_without_parents_there_is_one_group(method: str) -> None:
-    got = fn.infer.group_probabilities(random_network(0, [3]), method=method, n_samples=100, seed=0)
+    got = fn.infer.group_probabilities(random_network(0, [3]), method=method, n_samples=100, seed=0)  # type: ignore[arg-type]
     assert [array.tolist() for array in got] == [[1.0]]
 
 
@@ -147,6 +147,6 @@ def test_auto_is_exact_where_elimination_fits_and_a_tree_does_not() -> None:
 
 def test_an_unknown_method_is_told_the_known_ones() -> None:
     with pytest.raises(SchemaError, match="'magic'") as refused:
-        fn.infer.group_probabilities(random_network(0, [2]), method="magic")
+        fn.infer.group_probabilities(random_network(0, [2]), method="magic")  # type: ignore[arg-type]
     for known in ("auto", "tree", "elimination", "sample"):
         assert known in str(refused.value)

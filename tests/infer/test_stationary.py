@@ -130,7 +130,7 @@ def test_slow_chains(error: float, scan: str) -> None:
     inputs = {f"v{i}": [f"v{(i + 1) % 10}"] for i in range(10)}
     noisy = [[1 - error, error], [3 * error, 1 - 3 * error]]
     dn = fn.DependencyNetwork.from_tables(variables, inputs, {v.name: noisy for v in variables})
-    found = fn.infer.stationary(dn, scan=scan)
+    found = fn.infer.stationary(dn, scan=scan)  # type: ignore[arg-type]
     assert np.mean([found.take(1, axis=v).sum() for v in range(10)]) == pytest.approx(0.25, abs=PROMISED)
     assert total_variation(found, stationary_by_definition(dn, scan=scan)) < PROMISED
 
@@ -149,7 +149,7 @@ def test_a_tolerance_is_kept(tolerance: float) -> None:
 def test_full_conditionals_of_a_joint_end_in_the_joint(cardinalities: list[int], scan: str) -> None:
     """From 10 000 to 65 536 states, so in several tiles; an update leaves the joint as it is (ibid., Eq. 8)."""
     net = random_network(3, cardinalities, sharp=4.0)
-    found = fn.infer.stationary(fn.DependencyNetwork.from_joint(net), scan=scan)
+    found = fn.infer.stationary(fn.DependencyNetwork.from_joint(net), scan=scan)  # type: ignore[arg-type]
     assert total_variation(found, fn.infer.marginal(net, net.names)) < 1e-10
 
 
@@ -186,7 +186,7 @@ def test_threads_give_equal_bits(scan: str) -> None:
     found, before = [], fn.set_threads(1)
     for threads in (1, 2, 3):
         fn.set_threads(threads)
-        found.append(fn.infer.stationary(dn, scan=scan).tobytes())
+        found.append(fn.infer.stationary(dn, scan=scan).tobytes())  # type: ignore[arg-type]
     fn.set_threads(before)
     assert found[0] == found[1] == found[2]
 
@@ -206,7 +206,7 @@ def copies(n: int, others: int = 0) -> fn.DependencyNetwork:
 @pytest.mark.parametrize(("n", "others"), [(2, 0), (5, 0), (2, 9), (11, 0)])
 def test_a_chain_that_is_not_ergodic_has_no_one_distribution(n: int, others: int, scan: str) -> None:
     with pytest.raises(ConvergenceError, match="not unique|not ergodic"):
-        fn.infer.stationary(copies(n, others), scan=scan)
+        fn.infer.stationary(copies(n, others), scan=scan)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("n", [3, 11])

@@ -218,3 +218,31 @@ def test_features_for_scikit_learn(model: Any) -> None:
     rows = MARKOV.sample(50, seed=2)
     learned = FisherFeatures(fn.learn.gaussian_network, options={"graph": MARKOV.graph}).fit(rows)
     np.testing.assert_array_equal(learned.transform(ROWS), learned.model_.fisher_scores(ROWS))
+
+
+@pytest.mark.parametrize("metric", ["invariant", "practical"])
+def test_terms_of_regressions_are_blocks_of_the_information(metric: Any) -> None:
+    """Each variable's scores under the inverse of its own information; together they are the kernel."""
+    net = random_bayesian_network(4, 4)
+    X, Y = net.sample(6, seed=1), net.sample(3, seed=2)
+    kernel = fn.kernels.FisherKernel(net, metric=metric)
+    terms = kernel.terms(X, Y)
+    assert terms.shape == (4, 6, 3)
+    np.testing.assert_allclose(terms.sum(axis=0), kernel(X, Y), rtol=1e-7, atol=1e-9)
+    first = 0
+    for conditional, information, found in zip(net.conditionals, net.fisher_information(), terms, strict=True):
+        last = first + conditional.n_parameters
+        between = np.linalg.inv(information) if metric == "invariant" else np.eye(last - first)
+        x, y = net.fisher_scores(X)[:, first:last], net.fisher_scores(Y)[:, first:last]
+        np.testing.assert_allclose(found, x @ between @ y.T, rtol=1e-6, atol=1e-8)
+        first = last
+    np.testing.assert_allclose(kernel.terms(X), kernel.terms(X, X))
+
+
+def test_terms_are_refused_where_variables_mix() -> None:
+    net = random_bayesian_network(4, 4)
+    rows = net.sample(60, seed=1)
+    with pytest.raises(fn.FishernetError, match="the variables are mixed"):
+        fn.kernels.FisherKernel(net, metric="empirical", reference=rows).terms(rows)
+    with pytest.raises(fn.FishernetError, match="no terms, one per variable; that of a Bayesian network"):
+        fn.kernels.FisherKernel(net.to_markov_network()).terms(rows)

@@ -343,3 +343,15 @@ def test_a_result_cannot_be_changed() -> None:
     for array in (found.strength, found.direction):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 1] = 1
+
+
+def test_edges_of_numbers_are_sampled_too() -> None:
+    """A chain of three columns of numbers, and one that nothing depends on."""
+    a, b, c, d = np.random.default_rng(3).normal(size=(4, 300))
+    table = fn.Table.from_frame({"a": a, "b": a + b, "c": a + b + c, "d": d})
+    found = fn.learn.edge_strengths(table, 20, seed=1)
+    assert found.strength[0, 1] == found.strength[1, 2] == 1
+    assert found.strength[3].max() < 0.5
+    assert found.averaged().is_equivalent(fn.Dag.from_edges(["a", "b", "c", "d"], [("a", "b"), ("b", "c")]))
+    again = fn.learn.edge_strengths(table, 20, score="fractional", seed=1)
+    np.testing.assert_array_equal(again.strength, found.strength)

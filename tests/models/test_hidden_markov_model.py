@@ -247,7 +247,7 @@ def test_the_empty_string_is_a_string() -> None:
 
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(SchemaError, match="unknown method"):
-        two_states().decode(["ab"], method="best")
+        two_states().decode(["ab"], method="best")  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match="parameters must be some of"):
         two_states().fisher_scores(["ab"], parameters=["final"])
 

@@ -159,7 +159,7 @@ def test_a_family_scores_higher_than_shuffled_sequences() -> None:
         ([], {}, fn.SchemaError, "needs a row"),
         (["--"], {}, fn.SchemaError, "lower match_threshold"),
         ([""], {}, fn.SchemaError, "lower match_threshold"),
-        (["AB"], {}, fn.UnknownStateError, "'B' at position 1"),
+        (["AO"], {}, fn.UnknownStateError, "'O' at position 1"),
         (["AC"], {"match_threshold": None}, fn.SchemaError, "RF"),
         (["AC"], {"match_threshold": 0}, fn.FishernetError, "above 0"),
         (["AC"], {"smoothing": -1}, fn.FishernetError, "smoothing"),

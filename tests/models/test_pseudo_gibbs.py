@@ -114,7 +114,7 @@ def test_clamped_scans_end_where_the_free_variables_do(name: str, given: Mapping
 @pytest.mark.parametrize("scan", ["random", "ordered"])
 def test_raw_output_averages_to_equations_6_and_7(name: str, scan: str) -> None:
     dn = network(name)
-    rows = dn.sample(2_000_000, scan=scan, burn_in=0, thin=1, seed=6)
+    rows = dn.sample(2_000_000, scan=scan, burn_in=0, thin=1, seed=6)  # type: ignore[arg-type]
     assert_averages_to(codes_of(rows), stationary_by_definition(dn, scan=scan))
 
 
@@ -251,7 +251,7 @@ def test_threads_do_not_change_a_row(name: str) -> None:
 def test_the_full_conditionals_of_a_bayesian_network_give_back_its_joint(seed: int, scan: str) -> None:
     net = random_network(seed, [2, 3, 2, 3], sharp=3.0)
     dn = fn.DependencyNetwork.from_joint(net)
-    rows = dn.sample(100_000, scan=scan, thin=80, burn_in=2000, seed=seed)
+    rows = dn.sample(100_000, scan=scan, thin=80, burn_in=2000, seed=seed)  # type: ignore[arg-type]
     assert_drawn_from(codes_of(rows), joint_of(net))
 
 

@@ -168,7 +168,7 @@ def test_rows_that_count_several_times_are_as_so_many_rows(monkeypatch: pytest.M
     for name in ("bic", "fnml", "bdeu"):
         expected = local_scores(written_out, families, named_score(name))
         for most in (8, 0):
-            monkeypatch.setattr("fishernet.data.table.MOST_REPEATED", most)
+            monkeypatch.setattr("fishernet.data.statistics.counting.MOST_REPEATED", most)
             found = local_scores(weighted, families, named_score(name))
             np.testing.assert_array_equal(found, expected)
 

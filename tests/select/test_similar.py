@@ -167,11 +167,11 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     for rows in (TABLE[:2], TABLE[:0]):
         with pytest.raises(FishernetError, match="one row"):
             fn.select.similar(kernel, TABLE, rows)
-    mixed = fn.kernels.FisherKernel(NET, metric="empirical", reference=TABLE)
-    without: Any = fn.kernels.Rbf(kernel, 1.0)
-    for other in (mixed, without):
-        with pytest.raises(FishernetError):  # no variable has a share of its own
-            fn.select.similar(other, TABLE, 0)
+    for other in (None, NET, fn.kernels.FisherKernel):
+        with pytest.raises(SchemaError, match="similar needs a kernel"):
+            fn.select.similar(other, TABLE, 0)  # type: ignore[arg-type]
+    with pytest.raises(FishernetError, match="row must be a position"):
+        fn.select.similar(kernel, TABLE, 0.5)
     with pytest.raises(SchemaError, match="'v3'"):
         fn.select.similar(kernel, TABLE.select(["v0", "v1", "v2"]), 0)
     with pytest.raises(SchemaError, match="'v3'"):
@@ -183,6 +183,29 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     certain = fn.kernels.FisherKernel(fn.BayesianNetwork.from_tables([a], {}, {"a": [1, 0]}))
     with pytest.raises(ZeroProbabilityError):
         fn.select.similar(certain, fn.Table.from_codes([[0], [0]], [a]), fn.Table.from_codes([[1]], [a]))
+
+
+def test_any_kernel_gives_cosines_but_no_share_of_the_variables() -> None:
+    kernel = fn.kernels.FisherKernel(NET)
+    for other in (fn.kernels.FisherKernel(NET, metric="empirical", reference=TABLE), fn.kernels.Rbf(kernel, 1.0)):
+        found = fn.select.similar(other, TABLE, 3, n=80)
+        matrix = other(TABLE)
+        cosines = matrix[3] / np.sqrt(matrix[3, 3] * np.diag(matrix))
+        assert found.indices.tolist() == in_order(cosines)
+        np.testing.assert_allclose(found.cosines, cosines[found.indices], atol=1e-9)
+        assert (found.names, found.by_variable.shape) == ((), (80, 0))
+
+
+def test_strings_are_like_strings() -> None:
+    strings = ["abab", "bbbb", "abba", "aaab", "abab"]
+    found = fn.select.similar(fn.kernels.SpectrumKernel(2), strings, "abab", n=3)
+    # counts of (aa, ab, ba, bb): abab (0, 2, 1, 0), abba (0, 1, 1, 1), aaab (2, 1, 0, 0), bbbb (0, 0, 0, 3)
+    assert found.rows == ["abab", "abab", "abba"]
+    np.testing.assert_allclose(found.cosines, [1, 1, 3 / np.sqrt(15)])
+    assert found.to_frame()["item"].to_pylist() == found.rows
+    assert fn.select.similar(fn.kernels.SpectrumKernel(2), strings, 4).indices.tolist() == [0, 4, 2, 3, 1]
+    with pytest.raises(SchemaError, match="frame"):
+        _ = found.table
 
 
 def test_an_impossible_row_is_named_by_its_place_in_the_whole_table() -> None:

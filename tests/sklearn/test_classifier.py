@@ -23,7 +23,7 @@ from fishernet.sklearn import BayesianNetworkClassifier
 from tests.sklearn.frames import STRUCTURES, Array, mixed
 
 
-@parametrize_with_checks([BayesianNetworkClassifier(structure) for structure in STRUCTURES])  # type: ignore[untyped-decorator]
+@parametrize_with_checks([BayesianNetworkClassifier(structure) for structure in STRUCTURES])  # type: ignore[untyped-decorator, arg-type]
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_s_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
@@ -98,7 +98,7 @@ def test_probabilities_are_those_of_the_library(structure: str) -> None:
         "exact": lambda: fn.learn.dag(table, score="aic", search="exact"),
     }[structure]()
     net = fn.learn.parameters(dag, table, smoothing=0.5)
-    model = BayesianNetworkClassifier(structure, k=2, structure_score="aic", smoothing=0.5).fit(frame, y)
+    model = BayesianNetworkClassifier(structure, k=2, structure_score="aic", smoothing=0.5).fit(frame, y)  # type: ignore[arg-type]
     assert model.dag_ == dag
     assert model.network_ == net
     np.testing.assert_array_equal(model.predict_proba(frame), net.predict_proba(table, "class"))
@@ -126,7 +126,7 @@ def test_more_dependences_predict_letters_better() -> None:
 def test_missing_and_unseen_cells_are_summed_out(structure: str) -> None:
     """P(c | x) is the sum over the unknown cell of P(c, cell | x): here by asking for each of its states."""
     frame, y = mixed()
-    model = BayesianNetworkClassifier(structure).fit(frame, y)
+    model = BayesianNetworkClassifier(structure).fit(frame, y)  # type: ignore[arg-type]
     rows = frame.head(30)
     town = model.network_.variables[0]
     joint = np.zeros((30, 3))
@@ -177,11 +177,11 @@ def test_training_cells_that_are_missing_leave_the_others() -> None:
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_every_row_may_lack_a_cell(structure: str) -> None:
     frame, y = mixed(600)
-    whole = BayesianNetworkClassifier(structure).fit(frame, y)
+    whole = BayesianNetworkClassifier(structure).fit(frame, y)  # type: ignore[arg-type]
     holes = frame.astype(object)
     for row in range(len(y)):
         holes.iloc[row, row % 4] = None
-    model = BayesianNetworkClassifier(structure).fit(holes, y)
+    model = BayesianNetworkClassifier(structure).fit(holes, y)  # type: ignore[arg-type]
     test_frame, truth = mixed(400, seed=9)
     assert model.score(test_frame, truth) > whole.score(test_frame, truth) - 0.1
 
@@ -194,8 +194,8 @@ def test_a_weight_of_n_is_n_rows_and_of_zero_is_none(structure: str) -> None:
     frame, y = mixed()
     weights = np.random.default_rng(0).integers(0, 4, len(y))
     frame.loc[weights == 0, "town"] = "nowhere else"
-    model = BayesianNetworkClassifier(structure).fit(frame, y, sample_weight=weights)
-    repeated = BayesianNetworkClassifier(structure).fit(frame.loc[frame.index.repeat(weights)], np.repeat(y, weights))
+    model = BayesianNetworkClassifier(structure).fit(frame, y, sample_weight=weights)  # type: ignore[arg-type]
+    repeated = BayesianNetworkClassifier(structure).fit(frame.loc[frame.index.repeat(weights)], np.repeat(y, weights))  # type: ignore[arg-type]
     assert model.network_ == repeated.network_
 
 
@@ -204,7 +204,7 @@ def test_fractions_weigh_as_their_multiples_do(structure: str) -> None:
     """With weights and pseudo-counts a third of what they were, every probability stays."""
     frame, y = mixed()
     weights = np.random.default_rng(0).integers(1, 4, len(y))
-    whole = BayesianNetworkClassifier(structure, smoothing=3.0, structure_score="loglik")
+    whole = BayesianNetworkClassifier(structure, smoothing=3.0, structure_score="loglik")  # type: ignore[arg-type]
     third = clone(whole).set_params(smoothing=1.0)
     expected = whole.fit(frame, y, sample_weight=weights)
     found = third.fit(frame, y, sample_weight=weights / 3)
@@ -258,7 +258,7 @@ def test_it_stands_in_pipelines_and_ensembles() -> None:
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_it_can_be_pickled_and_cloned(structure: str) -> None:
     frame, y = mixed()
-    model = BayesianNetworkClassifier(structure, bins={"size": 3}).fit(frame, y)
+    model = BayesianNetworkClassifier(structure, bins={"size": 3}).fit(frame, y)  # type: ignore[arg-type]
     again = pickle.loads(pickle.dumps(model))
     assert again.network_ == model.network_
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
@@ -281,4 +281,4 @@ def test_any_search_by_its_name() -> None:
         model = BayesianNetworkClassifier(search, structure_score="aic").fit(frame, y)
         assert model.dag_ == fn.learn.dag(as_table(frame, y), search=search, score="aic")
     with pytest.raises(fn.FishernetError, match="unknown structure 'best'; there are .*'exact'"):
-        BayesianNetworkClassifier("best").fit(frame, y)
+        BayesianNetworkClassifier("best").fit(frame, y)  # type: ignore[arg-type]

@@ -105,7 +105,7 @@ FRAME, Y = mixed(40)
         (FRAME, Y[:39], {}, "inconsistent numbers of samples"),
         (FRAME[:0], Y[:0], {}, r"0 row\(s\)"),
         (FRAME[[]], Y, {}, r"0 feature\(s\)"),
-        (FRAME.assign(town=None), Y, {}, "column 'town' has only missing cells"),
+        (FRAME[[]].assign(town=None), Y, {}, "there are only missing cells in 'town'"),
         (np.arange(300.0)[:, None], np.arange(300) % 2, {"bins": None}, r"'x0' is continuous: cut it into bins"),
         (
             np.array([[1, [2]], [1, None]], dtype=object),

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -158,13 +158,70 @@ def test_wrong_options_are_refused() -> None:
     with pytest.raises(fn.SchemaError, match="makes one is needed, not int"):
         KernelTransformer(len).fit(STRINGS)
     with pytest.raises(fn.SchemaError, match="unknown metric"):
-        MarkovFisherFeatures(1, metric="euclidean").fit(STRINGS)
+        MarkovFisherFeatures(1, metric="euclidean").fit(STRINGS)  # type: ignore[arg-type]
     with pytest.raises(fn.FishernetError, match="say length="):
         MarkovFisherFeatures(1, metric="invariant").fit(STRINGS)
 
 
 def test_symbols_that_training_did_not_have_are_named_or_taken_for_a_known_one() -> None:
-    with pytest.raises(fn.UnknownStateError, match="string 0 has the symbol 'x' at position 1"):
-        MarkovFisherFeatures(1).fit(STRINGS).transform(["ax"])
+    with pytest.raises(fn.UnknownStateError, match=r"string 0 has the symbol 'x' at position 1, .*unknown='any'"):
+        MarkovFisherFeatures(1, unknown="error").fit(STRINGS).transform(["ax"])
     taken = MarkovFisherFeatures(1, alphabet=Alphabet("ab", unknown="b")).fit(STRINGS)
     np.testing.assert_array_equal(taken.transform(["ax"]), taken.transform(["ab"]))
+
+
+ODDS = ["abab", "", "a", "bbxb", "abba", "ab", "yab", "", "baba", "aabb", "bz", "abab"]
+TWO = [0, 1] * 6
+PIPELINES: dict[str, Any] = {
+    "gram": lambda: make_pipeline(KernelTransformer(SpectrumKernel(2), normalize=True), SVC(kernel="precomputed")),
+    "learned": lambda: make_pipeline(KernelTransformer(tolerant_kernel), SVC(kernel="precomputed")),
+    "markov": lambda: make_pipeline(MarkovFisherFeatures(1), LogisticRegression()),
+    "markov with end": lambda: make_pipeline(MarkovFisherFeatures(2, end=True), StandardScaler(), LogisticRegression()),
+    "skipping": lambda: make_pipeline(MarkovFisherFeatures(1, unknown="skip"), LogisticRegression()),
+    "empirical": lambda: make_pipeline(MarkovFisherFeatures(1, metric="empirical"), SVC()),
+    "invariant": lambda: make_pipeline(MarkovFisherFeatures(1, metric="invariant", length=4), SVC()),
+    "hmm": lambda: make_pipeline(HmmFisherFeatures(2, restarts=1, random_state=1), SVC()),
+    "hmm with end": lambda: make_pipeline(HmmFisherFeatures(2, restarts=1, final=True, random_state=1), SVC()),
+    "function": lambda: make_pipeline(FisherFeatures(fn.learn.markov_chain, options={"order": 1}), SVC()),
+    "given": lambda: make_pipeline(FisherFeatures(ODD), SVC()),
+}
+
+
+def tolerant_kernel(strings: list[str]) -> FisherKernel:
+    return FisherKernel(fn.learn.markov_chain(strings, order=1, unknown="any"), metric="practical")
+
+
+@pytest.mark.parametrize("name", list(PIPELINES))
+@pytest.mark.parametrize("folds", [StratifiedKFold(2), StratifiedKFold(4), LeaveOneOut()], ids=["2", "4", "one"])
+def test_cross_validation_ends_in_numbers(name: str, folds: Any) -> None:
+    scores = cross_val_score(PIPELINES[name](), ODDS, TWO, cv=folds, error_score="raise")
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("name", list(PIPELINES))
+def test_training_on_one_string_of_each_class(name: str) -> None:
+    model = PIPELINES[name]().fit(["ab", "ba"], [0, 1])
+    assert set(model.predict(ODDS)) <= {0, 1}
+
+
+def test_features_of_unknown_symbols_are_those_of_the_model() -> None:
+    chain = fn.learn.markov_chain(["abab", "aab"], order=1, unknown="any")
+    for transformer in (MarkovFisherFeatures(1), FisherFeatures(fn.learn.markov_chain, options={"order": 1})):
+        found = transformer.fit(["abab", "aab"]).transform(["axb", "x", ""])
+        np.testing.assert_allclose(found, chain.fisher_scores(["axb", "x", ""]), rtol=1e-12)
+    skipped = MarkovFisherFeatures(1, unknown="skip").fit(["abab", "aab"]).transform(["axb"])
+    np.testing.assert_allclose(skipped, chain.fisher_scores(["ab"]), rtol=1e-12)
+
+
+def test_a_model_with_a_policy_of_its_own_keeps_it() -> None:
+    skipping = ODD.with_unknown("skip")
+    found = FisherFeatures(skipping).fit(STRINGS).transform(["axbab"])
+    np.testing.assert_array_equal(found, ODD.fisher_scores(["abab"]))
+    with pytest.raises(fn.UnknownStateError):
+        FisherFeatures(ODD, unknown="error").fit(STRINGS).transform(["axb"])
+
+
+def test_a_fold_of_empty_strings_is_refused_with_what_to_say() -> None:
+    with pytest.raises(fn.SchemaError, match="say alphabet="):
+        MarkovFisherFeatures(1).fit(["", ""])
+    assert MarkovFisherFeatures(1, alphabet="ab").fit_transform(["", ""]).tolist() == [[0.0] * 4] * 2

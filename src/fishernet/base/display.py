@@ -67,6 +67,16 @@ class Framed(Brief):
         return page(repr(self), frame_html(frame))
 
 
+def aligned(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
+    """Return rows of cells as lines whose columns stand under each other; all but the first to the right if asked."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = ["<", *((">" if right else "<") for _ in widths[1:])]
+    return [
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
 def frame_html(frame: Any) -> str:
     """Return the first rows of a pyarrow Table as an HTML table."""
     names = frame.column_names[:MOST_COLUMNS]

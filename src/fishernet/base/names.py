@@ -5,7 +5,7 @@ Outside, a variable is its name; inside, its position among the names. Here the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from fishernet.base.errors import SchemaError
@@ -55,6 +55,13 @@ def counted(counts: Mapping[str, int], most: int = 8) -> str:
 def are(names: Sequence[str], what: str) -> str:
     """Return the subject of a message about one or more things, with its verb."""
     return f"the {what} {names[0]!r} is" if len(names) == 1 else f"the {what}s {listed(names)} are"
+
+
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """Return a name for a new column, with underscores behind it where it is taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def require_str(names: Iterable[object]) -> None:

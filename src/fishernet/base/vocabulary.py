@@ -21,12 +21,22 @@ BlanketSearchName = Literal["iamb", "inter-iamb"]
 TestName = Literal["knn-mi", "fisher-z", "g-squared", "chi-squared"]
 MetricName = Literal["invariant", "practical", "empirical"]
 Rule = Literal["and", "or"]
+ScanName = Literal["random", "ordered"]
+SchemeName = Literal["simple", "local"]
+GroupMethodName = Literal["auto", "tree", "elimination", "sample"]
+GWishartMethodName = Literal["auto", "direct"]
+DecodeMethodName = Literal["viterbi", "posterior"]
+BinningName = Literal["quantile", "equal-width"]
+MissingName = Literal["error", "drop", "state", "keep"]
+UnknownName = Literal["error", "missing"]
+ClassifierName = Literal["naive-bayes", "nb", "tan", "kdb", "order", "tabu", "hill-climb", "exact"]
 ClimbingRule = Literal["hc", "and", "or"]
 
 _NUMBERS = "of columns of numbers the score is 'fractional'"
 _TESTS = "fn.learn.markov_graph learns by tests of independence, an undirected graph"
 _HYBRID = "'order' and 'tabu' with candidates=10 search among the likeliest neighbours"
 _ORDERS = "the nearest is 'order', and fn.graphs.cpdag(dag) is the class of a Dag"
+_ORDER = "the nearest is 'order', which finds the order of the variables too"
 _MIXED = "columns of numbers beside states need bins=4; of numbers alone the score is 'fractional'"
 
 ELSEWHERE: dict[str, dict[str, str]] = {
@@ -47,7 +57,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("fast-iamb", "iamb-fdr"), "fn.learn.markov_graph has 'iamb' and 'inter-iamb'"),
         **dict.fromkeys(("iamb", "inter-iamb"), "it is a search of fn.learn.markov_graph"),
         **dict.fromkeys(("mmhc", "rsmax2", "h2pc"), _HYBRID),
-        **dict.fromkeys(("k2", "greedy-search"), "the nearest is 'order', which finds the order of the variables too"),
+        **dict.fromkeys(("k2", "k2search", "k2-search", "greedy-search"), _ORDER),
         **dict.fromkeys(("tabu-search", "tabulist", "local-search-with-tabu-list"), "it is called 'tabu'"),
         **dict.fromkeys(("gobnilp", "dp", "astar", "a-star", "exhaustive", "exhaustivesearch"), "it is called 'exact'"),
         **dict.fromkeys(("chow-liu", "chowliu", "cl"), "it is fn.learn.chow_liu(table)"),

@@ -11,7 +11,7 @@ from fishernet.base.errors import FileFormatError
 from fishernet.base.names import several
 from fishernet.cli import models
 from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wrong_kind
-from fishernet.cli.options import Reading, reading_options
+from fishernet.cli.options import Reading, explaining_kinds, reading_options
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
 from fishernet.data.writing import FORMATS
@@ -22,6 +22,7 @@ from fishernet.data.writing import FORMATS
 @click.argument("target", metavar="OUT", type=FILE)
 @reading_options("keep", "error", "drop", "state")
 @json_option
+@explaining_kinds
 def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
     """Turn the model or table IN into the file OUT; formats are told by the endings.
 
@@ -45,7 +46,9 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
         raise FileFormatError(target, f"a {kinds[0]} ({source}) cannot be turned into a {kinds[1]}")
     found = _convert_model(source, target) if is_model else _convert_table(source, target, Reading.out_of(options))
     facts = {"in": str(source), "out": str(target), "kind": kinds[0], **found}
-    Answer(facts, [f"{target}: a {kinds[0]} of {several(found['variables'], 'variable')}"]).write(None, as_json)
+    size = several(found["variables"], "variable")
+    size = f"{several(found['rows'], 'row')}, {size}" if "rows" in found else size
+    Answer(facts, [f"{target}: a {kinds[0]} of {size}"]).write(None, as_json)
 
 
 def _convert_model(source: Path, target: Path) -> dict[str, int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fishernet.cli.options import Reading, reading_options, table_argument
+from fishernet.cli.options import Reading, explaining_kinds, reading_options, table_argument
 from fishernet.cli.terminal import Answer, answering, csv_line
 from fishernet.data.describe import ColumnDescription
 
@@ -16,12 +17,9 @@ from fishernet.data.describe import ColumnDescription
 @table_argument
 @reading_options("keep", "drop", "state")
 @answering()
+@explaining_kinds
 def describe(table: Path, **options: Any) -> Answer:
     """Print what each column of TABLE is taken for, what it holds, how many cells are missing, and why.
-
-    Text, truth values and at most 20 different whole numbers are states (categorical); other numbers and dates stay
-    numbers (continuous). Text that tells rows apart (more than 256 different ones, or different ones in more than half
-    of 100 rows or more) is an identifier and left out. --categorical, --continuous, --exclude and --bins overrule.
 
     \b
     Examples
@@ -34,6 +32,7 @@ def describe(table: Path, **options: Any) -> Answer:
 
 
 def _options(column: ColumnDescription) -> str:
-    """Return the options that overrule; a name with a comma stands in double quotes."""
-    name = csv_line([column.name]).rstrip()
-    return " or ".join(f"--bins {name}=4" if word == "bins" else f"--{word} {name}" for word in column.overrule)
+    """Return the options that overrule, as they are typed; a name with a comma stands in double quotes."""
+    name = csv_line([column.name])
+    words = {word: f"{column.name}=4" if word == "bins" else name for word in column.overrule}
+    return " or ".join(f"--{word} {shlex.quote(text)}" for word, text in words.items())

@@ -14,9 +14,9 @@ from fishernet import learn as library
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress
-from fishernet.base.vocabulary import Rule, spelled, word
+from fishernet.base.vocabulary import ELSEWHERE, Rule, spelled, word
 from fishernet.cli import options as option
-from fishernet.cli.models import check_model_output, is_gaussian, write_model
+from fishernet.cli.models import check_model_output, is_gaussian, same_bins, write_model
 from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
 from fishernet.cli.terminal import (
     FILE,
@@ -95,7 +95,7 @@ class Learner(ABC):
         yield from summary_last(
             [
                 ("rows", f"{facts['rows']:,} ({parts})"),
-                ("variables", f"{len(facts['variables']):,}"),
+                *column_lines(facts),
                 *self.lines(facts),
                 ("parameters", f"{facts['parameters']:,}"),
                 (f"held-out {self.measure}", self.held_out_words(facts)),
@@ -114,13 +114,31 @@ class Learner(ABC):
             else ""
         )
         fact = f"held_out_{self.measure.replace('-', '_')}_per_row"
-        return f"{number(facts[fact])} per row{told}"
+        return f"{number(facts[fact])} per row{facts['comparable']}{told}"
 
     def last_lines(self, facts: Facts, again: str = "") -> list[Line]:
         """Return how long each part took, and where the network was saved and drawn, if it was."""
         saved = None if facts["model"] is None else f"{facts['model']}: these {self.kept}{again}"
         lines = [("seconds", seconds_words(facts)), ("saved", saved), ("drawn", facts["plot"])]
         return [(word, told) for word, told in lines if told is not None]
+
+
+MOST_NAMES = 6
+
+
+def column_lines(facts: Facts) -> list[Line]:
+    """Return what was decided about the columns, a line a kind."""
+    lines = [("variables", f"{len(facts['variables']):,} (fishernet describe {facts['table']} shows each column)")]
+    lines += [
+        (f"  {kind}", f"{len(names):,}: {_first([*map(shown, names)])}") for kind, names in facts["columns"].items()
+    ]
+    gaps = [f"{shown(name)} ({count:,})" for name, count in facts["missing_cells"].items()]
+    return lines + ([("  missing cells", _first(gaps))] if gaps else [])
+
+
+def _first(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join([*names[:MOST_NAMES], *([f"... {more:,} more"] if more > 0 else [])])
 
 
 def _predicted(network: Any, held_out: Table) -> dict[str, Any]:
@@ -343,7 +361,7 @@ class _Markov(Learner):
     """The Markov blanket of every variable by tests, and the graph that they make."""
 
     called = "a graph found by tests (--model markov)"
-    takes = frozenset({"test", "alpha", "rule", "search", "k", "permutations", "scheme"})
+    takes = frozenset({"test", "alpha", "rule", "search", "k", "permutations", "scheme", "max_rows", "max_seconds"})
     holdout = 0.0  # the graph gives nothing that could predict rows
     kept = "edges"
 
@@ -365,6 +383,8 @@ class _Markov(Learner):
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
         asked = {name: self.options[name] for name in ("test", "alpha", "search")}
+        if self.found.unfinished:
+            asked["unfinished"] = list(self.found.unfinished)  # the note says what that means
         return {"edges": network.edges, **asked, "rule": self.rule, "tests": self.found.n_tests}
 
     def text(self, facts: Facts) -> Iterator[str]:
@@ -372,7 +392,7 @@ class _Markov(Learner):
         yield from summary_last(
             [
                 ("rows", f"{facts['rows']:,}"),
-                ("variables", f"{len(facts['variables']):,}"),
+                *column_lines(facts),
                 *edge_lines("edges", "-", facts["edges"]),
                 ("tests", f"{facts['tests']:,} ({asked})"),
                 *self.last_lines(facts),
@@ -415,6 +435,9 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the kind as it is spelled here."""
+        answer = ELSEWHERE["search"].get(spelled(value)) if spelled(value) not in self.choices else None
+        if answer:
+            self.fail(f"{value!r} is a way to search (--search), no kind of model; {answer}", param, ctx)
         return str(super().convert(spelled(value), param, ctx))
 
 
@@ -480,7 +503,8 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
 @option.reading_options("error", "drop", "state")
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
-@option.amount("--max-seconds", metavar="S", help="bn: take the best found after S seconds.")
+@option.amount("--max-seconds", metavar="S", help="bn, markov: take the best found after S seconds.")
+@option.count("--max-rows", help="markov: learn from at most N rows, drawn at random.")
 @option.count(
     "--seed",
     default=0,
@@ -488,6 +512,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     help="Decides which rows are held out, what restarts change, and permutations.",
 )
 @json_option
+@option.explaining_kinds
 def learn(
     table: Path, output: Path | None, plot: Path | None, kind: str, seed: int, as_json: bool, **options: Any
 ) -> None:
@@ -534,7 +559,7 @@ def learn(
         with watch.time("read"):
             progress("reading the table", 0, None)
             found = reading.read_numbers(table, learner.numbers) if learner.numbers else reading.read(table)
-            rows = refuse_empty(table, found)
+            rows, decided = refuse_empty(table, found), found.describe()
             training, held_out = hold_out(rows, given.get("holdout", learner.holdout), seed)
         with watch.time("learn"):
             learner.find(training, progress)
@@ -556,10 +581,13 @@ def learn(
         "training_rows": training.total,
         "held_out_rows": held_out.total,
         "variables": list(rows.names),
+        "columns": decided.by_kind(),
+        "missing_cells": decided.missing(),
         **said,
         "seconds": watch.seconds,
         "seed": seed,
         "model": None if output is None else str(output),
         "plot": None if plot is None else str(plot),
     }
-    Answer(facts, learner.text(facts)).write(None, as_json)
+    words = learner.text({**facts, "comparable": same_bins(rows.variables)})
+    Answer(facts, words).write(None, as_json)

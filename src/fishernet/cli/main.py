@@ -9,21 +9,24 @@ from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
 from fishernet.cli.describe import describe
 from fishernet.cli.learn import learn
+from fishernet.cli.options import explaining_kinds
 from fishernet.cli.predict import predict
 from fishernet.cli.query import query
 from fishernet.cli.sample import sample
 from fishernet.cli.score import score
 from fishernet.cli.select import select
 from fishernet.cli.similar import similar
+from fishernet.cli.strings import strings
 from fishernet.cli.terminal import Commands
 
 
 @click.group(
     cls=Commands,
-    commands=[describe, learn, score, sample, predict, query, select, similar, compare_graphs, convert, demo],
+    commands=[describe, learn, score, sample, predict, query, select, similar, compare_graphs, convert, strings, demo],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="fishernet", message="%(package)s %(version)s")
+@explaining_kinds
 def fishernet() -> None:
     """Learn how the variables of a table depend on one another, and use what was learned.
 

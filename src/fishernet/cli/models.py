@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fishernet.base.errors import FileFormatError, SchemaError
-from fishernet.base.names import a
+from fishernet.base.names import a, cut, listed
 from fishernet.cli.terminal import check_folder, ending
+from fishernet.data import Column
 from fishernet.files import load, save
 from fishernet.files.formats import FORMATS
 from fishernet.graphs import Dag, UndirectedGraph
@@ -55,9 +56,22 @@ def is_bayesian(model: object) -> bool:
     return has_conditionals(model) and hasattr(model, "dag")
 
 
+def has_kernel(model: object) -> bool:
+    """Whether a model is a Bayesian network, or of numbers: rows have a Fisher kernel under it."""
+    return is_bayesian(model) or is_gaussian(model)
+
+
 def is_dependency(model: object) -> bool:
     """Whether a model has a pseudo-likelihood only, and rows by pseudo-Gibbs sampling."""
     return hasattr(model, "pseudo_log_likelihood")
+
+
+def same_bins(variables: Sequence[Column]) -> str:
+    """Return what limits comparisons of likelihoods: nothing, or that columns were cut into bins."""
+    binned = [variable.name for variable in variables if variable.cuts is not None]
+    return (
+        f", of binned columns ({cut(listed(binned, most=3), 60)}): comparable only at the same bins" if binned else ""
+    )
 
 
 def graph_of(model: Any) -> Dag | UndirectedGraph | None:
@@ -79,6 +93,7 @@ def read_model(path: Path) -> Any:
 
 NEEDED: dict[Callable[[object], bool], str] = {
     is_bayesian: "a Bayesian network of states, as fishernet learn makes without --model dn",
+    has_kernel: "a Bayesian network, as fishernet learn makes without --model dn, or a Gaussian network",
     has_conditionals: "a Bayesian network or a dependency network",
     has_states: "a network of variables with states",
 }
@@ -92,8 +107,8 @@ def require(has: Callable[[object], bool], model: Any, path: Path, command: str)
 
 
 def read_bayesian(path: Path, command: str, purpose: str) -> BayesianNetwork:
-    """Read a Bayesian network of states with at least one variable, which the purpose needs."""
-    network: BayesianNetwork = require(is_bayesian, read_model(path), path, command)
+    """Read a Bayesian or Gaussian network with at least one variable, which the purpose needs."""
+    network: BayesianNetwork = require(has_kernel, read_model(path), path, command)
     if not network.variables:
         raise SchemaError(f"{path}: the model has no variables, so there is nothing to {purpose}")
     return network

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -17,9 +18,8 @@ from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.cli.terminal import FILE, Command
 from fishernet.data import Continuous, State, Table, Variable, read_table
-from fishernet.data.cells import Cells
-from fishernet.data.encode import UNKNOWN, looked_up
-from fishernet.data.variable import code_of, label_array
+from fishernet.data.given import value_given
+from fishernet.data.reading import Originals, Rows
 
 Number = TypeVar("Number", int, float)
 Bins = int | dict[str | None, int | tuple[float, ...]]
@@ -74,6 +74,24 @@ def number_or_word(text: str) -> float | str:
 # ----------------------------------------------------------------------------------------------- how a table is read
 
 
+KINDS = """How a table is read (fishernet describe TABLE shows what each column is taken for, and why):
+
+    \b
+    - Text, truth values and at most 20 different whole numbers are states; other numbers and dates stay numbers.
+    - Text that tells rows apart (over 256 different ones, or in over half of 100 rows or more) is an id, and left out.
+    - Empty cells, NA, N/A, NaN, nan, null, NULL and ? are missing; --missing says what becomes of them.
+    - --bins cuts numbers into states; --categorical, --continuous, --exclude and --na-values overrule.
+"""
+
+
+def explaining_kinds(command: Command) -> Command:
+    """Say the rules by which columns are read in a command's help, before its examples."""
+    text = inspect.cleandoc(command.__doc__ or "")
+    before, examples, after = text.partition("\n\n\b\nExample")
+    command.__doc__ = f"{before}\n\n{inspect.cleandoc(KINDS)}{examples}{after}"
+    return command
+
+
 TEXT_FORMAT = "fishernet.text_format"  # where the options about text files are in the command's context
 
 
@@ -81,6 +99,19 @@ def read(path: Path, **options: Any) -> Table:
     """Read a table; what `text_options` say of text files goes for every table of a command."""
     context = click.get_current_context(silent=True)
     return read_table(path, **(context.meta.get(TEXT_FORMAT, {}) if context else {}), **options)
+
+
+def read_originals(path: Path) -> Originals:
+    """Read a table whose rows are written again as they are."""
+    context = click.get_current_context(silent=True)
+    return Originals(path, **(context.meta.get(TEXT_FORMAT, {}) if context else {}))
+
+
+def read_known_rows(path: Path, file: Originals, variables: Sequence[Variable], **options: Any) -> Rows:
+    """Return the columns of a model's variables, whose states are known, and where the rows stand in the file."""
+    found = file.rows(schema=variables, **options)
+    refuse_empty(path, found.table)
+    return found
 
 
 def _text_option(name: str, help: str, parse: Callable[[str], Any] = str) -> Decorator:  # noqa: A002
@@ -201,7 +232,7 @@ def missing_option(*words: str) -> Decorator:
     }
     return click.option(
         "--missing",
-        type=click.Choice(words),
+        type=click.Choice(words, case_sensitive=False),
         default=words[0],
         show_default=True,
         help=f"Missing cells (empty, NA or ?): {', '.join(f'{explained[word]} ({word})' for word in words)}.",
@@ -339,17 +370,11 @@ def known_states(texts: Sequence[str], option: str, variables: Sequence[Variable
     found: States = {}
     for text in texts:
         variable, label = _split(text, option, by_name)
-        state = state_of(variable, label)
+        state = value_given(variable, label)
         before = found.setdefault(variable.name, state)
         if before != state:
             raise FishernetError(f"{option} names {variable.name!r} twice, with the states {before!r} and {state!r}")
     return found
-
-
-def state_of(variable: Variable, label: str) -> State:
-    """Return the state that a label means, looked up as a cell of a text file is."""
-    code = int(looked_up(Cells(variable.name, label_array([label]), [], text=True), variable)[0])
-    return variable.states[code_of(variable, label) if code == UNKNOWN else code]  # the former raises
 
 
 def _split(text: str, option: str, by_name: Mapping[str, Variable]) -> tuple[Variable, str]:

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import asdict, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import positions, several
+from fishernet.base.names import check_names, positions, several
 from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
-from fishernet.cli.options import Reading, missing_option, model_argument, read_known, table_argument, text_options
-from fishernet.cli.terminal import Answer, answering, csv_line
+from fishernet.cli.options import (
+    missing_option,
+    model_argument,
+    names_of,
+    parsed_option,
+    read_known_rows,
+    read_originals,
+    table_argument,
+    text_options,
+)
+from fishernet.cli.terminal import Answer, Facts, answering
 from fishernet.compare import Quality
-from fishernet.data import Variable
+from fishernet.data import Continuous, Table, Variable
+from fishernet.data.arrow import dictionary_array
 from fishernet.data.cells import as_text
+from fishernet.data.originals import typed_frame, with_columns
+from fishernet.data.reading import Originals
 from fishernet.infer import predict_proba
 from fishernet.models import BayesianNetwork
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.unsignedinteger[Any]]
+
+AS_MANY = (
+    "; the model was learned from as many rows: if from these, this is the accuracy on the rows it was learned from, "
+    "and new ones will be predicted less well"
+)
 
 
 @click.command(short_help="Predict one variable from all the others.")
@@ -40,98 +58,136 @@ Codes = npt.NDArray[np.unsignedinteger[Any]]
     show_default=True,
     help="Labels that the model does not have: refuse them (error), take them for missing cells (missing).",
 )
-@answering()
-def predict(model: Path, table: Path, target: str, missing: str, unknown: str) -> Answer:
-    """Print, for each row of TABLE, the most probable state of one variable and the probability of each of its states.
+@parsed_option(
+    "--id",
+    "kept",
+    parse=lambda text: names_of(text, "--id"),
+    metavar="A,B,...",
+    help="Write these columns of TABLE beside the prediction, not all.",
+)
+@click.option("--bare", is_flag=True, help="Write the prediction's own columns alone.")
+@answering(rows=True)
+def predict(
+    model: Path, table: Path, target: str, missing: str, unknown: str, kept: list[str] | None, bare: bool
+) -> Answer:
+    """Add to each row of TABLE the most probable state of one variable, and the probability of each of its states.
 
-    All other columns of MODEL (.json, .bif, .xdsl or .uai) must be there. The target's own need not; where it is, how
-    well it was predicted is said on stderr: accuracy, and log-loss in nats per row. The result is CSV, or JSON with
-    --json.
+    All other columns of MODEL (.json, .bif, .xdsl or .uai) must be there; more of them do not matter, and neither does
+    their order. The target's own need not be; where it is, how well it was predicted is said on stderr: accuracy, and
+    log-loss in nats per row.
+
+    The rows come as they are in the file, all of them and in its order, with missing cells empty; behind their columns
+    come "predicted" and one "P(state)" for each state. --id keeps only some columns of the file, --bare none. They are
+    written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. With
+    --json, predictions and probabilities are lists, and so are the columns of --id.
 
     Cells that stay missing (--missing keep, --unknown missing) are summed out exactly.
 
-    Of a Gaussian network, the mean of the variable given the others is printed, and the standard deviation around it;
-    where the target is in the table, the root mean square error on stderr.
+    Of a Gaussian network, the added columns are the mean of the variable given the others (predicted), and the standard
+    deviation around it (sd); where the target is in the table, the root mean square error is on stderr.
 
     \b
-    Example
+    Examples
       fishernet predict model.json patients.csv --target cough -o cough.csv
+      fishernet predict model.json patients.csv --target cough --id name,ward
     """  # noqa: D301
+    if bare and kept is not None:
+        raise FishernetError("--bare leaves out all columns of TABLE, and --id says which to keep; take one of them")
     network = read_model(model)
-    files = {"model": str(model), "table": str(table)}
+    if not is_gaussian(network):
+        require(is_bayesian, network, model, "predict")
+    elif missing != "error":
+        raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
+    file = read_originals(table)
+    columns = file.frame if kept is None else file.frame.select(_named(file.frame, kept))
     if is_gaussian(network):
-        if missing != "error":
-            raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
-        return _of_numbers(network, table, target, files)
-    return _of_states(require(is_bayesian, network, model, "predict"), table, target, missing, unknown, files)
+        found = _of_numbers(network, file, target)
+    else:
+        found = _of_states(network, table, file, target, missing, unknown)
+    rows = pa.table(found.columns) if bare else with_columns(columns, {}, found.columns)
+    facts = {"model": str(model), "table": str(table), "rows": rows.num_rows, "target": target, **found.facts}
+    own = {"columns": typed_frame(columns).to_pydict()} if kept else {}
+    return Answer({**facts, **own}, frame=rows, remark=found.remark)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What was predicted: facts, further columns of the rows, and how good it is in words."""
+
+    facts: Facts
+    columns: dict[str, pa.Array]
+    remark: str
+
+
+def _named(frame: pa.Table, names: list[str]) -> list[str]:
+    positions(frame.column_names, names, "column")
+    check_names(names)
+    return names
 
 
 def _of_states(
-    network: BayesianNetwork, table: Path, target: str, missing: str, unknown: str, files: dict[str, str]
-) -> Answer:
+    network: BayesianNetwork, path: Path, file: Originals, target: str, missing: str, unknown: str
+) -> Prediction:
     variable = network.variables[positions(network.names, [target])[0]]
     given = [other for other in network.variables if other.name != target]
-    others = read_known(table, given, missing=missing, unknown=unknown)
-    truth = read_truth(table, variable, missing, unknown)
+    others = read_known_rows(path, file, given, missing=missing, unknown=unknown).table
+    truth = read_truth(file, variable, missing, unknown)
     probabilities = predict_proba(network, others, target)
     quality = None if truth is None else Quality.of(probabilities, truth, others.weights)
     remark = quality and (
         f"accuracy {quality.accuracy:.4f}, log-loss {quality.log_loss:.4f} nats per row, "
         f"on {several(quality.known_rows, 'row')} whose state is known"
     )
+    codes = probabilities.argmax(axis=1)
+    if quality and network.n_rows == others.total:
+        remark = f"{remark}{AS_MANY}"
     facts = {
-        **files,
-        "rows": others.n_rows,
-        "target": target,
         "states": variable.states,
-        "predicted": lambda: [variable.states[code] for code in probabilities.argmax(axis=1).tolist()],
+        "predicted": lambda: [variable.states[code] for code in codes.tolist()],
         "probabilities": probabilities,
         **(asdict(quality) if quality else dict.fromkeys(field.name for field in fields(Quality))),
     }
-    return Answer(facts, _csv(variable, probabilities), remark=remark or "")
+    shares = {f"P({as_text(state)})": pa.array(p) for state, p in zip(variable.states, probabilities.T, strict=True)}
+    columns = {"predicted": dictionary_array(variable, codes.astype(variable.dtype)), **shares}
+    return Prediction(facts, columns, remark or "")
 
 
-def read_truth(table: Path, target: Variable, missing: str, unknown: str) -> Codes | None:
+def read_truth(file: Originals, target: Variable, missing: str, unknown: str) -> Codes | None:
     """Return the codes of the target's column, None when the table has no such column.
 
     A missing cell's code is the number of states, or that of the model's state for missing cells.
     """
-    policy = "state" if missing == "state" and target.missing_state is not None else "keep"
-    try:
-        return read_known(table, [target], missing=policy, unknown=unknown).column(target.name)
-    except SchemaError:
+    if target.name not in file.frame.column_names:
         return None
+    policy = "state" if missing == "state" and target.missing_state is not None else "keep"
+    return file.rows(schema=[target], missing=policy, unknown=unknown).table.column(target.name)
 
 
-def _csv(variable: Variable, probabilities: Numbers) -> Iterator[str]:
-    """Yield the predictions as lines of a CSV file."""
-    yield csv_line(["predicted", *(f"P({as_text(state)})" for state in variable.states)])
-    labels = [csv_line([as_text(state)]) for state in variable.states]
-    for code, row in zip(probabilities.argmax(axis=1).tolist(), probabilities.tolist(), strict=True):
-        yield ",".join([labels[code], *map(repr, row)])
-
-
-def _of_numbers(network: Any, table: Path, target: str, files: dict[str, str]) -> Answer:
+def _of_numbers(network: Any, file: Originals, target: str) -> Prediction:
     """Return a variable's mean given all others, for each row, and how far it is off where the table has it."""
     positions(network.names, [target])
     if len(network.names) == 1:
         raise SchemaError(f"{target!r} is the only variable of the model; there is nothing to predict it from")
     joint = network.to_markov_network()
-    data = Reading().read_numbers(table, "a Gaussian network", [name for name in network.names if name != target])
-    predicted = joint.predict(data, [target])[:, 0]
-    truth = _true_numbers(table, target)
-    off = None if truth is None or len(truth) != len(predicted) else predicted - truth
-    error = math.sqrt(np.mean(off**2)) if off is not None and len(off) else None
+    predicted = joint.predict(_numbers(file, [name for name in network.names if name != target]), [target])[:, 0]
+    truth = _true_numbers(file, target)
+    error = math.sqrt(np.mean((predicted - truth) ** 2)) if truth is not None and len(truth) else None
     sd = math.sqrt(joint.conditional_covariance([target])[0, 0])
-    facts = {"rows": data.n_rows, "target": target, "predicted": predicted, "sd": sd, "root_mean_square_error": error}
-    lines = ["predicted,sd", *(f"{value!r},{sd!r}" for value in predicted.tolist())]
-    remark = "" if error is None else f"root mean square error {error:.6g}, on {several(data.n_rows, 'row')}"
-    return Answer({**files, **facts}, lines, remark=remark)
+    facts = {"predicted": predicted, "sd": sd, "root_mean_square_error": error}
+    remark = "" if error is None else f"root mean square error {error:.6g}, on {several(len(predicted), 'row')}"
+    columns = {"predicted": pa.array(predicted), "sd": pa.array(np.full(len(predicted), sd))}
+    return Prediction(facts, columns, remark)
 
 
-def _true_numbers(table: Path, target: str) -> Numbers | None:
+def _numbers(file: Originals, names: Sequence[str]) -> Table:
+    table = file.rows(schema=[Continuous(name) for name in names]).table
+    table.require_complete("a Gaussian network")
+    return table
+
+
+def _true_numbers(file: Originals, target: str) -> Numbers | None:
     """Return the target's own column, None where the table has none without missing cells."""
     try:
-        return np.asarray(Reading().read_numbers(table, "a Gaussian network", [target]).numbers[0])
+        return np.asarray(_numbers(file, [target]).numbers[0])
     except FishernetError:
         return None

@@ -7,19 +7,27 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
 
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
-from fishernet.cli.models import has_conditionals, is_dependency, read_model, require, wrong_kind
+from fishernet.cli.models import (
+    has_conditionals,
+    has_states,
+    is_bayesian,
+    is_dependency,
+    is_gaussian,
+    read_model,
+    require,
+    wrong_kind,
+)
 from fishernet.cli.options import States, given_option, known_states, model_argument
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, shown, shown_states
-from fishernet.data.variable import code_of
-from fishernet.infer import estimate, family_marginals, intervene, log_evidence, marginal, most_probable
-from fishernet.models import BayesianNetwork, DependencyNetwork
+from fishernet.infer import family_marginals, intervene, log_evidence, most_probable
+from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
 
 SEED = 0  # equal commands give equal numbers
 FEW = 4  # marginals for which a plan each is no dearer than one plan for those of all variables
@@ -44,9 +52,13 @@ def query(
     parents, as in an experiment. The probability of the evidence is that of all that is given, after what was set.
     States are written as in a table; a number where the model has bins is that of its bin.
 
-    A Bayesian network's answers are exact. A dependency network has none that are: its probabilities are shares of rows
-    drawn by pseudo-Gibbs sampling, each with its Monte Carlo error (fishernet sample draws such rows), and what is said
-    by --do, by --most-probable and of the evidence is for Bayesian networks.
+    Of a Gaussian network, whose variables are numbers, the mean and standard deviation of each NAME are printed, given
+    numbers (--given height=1.8); with --joint their covariances too.
+
+    A Bayesian and a Markov network's answers are exact. A dependency network has none that are: its probabilities are
+    shares of rows drawn by pseudo-Gibbs sampling, each with its Monte Carlo error (fishernet sample draws such rows),
+    and what is said by --do, by --most-probable and of the evidence is for other models, --do for Bayesian networks of
+    states alone.
 
     \b
     Examples
@@ -58,18 +70,23 @@ def query(
         raise FishernetError("--most-probable is about all variables; it goes with no NAME and not with --joint")
     if joint and not names:
         raise FishernetError("--joint needs the NAMEs whose joint table is asked for")
-    network = require(has_conditionals, read_model(model), model, "query")
+    network = read_model(model)
+    if not is_gaussian(network):
+        require(has_states, network, model, "query")
     check_names(names)
     positions(network.names, names)
     seen, done = known_states(given, "--given", network.variables), known_states(do, "--do", network.variables)
     if both := [name for name in seen if name in done]:
         raise FishernetError(f"{listed(both)} is in both --given and --do; a variable is either seen or set")
-    if joint:
+    if joint and not is_gaussian(network):
         _check_joint(network, names)
     wanted = names or tuple(name for name in network.names if name not in seen and name not in done)
     facts: dict[str, Any] = {"model": str(model), "given": seen}
-    if is_dependency(network):
-        _refuse_exact(model, network, {"--do": done, "--most-probable": explain})
+    if not is_bayesian(network):
+        _refuse(model, network, {"--do": done, "--most-probable": explain and is_dependency(network)})
+    if is_gaussian(network):
+        facts |= _of_numbers(network, wanted, seen, joint=joint, explain=explain)
+    elif is_dependency(network):
         facts |= _sampled_answers(network, wanted, seen, joint=joint)
     else:
         net = intervene(network, done) if done else network
@@ -77,7 +94,7 @@ def query(
     return Answer(facts, _text(facts))
 
 
-def _check_joint(net: BayesianNetwork | DependencyNetwork, names: Sequence[str]) -> None:
+def _check_joint(net: Any, names: Sequence[str]) -> None:
     """Raise FishernetError when a joint table would be too large to print."""
     cells = math.prod(net.variables[v].cardinality for v in positions(net.names, names))
     if len(names) > MOST_JOINT or cells > MOST_CELLS:
@@ -87,12 +104,12 @@ def _check_joint(net: BayesianNetwork | DependencyNetwork, names: Sequence[str])
         )
 
 
-def _refuse_exact(path: Path, network: DependencyNetwork, asked: Mapping[str, object]) -> None:
-    """Raise SchemaError when what is asked for, by option, cannot be sampled."""
-    way_out = "for rows given what is known there is fishernet sample --given"
+def _refuse(path: Path, network: Any, asked: Mapping[str, object]) -> None:
+    """Raise SchemaError when something is asked for, by option, that takes a Bayesian network of states."""
+    way_out = "; for rows given what is known there is fishernet sample --given" if is_dependency(network) else ""
     for option, value in asked.items():
         if value:
-            raise wrong_kind(path, network, f"{option} needs a Bayesian network; {way_out}")
+            raise wrong_kind(path, network, f"{option} needs a Bayesian network of states{way_out}")
 
 
 # --------------------------------------------------------------------------------------------------------- answers
@@ -111,33 +128,45 @@ def _sampled_answers(net: DependencyNetwork, names: Sequence[str], given: States
     """Return estimates of all answers from the same rows; what the library warns of is said once."""
     found = []
     with warnings.catch_warnings():
-        for asked in [names] if joint else [(name,) for name in names]:
-            found.append(estimate(net, asked, given=given, seed=SEED))
+        for asked in [names] if joint else names:
+            found.append(net.query(asked, given=given, seed=SEED))
             warnings.simplefilter("ignore", FishernetWarning)
-    numbers = [{"probabilities": one.probabilities, "standard_errors": one.standard_errors} for one in found]
+    numbers = [{"probabilities": one.array, "standard_errors": one.standard_errors} for one in found]
     rows = found[0].n_rows if found else 0
     return {"rows": rows, "seed": SEED, **_answers(net, names, numbers, joint=joint)}
 
 
 def _exact_answers(
-    net: BayesianNetwork, names: Sequence[str], given: States, *, joint: bool, explain: bool, few: bool
+    net: BayesianNetwork | MarkovNetwork, names: Sequence[str], given: States, *, joint: bool, explain: bool, few: bool
 ) -> dict[str, Any]:
-    """Return what a Bayesian network says; it is asked for few names only when they were said one by one."""
+    """Return what an exact model says; it is asked for few names only when they were said one by one."""
     evidence = min(0.0, log_evidence(net, given))  # rounding may leave what is certain above 0
     facts = {"probability_of_evidence": math.exp(evidence), "log_probability_of_evidence": evidence}
     if explain:
         best = most_probable(net, given=given)
-        codes = [[code_of(variable, best[variable.name]) for variable in net.variables]]
-        log = min(0.0, float(net.log_prob(codes)[0]) - evidence)
+        log = min(0.0, log_evidence(net, best) - evidence)
         return facts | {"most_probable": best, "probability": math.exp(log), "log_probability": log}
     if joint:
-        tables = [marginal(net, names, given=given)]
-    elif few and len(names) <= FEW:
-        tables = [marginal(net, [name], given=given) for name in names]
+        tables = [net.query(names, given=given).array]
+    elif (few and len(names) <= FEW) or not has_conditionals(net):
+        tables = [net.query(name, given=given).array for name in names]
     else:
-        families = family_marginals(net, given=given)
+        families = family_marginals(cast(BayesianNetwork, net), given=given)
         tables = [families[v].sum(axis=tuple(range(families[v].ndim - 1))) for v in positions(net.names, names)]
     return facts | _answers(net, names, [{"probabilities": table} for table in tables], joint=joint)
+
+
+def _of_numbers(net: Any, names: Sequence[str], given: States, *, joint: bool, explain: bool) -> dict[str, Any]:
+    """Return means and standard deviations, or all most probable numbers, of a Gaussian network."""
+    facts: dict[str, Any] = {"log_density_of_evidence": log_evidence(net, given)}
+    if explain:
+        best = most_probable(net, given=given)
+        return facts | {"most_probable": best, "log_density": log_evidence(net, best) - log_evidence(net, given)}
+    if not names:
+        return facts | {"normal": {"names": [], "mean": [], "sd": []}}
+    found = net.query(names, given=given)
+    covariance = {"covariance": found.covariance} if joint else {}
+    return facts | {"normal": {"names": found.names, "mean": found.mean, "sd": found.sd, **covariance}}
 
 
 # ------------------------------------------------------------------------------------------------------------ text
@@ -150,10 +179,14 @@ def _text(facts: Facts) -> Iterator[str]:
         lines.append(
             ("estimated from", f"{several(facts['rows'], 'row')} of pseudo-Gibbs sampling, seed {facts['seed']}")
         )
+    elif "log_density_of_evidence" in facts:
+        lines.append(("log-density of the evidence", number(facts["log_density_of_evidence"])))
     else:
         log = number(facts["log_probability_of_evidence"])
         lines.append(("probability of the evidence", f"{_probability(facts['probability_of_evidence'])} (log {log})"))
-    if "most_probable" in facts:
+    if "log_density" in facts:
+        lines.append(("log-density given the evidence", number(facts["log_density"])))
+    elif "most_probable" in facts:
         log = number(facts["log_probability"])
         lines.append(("probability given the evidence", f"{_probability(facts['probability'])} (log {log})"))
     yield from aligned(lines)
@@ -167,9 +200,11 @@ def _rows(facts: Facts) -> Iterator[Sequence[str]]:
     """Yield the rows of the table that answers, the names of its columns first."""
     errors = ("Monte Carlo error",) if "rows" in facts else ()
     if "most_probable" in facts:
-        yield "variable", "state"
+        yield "variable", "number" if "log_density" in facts else "state"
         for name, state in facts["most_probable"].items():
-            yield shown(name), shown(state)
+            yield shown(name), f"{state:.6g}" if "log_density" in facts else shown(state)
+    elif "normal" in facts:
+        yield from _normal_rows(facts["normal"])
     elif "joint" in facts:
         yield *map(shown, facts["joint"]["names"]), "probability", *errors
         for states, numbers in zip(itertools.product(*facts["joint"]["states"]), _numbers(facts["joint"]), strict=True):
@@ -180,6 +215,19 @@ def _rows(facts: Facts) -> Iterator[Sequence[str]]:
             cells = [shown(name), *[""] * (len(of_name["states"]) - 1)]
             for cell, state, numbers in zip(cells, of_name["states"], _numbers(of_name), strict=True):
                 yield cell, shown(state), *numbers
+
+
+def _normal_rows(answer: Facts) -> Iterator[Sequence[str]]:
+    """Yield the means and standard deviations, and the covariances where they were asked for."""
+    names = [shown(name) for name in answer["names"]]
+    yield "variable", "mean", "sd", *([f"covariance with {name}" for name in names] if "covariance" in answer else [])
+    for row, name in enumerate(names):
+        values = [
+            answer["mean"][row],
+            answer["sd"][row],
+            *(answer["covariance"][row] if "covariance" in answer else []),
+        ]
+        yield name, *(f"{value:.6g}" for value in values)
 
 
 def _numbers(answer: Facts) -> Iterator[list[str]]:

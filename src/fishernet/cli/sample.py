@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.random import Seed, generator
 from fishernet.cli.models import has_states, is_dependency, is_gaussian, read_model, require
 from fishernet.cli.options import (
     States,
@@ -21,7 +23,7 @@ from fishernet.cli.options import (
     taken,
 )
 from fishernet.cli.terminal import Answer, answering
-from fishernet.data import Continuous, Table, as_table
+from fishernet.data import Table, as_table
 from fishernet.infer import sample as posterior_sample
 
 
@@ -39,9 +41,10 @@ from fishernet.infer import sample as posterior_sample
 @click.option(
     "--scan", metavar="random|ordered", help="Dependency networks: which variable is drawn next.  [default: random]"
 )
+@click.option("--numbers", is_flag=True, help="Draw a number within each bin, uniformly, instead of naming the bin.")
 @seed_option
 @answering(rows=True)
-def sample(model: Path, n: int, given: tuple[str, ...], seed: int | None, **chain: Any) -> Answer:
+def sample(model: Path, n: int, given: tuple[str, ...], numbers: bool, seed: int | None, **chain: Any) -> Answer:
     """Draw rows from MODEL (.json, .bif, .xdsl or .uai), given what is known.
 
     From a Bayesian network they are independent and exact, also with --given. From a dependency network they come by
@@ -49,7 +52,11 @@ def sample(model: Path, n: int, given: tuple[str, ...], seed: int | None, **chai
     states, and every --thin draws the states are a row. The rows of several --chains come one chain after the other.
     States are written as in a table; a number where the model has bins is that of its bin.
 
-    Rows of a Gaussian network are numbers, independent and exact.
+    Where the model has bins, --numbers draws a number (or date) within each, uniformly; the outer bins end where the
+    column did that was cut, and what held whole numbers only gets whole numbers. Where a model from elsewhere does not
+    know how far its column went, an outer bin is as wide as the one beside it.
+
+    Rows of a Gaussian network are numbers, independent and exact, also given some (--given height=1.8).
 
     Rows are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
     .arrow. With --json they are lists of labels, one per variable.
@@ -61,20 +68,24 @@ def sample(model: Path, n: int, given: tuple[str, ...], seed: int | None, **chai
     """  # noqa: D301
     network, chain, known = read_model(model), taken(chain), {}
     if is_gaussian(network):
-        for name in [*chain, *(["given"] if given else [])]:
+        for name in chain:
             raise FishernetError(f"{option_of(name)} does not go with a Gaussian network")
-        rows = as_table(network.sample(n, seed=seed), [Continuous(name) for name in network.names])
+        known = known_states(given, "--given", network.variables)
+        drawn = posterior_sample(network, n, given=known, seed=seed) if known else network.sample(n, seed=seed)
+        rows = as_table(drawn, network.variables)
     else:
         require(has_states, network, model, "sample")
         if not network.variables:
             raise SchemaError(f"{model}: the model has no variables, so there is nothing to draw")
         known = known_states(given, "--given", network.variables)
-        rows = draw(network, n, known, seed, chain)
-    columns = {name: rows[name].tolist for name in rows.names}
+        random = generator(seed)  # the bins are those of the same seed without --numbers
+        rows = draw(network, n, known, random, chain)
+        rows = rows.to_numbers(seed=random) if numbers else rows
+    columns = {name: partial(labels, rows, name) for name in rows.names}
     return Answer({"rows": n, "seed": seed, "given": known, "columns": columns}, rows=rows)
 
 
-def draw(model: Any, n: int, given: States, seed: int | None, chain: Mapping[str, Any]) -> Table:
+def draw(model: Any, n: int, given: States, seed: Seed, chain: Mapping[str, Any]) -> Table:
     """Return rows drawn from a model of states: exactly, or by chains, which only a dependency network has."""
     if is_dependency(model):
         rows = model.sample(n, given=given, seed=seed, **chain)
@@ -84,3 +95,10 @@ def draw(model: Any, n: int, given: States, seed: int | None, chain: Mapping[str
     else:
         rows = posterior_sample(model, n, given=given, seed=seed) if given else model.sample(n, seed=seed)
     return rows  # type: ignore[no-any-return]
+
+
+def labels(rows: Table, name: str) -> list[Any]:
+    """Return the labels of a column as JSON has them: dates as text."""
+    column = rows[name]
+    found: list[Any] = rows.to_frame()[name].cast("string").to_pylist() if column.dtype.kind == "M" else column.tolist()
+    return found

@@ -20,7 +20,7 @@ from fishernet.cli.options import Reading, count, option_of, read_known, reading
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
 from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.structure import SEARCHES, usual_score
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS, named_score
 from fishernet.scores import score as graph_score
@@ -53,12 +53,14 @@ learning_options = option.all_of(
 @click.option(
     "--score",
     metavar="|".join(SCORES),
-    help="Also score the model's graph on the table. With --folds: what is maximized.  [default: none; --folds: bic]",
+    help="Also score the model's graph on the table. With --folds: what is maximized.  "
+    "[default: none; --folds: bic, of numbers fractional]",
 )
 @count("--folds", help="Cross-validate in N folds instead; no MODEL then.")
 @learning_options
 @reading_options("error", "drop", "state")
 @answering()
+@option.explaining_kinds
 def score(
     paths: tuple[Path, ...],
     rows: bool,
@@ -100,8 +102,8 @@ def score(
             )
         for name in learning:
             raise FishernetError(f"{option_of(name)} goes with --folds; without it, nothing is learned")
-        facts, logs = _under_model(*paths, rows=rows, top=top if terms else 0, score=score, reading=reading)
-        lines = _text(facts)
+        facts, logs, comparable = _under_model(*paths, rows=rows, top=top if terms else 0, score=score, reading=reading)
+        lines = _text(facts, comparable)
     else:
         if len(paths) != 1:
             raise click.UsageError(
@@ -109,9 +111,9 @@ def score(
             )
         if terms:
             raise FishernetError("--terms is about one model; it does not go with --folds")
-        asked = {"search": "order", "score": score or "bic", "seed": 0, **learning}
-        facts, logs = _in_folds(paths[0], reading, rows=rows, folds=folds, **asked)
-        lines = _fold_text(facts)
+        asked = {"search": "order", "score": score, "seed": 0, **learning}
+        facts, logs, comparable = _in_folds(paths[0], reading, rows=rows, folds=folds, **asked)
+        lines = _fold_text(facts, comparable)
     return Answer(facts, map(repr, logs.tolist()) if rows else lines)
 
 
@@ -120,8 +122,8 @@ def score(
 
 def _under_model(
     model: Path, table: Path, *, rows: bool, top: int, score: str | None, reading: Reading
-) -> tuple[dict[str, Any], Logs]:
-    """Return what is printed of a table under a model, and the log-likelihood of each row."""
+) -> tuple[dict[str, Any], Logs, str]:
+    """Return what is printed of a table under a model, the log-likelihood of each row, and what limits comparisons."""
     if reading.bins is not None:
         raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
     network = models.read_model(model)
@@ -145,7 +147,7 @@ def _under_model(
         facts["terms"] = least_likely(network, data, top)
     if rows:
         facts[f"row_{pseudo}log_likelihoods"] = logs
-    return facts, logs
+    return facts, logs, models.same_bins(data.variables)
 
 
 def _read_for(network: Any, model: Path, table: Path, reading: Reading, score: str | None, *, terms: bool) -> Table:
@@ -155,8 +157,11 @@ def _read_for(network: Any, model: Path, table: Path, reading: Reading, score: s
         if score is not None and not is_bayesian(network):
             raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
         return read_known(table, network.variables, missing=reading.missing, weights=reading.weights)
-    if terms:
-        raise FishernetError("--terms is about models of states; this is a Gaussian network")
+    if terms and not hasattr(network, "log_prob_terms"):
+        raise FishernetError(
+            "--terms is about each variable given its parents, which a Gaussian Markov network has not got; a Gaussian "
+            "Bayesian network has (fishernet learn --score fractional)"
+        )
     if score not in (None, *SCORES_OF_NUMBERS):
         known = " or ".join(SCORES_OF_NUMBERS)
         raise FishernetError(f"--score {score} is for models of states; of a Gaussian network it is {known}")
@@ -182,18 +187,19 @@ def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top
 
 def _term(network: Any, table: Table, row: int, child: int, value: float) -> dict[str, Any]:
     parents = sorted(network.conditionals[child].parents)
-    states = {v: network.variables[v].states[table.column(network.names[v])[row]] for v in (child, *parents)}
+    cells = table[[row]]
+    states = {v: cells[network.names[v]].tolist()[0] for v in (child, *parents)}
     given = {network.names[v]: states[v] for v in parents}
     name = network.names[child]
     return {"row": row, "log_probability": value, "variable": name, "state": states[child], "given": given}
 
 
-def _text(facts: Facts) -> Iterator[str]:
+def _text(facts: Facts, comparable: str) -> Iterator[str]:
     lines = [("rows", f"{facts['rows']:,}")]
     for fact in ("log_likelihood", "pseudo_log_likelihood"):
         if fact in facts:
             word = fact.replace("_", "-")
-            lines += [(word, number(facts[fact])), (f"{word} per row", number(facts[f"{fact}_per_row"]))]
+            lines += [(word, number(facts[fact])), (f"{word} per row", number(facts[f"{fact}_per_row"]) + comparable)]
     if facts["impossible_rows"]:
         lines.append(("impossible rows", f"{facts['impossible_rows']:,}"))
     if "score" in facts:
@@ -212,11 +218,12 @@ def _text(facts: Facts) -> Iterator[str]:
 # -------------------------------------------------------------------------------------------------------- in folds
 
 
-def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tuple[dict[str, Any], Logs]:
-    """Return what is printed of a table in folds, and the held-out log-likelihood of each row."""
+def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tuple[dict[str, Any], Logs, str]:
+    """Return what is printed of a table in folds, held-out log-likelihoods of rows, and what limits comparisons."""
     with progress_bar() as progress:
         progress("reading the table", 0, None)
         table = refuse_empty(path, reading.read(path))
+        asked["score"] = asked["score"] or usual_score(table)
         found = cross_validate(table, progress=progress, **asked)
     facts: dict[str, Any] = {
         "table": str(path),
@@ -229,14 +236,15 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
         "folds": found.to_frame().to_pylist(),
         "seed": found.seed,
     }
-    return facts | ({"row_log_likelihoods": found.log_prob, "row_folds": found.fold} if rows else {}), found.log_prob
+    facts |= {"row_log_likelihoods": found.log_prob, "row_folds": found.fold} if rows else {}
+    return facts, found.log_prob, models.same_bins(table.variables)
 
 
-def _fold_text(facts: Facts) -> Iterator[str]:
+def _fold_text(facts: Facts, comparable: str) -> Iterator[str]:
     mean, error = number(facts["held_out_log_likelihood_per_row"]), number(facts["standard_error"])
     lines = [
         ("rows", f"{facts['rows']:,}"),
-        ("held-out log-likelihood", f"{mean} per row, standard error {error}"),
+        ("held-out log-likelihood", f"{mean} per row, standard error {error}{comparable}"),
     ]
     if facts["impossible_rows"]:
         lines.append(("impossible rows", f"{facts['impossible_rows']:,}"))

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
@@ -18,20 +19,18 @@ from fishernet.cli.options import (
     count,
     missing_option,
     model_argument,
-    read,
-    read_known,
+    read_known_rows,
+    read_originals,
     seed_option,
     table_argument,
     text_options,
     weights_option,
 )
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
-from fishernet.data import Table, Variable
-from fishernet.data.variable import code_dtype
+from fishernet.data.arrays import Weights
+from fishernet.data.originals import with_columns
 from fishernet.kernels import FisherKernel
-from fishernet.models import BayesianNetwork
 from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
-from fishernet.select.selection import unused_name
 
 CRITERIA: dict[str, Callable[..., Selection]] = {
     # the kernel draws where exact probabilities would not fit
@@ -64,8 +63,9 @@ def select(
     be to that of the whole table; by chi-square, each column on its own fits; random is what both have to beat. For
     these two MODEL says only what the columns and their states are.
 
-    The rows come with their position in the file, counted from 0, first, and the number of rows to which each is the
-    nearest chosen one (stands_for) last. They are written as CSV to stdout, or to the FILE of -o by its ending: .csv,
+    The rows come as they are in the file, with all its columns, also those that MODEL does not know; missing cells are
+    empty. First comes their position in the file, counted from 0, and last the number of rows to which each is the
+    nearest chosen one (stands_for). They are written as CSV to stdout, or to the FILE of -o by its ending: .csv,
     .tsv (.gz may follow), .parquet, .arrow. What was reached, and how fast, is said on stderr, or with --json instead
     of the rows.
 
@@ -80,37 +80,23 @@ def select(
         with watch.time("read"):
             progress("reading the table", 0, None)
             network = read_bayesian(model, "select", "choose rows by")
-            data = read_known(table, network.variables, missing=missing, weights=weights)
+            file = read_originals(table)
+            rows = read_known_rows(table, file, network.variables, missing=missing, weights=weights)
+            data, positions = rows.table, rows.positions
             if not data.total:
                 raise SchemaError(f"{table}: all rows have weight 0, so there is nothing to stand for")
-            positions = _positions(table, network, data, missing)
         with watch.time("select"):
             found = CRITERIA[by](network, data, k, n_starts=starts, seed=number, progress=progress)
         with watch.time("count"):
             progress("counting what each row stands for", 0, None)
-            chosen = with_positions(found.as_table(), positions[found.indices])
-    facts = {"model": str(model), "table": str(table), **_facts(found, chosen, positions), "seconds": watch.seconds}
-    return Answer(facts, rows=chosen, weights=unused_name("stands_for", list(chosen.names)), remark=_remark(facts))
+            stands_for = found.as_table().weights
+    where = positions[found.indices]
+    facts = {"model": str(model), "table": str(table), **_facts(found, where, stands_for), "seconds": watch.seconds}
+    chosen = file.frame.take(pa.array(where))
+    return Answer(facts, frame=with_columns(chosen, {"row": where}, {"stands_for": stands_for}), remark=_remark(facts))
 
 
-def with_positions(chosen: Table, positions: npt.NDArray[np.int64]) -> Table:
-    """Return chosen rows with their positions in the file as a first column."""
-    row = Variable(unused_name("row", list(chosen.names)), positions.tolist())
-    codes = np.arange(len(positions)).astype(code_dtype(len(positions)))
-    return Table.adopt([row, *chosen.variables], [codes, *chosen.codes], weights=chosen.weights)
-
-
-def _positions(path: Path, network: BayesianNetwork, table: Table, missing: str) -> npt.NDArray[np.int64]:
-    """Return the position of each row of the table in its file."""
-    if missing != "drop":
-        return np.arange(table.n_rows)
-    # what is no state can only be in rows that were dropped: read again, it must not be refused
-    whole = read(path, schema=network.variables, missing="keep", unknown="missing")
-    complete = [column < variable.cardinality for variable, column in zip(whole.variables, whole.codes, strict=True)]
-    return np.flatnonzero(np.logical_and.reduce(complete))
-
-
-def _facts(found: Selection, chosen: Table, positions: npt.NDArray[np.int64]) -> dict[str, Any]:
+def _facts(found: Selection, where: npt.NDArray[np.int64], stands_for: Weights | None) -> dict[str, Any]:
     return {
         "criterion": found.criterion,
         "k": len(found.indices),
@@ -120,8 +106,8 @@ def _facts(found: Selection, chosen: Table, positions: npt.NDArray[np.int64]) ->
         "sweeps": found.sweeps,
         "replacements": max(0, len(found.trace) - 1),
         "seed": found.seed,
-        "indices": positions[found.indices],
-        "stands_for": [] if chosen.weights is None else chosen.weights,
+        "indices": where,
+        "stands_for": stands_for,
     }
 
 

@@ -8,12 +8,22 @@ from typing import Any
 
 import click
 import numpy as np
+import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.cli.models import read_bayesian
-from fishernet.cli.options import count, missing_option, model_argument, read_known, table_argument, text_options
+from fishernet.cli.options import (
+    count,
+    missing_option,
+    model_argument,
+    read_known_rows,
+    read_originals,
+    table_argument,
+    text_options,
+)
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data import Table
+from fishernet.data.originals import shown_cells
 from fishernet.kernels import FisherKernel
 from fishernet.select import Similar
 from fishernet.select import similar as most_similar
@@ -34,8 +44,9 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
     """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json, .bif, .xdsl, .uai).
 
     Likeness is a cosine, from -1 to 1, and a sum over the variables: for each row, those that add most to it are named
-    with the row's states. With --json all of them are. The given row itself is among the rows found. Rows are counted
-    from 0.
+    with the row's cells as they are in the file. With --json all of them are, with the states that the model takes them
+    for, and with all cells of the row. The given row itself is one of those that are compared; of equally like rows
+    the first come first. Rows are counted from 0.
 
     \b
     Example
@@ -46,14 +57,15 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
     with progress_bar() as progress:
         progress("reading the table", 0, None)
         network = read_bayesian(model, "similar", "compare rows by")
-        data = read_known(table, network.variables, missing=missing)
+        file = read_originals(table)
+        data = read_known_rows(table, file, network.variables, missing=missing).table
         check.integer(row, "row", least=0, most=data.n_rows - 1, note="the rows of the table")
         progress("comparing rows", 0, None)
-        found = list(_found(most_similar(FisherKernel(network, seed=SEED), data, row, n=n)))
+        found = list(_found(most_similar(FisherKernel(network, seed=SEED), data, row, n=n), file.frame))
     facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row}
     lines = [(str(one["row"]), number(one["cosine"]), _largest(one, top)) for one in found]
     return Answer(
-        facts | {"states": states(data, row), "similar": found},
+        facts | {"states": states(data, row), "cells": shown_cells(file.frame, row), "similar": found},
         aligned([("row", "cosine", "adds most to the cosine"), *lines]),
     )
 
@@ -63,18 +75,24 @@ def states(table: Table, row: int) -> dict[str, Any]:
     return {name: table[[row]][name].tolist()[0] for name in table.names}
 
 
-def _found(found: Similar) -> Iterator[Facts]:
+def _found(found: Similar, frame: pa.Table) -> Iterator[Facts]:
     """Yield the facts of each row that was found."""
     rows = zip(found.indices.tolist(), found.cosines.tolist(), found.by_variable.tolist(), strict=True)
     for row, cosine, terms in rows:
-        of_row = {"states": states(found.table, row), "terms": dict(zip(found.names, terms, strict=True))}
-        yield {"row": row, "cosine": cosine, **of_row}
+        of_row = {"states": states(found.table, row), "cells": shown_cells(frame, row)}
+        yield {"row": row, "cosine": cosine, **of_row, "terms": dict(zip(found.names, terms, strict=True))}
 
 
 def _largest(one: Facts, top: int) -> str:
-    """Return the variables that add most to a cosine, with their states; ties in the order of the variables."""
+    """Return the variables that add most to a cosine, with their cells; ties in the order of the variables."""
     names = list(one["terms"])
     terms = np.array(list(one["terms"].values()))
     order = np.argsort(-terms.round(12), kind="stable")[:top].tolist()  # rounding must not decide between equal ones
     signed = {v: f"{round(float(terms[v]), 2) + 0.0:+.2f}" for v in order}  # -0.0 becomes 0.0
-    return ", ".join(f"{shown(names[v])} = {shown(one['states'][names[v]])} ({signed[v]})" for v in order)
+    return ", ".join(f"{shown(names[v])} = {_cell(one, names[v])} ({signed[v]})" for v in order)
+
+
+def _cell(one: Facts, name: str) -> str:
+    """Return a cell as it is in the file, or the state that stands for a missing one."""
+    cell = one["cells"][name]
+    return shown(one["states"][name] if cell is None else cell)

@@ -32,13 +32,15 @@ from typing import IO, Any
 
 import click
 import numpy as np
+import pyarrow as pa
 
+from fishernet.base.display import aligned as aligned
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
 from fishernet.base.io import replacing_text
 from fishernet.base.names import several
 from fishernet.base.progress import Call
 from fishernet.data import Table, write_table
-from fishernet.data.writing import FORMATS
+from fishernet.data.writing import FORMATS, FRAME_FORMATS, write_frame
 
 Facts = Mapping[str, Any]
 Line = tuple[str, str]
@@ -53,7 +55,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the sa
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found: facts for ``--json``; otherwise rows of a table or lines of text, and a remark on stderr.
+    """What a command found: facts for ``--json``; otherwise rows or lines of text, and a remark on stderr.
+
+    Rows are those of a table, or of a file as they are (`fishernet.data.originals`).
 
     A fact that is a function is asked for only when it is written.
     """
@@ -61,6 +65,7 @@ class Answer:
     facts: Facts
     lines: Iterable[str] = ()
     rows: Table | None = None
+    frame: pa.Table | None = None
     weights: str = "weights"
     remark: str = ""
 
@@ -69,7 +74,12 @@ class Answer:
         if as_json:
             write_facts(self.facts, output)
             return
-        if self.rows is None:
+        if self.frame is not None:
+            if output is None:
+                FRAME_FORMATS[".csv"](self.frame, stdout())
+            else:
+                write_frame(self.frame, output)
+        elif self.rows is None:
             write_lines(self.lines, output)
         elif output is None:
             FORMATS[".csv"](self.rows, stdout(), self.weights)
@@ -195,16 +205,6 @@ def csv_line(cells: Sequence[str]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)
     return line.getvalue().removesuffix("\r\n")
-
-
-def aligned(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
-    """Return rows of cells as lines whose columns stand under each other; all but the first to the right if asked."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ["<", *((">" if right else "<") for _ in widths[1:])]
-    return [
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 # ----------------------------------------------------------------------------------------------------- how it ends

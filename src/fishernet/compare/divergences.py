@@ -13,8 +13,9 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
-from fishernet.base.names import listed, positions
+from fishernet.base.names import a, listed, positions
 from fishernet.data import Table, Variable
+from fishernet.data.matching import as_data, as_table, is_frame
 from fishernet.data.variable import require_categorical
 from fishernet.infer.pseudo_gibbs import Weights
 from fishernet.models import BayesianNetwork, Conditional, DependencyNetwork
@@ -38,12 +39,12 @@ class Distribution(Brief):
 
     @classmethod
     def of(cls, p: Any, variables: Sequence[Variable] | None = None) -> Distribution:
-        """Take an array with one axis a variable, the rows of a table, or a Bayesian network.
+        """Take an array with one axis a variable, the rows of a table or frame, or a Bayesian network.
 
         Tables and networks are brought into the order of `variables`, with their states; an array has it already.
         """
-        if has_rows(p) and not isinstance(p, type):
-            return cls._of_table(p if variables is None else p.conform(variables))
+        if has_rows(p) or is_frame(p):
+            return cls._of_table(as_data(p, "a divergence") if variables is None else as_table(p, variables))
         if has_joint(p):
             return cls._of_array(joint_array(p) if variables is None else _rearranged(p, variables))
         if hasattr(p, "pseudo_log_likelihood"):
@@ -98,12 +99,20 @@ def has_joint(p: Any) -> TypeGuard[BayesianNetwork]:
 def common_variables(p: Any, q: Any) -> Sequence[Variable] | None:
     """Return the variables to whose order two distributions are brought: the second's, or else the first's."""
     for one in (q, p):
-        if has_rows(one):
-            return require_categorical(one.variables, "a divergence")
+        if hasattr(one, "log_prob") and not hasattr(one, "variables"):
+            raise SchemaError(f"a divergence is of distributions of states; {a(type(one).__name__)} has none")
         if hasattr(one, "variables"):
-            found: Sequence[Variable] = one.variables
-            return found
+            return require_categorical(one.variables, "a divergence")
     return None
+
+
+def known_tables(p: Any, q: Any) -> tuple[Any, Any]:
+    """Return both with a data frame read as a table: by the variables of the other, where that has some."""
+    if is_frame(q):
+        q = as_table(q, p.variables) if hasattr(p, "variables") else as_data(q, "a divergence")
+    if is_frame(p):
+        p = as_table(p, q.variables) if hasattr(q, "variables") else as_data(p, "a divergence")
+    return p, q
 
 
 def _rearranged(model: BayesianNetwork, variables: Sequence[Variable]) -> Array:
@@ -174,9 +183,9 @@ def kl(p: Any, q: Any) -> float:
 
     Parameters
     ----------
-    p, q : array, Table or BayesianNetwork
-        An array has one axis a variable; a table stands for its empirical distribution. With a network on one side
-        tables are matched to it by names and labels, and no array of all states is made for q.
+    p, q : array, Table, data frame or BayesianNetwork
+        An array has one axis a variable; a table or frame stands for its empirical distribution. With a network on one
+        side tables are matched to it by names and labels, and no array of all states is made for q.
 
     Returns
     -------
@@ -194,6 +203,7 @@ def kl(p: Any, q: Any) -> float:
     >>> round(fn.compare.kl([0.5, 0.5], [0.9, 0.1]), 4)
     0.5108
     """
+    p, q = known_tables(p, q)
     variables = common_variables(p, q)
     of = Distribution.of(p, variables)
     return float(of.probabilities @ (np.log(of.probabilities) - _log_at(q, of, variables)))
@@ -226,6 +236,7 @@ def full_conditional_divergence(p: Any, q: Any, weights: Weights = None) -> floa
     >>> round(fn.compare.full_conditional_divergence(p, q), 4)
     0.1927
     """
+    p, q = known_tables(p, q)
     variables = common_variables(p, q)
     of = Distribution.of(p, variables)
     shares = checked_shares(weights, len(of.shape), variables)

@@ -23,6 +23,7 @@ from fishernet.compare.divergences import (
     full_conditional_divergence,
     on_axes,
 )
+from fishernet.data.frames.rows import held
 from fishernet.infer import stationary
 from fishernet.models import DependencyNetwork
 
@@ -36,7 +37,7 @@ def kl_to_manifold(p: Any, dn: DependencyNetwork, variable: str) -> float:
 
     Parameters
     ----------
-    p : array, Table or BayesianNetwork
+    p : array, Table, data frame or BayesianNetwork
         An array has one axis a variable; a table stands for its empirical distribution.
     dn : DependencyNetwork
     variable : str
@@ -120,7 +121,7 @@ def bound(p: Any, dn: DependencyNetwork, weights: Any = None) -> Bound:
 
     Parameters
     ----------
-    p : array, Table or BayesianNetwork
+    p : array, Table, data frame or BayesianNetwork
     dn : DependencyNetwork
         Small enough for `fishernet.infer.stationary`.
     weights : (n_variables,) array, optional
@@ -133,6 +134,7 @@ def bound(p: Any, dn: DependencyNetwork, weights: Any = None) -> Bound:
     _check_network(dn)
     shares = checked_shares(weights, len(dn.variables), dn.variables)
     pi = stationary(dn, weights=None if weights is None else shares)
+    p = held(p)  # it is gone through more than once
     by_variable = {name: kl_to_manifold(p, dn, name) for name in dn.names}
     right = float(sum(share * value for share, value in zip(shares, by_variable.values(), strict=True)))
     of = Distribution.of(p, dn.variables)

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from fishernet.base.errors import FileFormatError
-from fishernet.data.cells import INTEGER, Block, Cells, Columns, Labels, typed
+from fishernet.base.names import several
+from fishernet.data.cells import INTEGER, Block, Cells, Columns, Contents, Labels, typed
 from fishernet.data.csv import TextFile
 from fishernet.data.options import Options
+from fishernet.data.originals import frame_of_text
 from fishernet.data.variable import label_array
 
 VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"\s][^,]*?|))\s*(,|$)""")
@@ -55,6 +57,10 @@ class Attribute:
         block = Block(indices, np.arange(len(texts) + 1), has_nulls)
         return Cells(self.name, self._typed(texts), [block], declared=self.kind == "nominal")
 
+    def as_written(self) -> Cells:
+        """Return the column as cells whose labels are the text of the file."""
+        return replace(self.cells(), labels=label_array(list(self.labels)))
+
     def _typed(self, texts: list[str]) -> Labels:
         if self.kind == "numeric" and not all(map(INTEGER.fullmatch, texts)):
             return np.array([float(text) + 0.0 for text in texts])
@@ -66,18 +72,29 @@ class Attribute:
 
 def arff_columns(file: TextFile, options: Options) -> Columns:
     """Read the columns of an ARFF file that the options ask for."""
+    return arff_contents(file, options).columns(options)
+
+
+def arff_contents(file: TextFile, options: Options) -> Contents:
+    """Read all columns of an ARFF file; raises as `arff_columns`."""
     try:
         with file.text() as text:
             lines = _lines(text)
             attributes = _declared(file, lines)
-            chosen = set(options.choose([attribute.name for attribute in attributes]))
+            names = [attribute.name for attribute in attributes]
+            options.choose(names)  # refuses names early
             n_rows = 0
             for number, line in lines:
                 _add_row(file, attributes, number, line, options.na_values)
                 n_rows += 1
     except UnicodeDecodeError as error:
         raise file.undecodable() or FileFormatError(file.path, f"cannot be read as text ({error})") from None
-    return Columns([attribute.cells() for attribute in attributes if attribute.name in chosen], n_rows)
+
+    def columns(wanted: Options) -> Columns:
+        chosen = set(wanted.choose(names))
+        return Columns([attribute.cells() for attribute in attributes if attribute.name in chosen], n_rows)
+
+    return Contents(frame_of_text([attribute.as_written() for attribute in attributes], names), columns)
 
 
 def _lines(text: Iterator[str]) -> Iterator[tuple[int, str]]:
@@ -131,7 +148,7 @@ def _add_row(file: TextFile, attributes: list[Attribute], number: int, line: str
         raise FileFormatError(file.path, "sparse rows are not read; save the file with dense rows", line=number)
     values = _values(file, number, line)
     if len(values) != len(attributes):
-        what = f"there are {len(attributes)} attributes, and {len(values)} cells in this row"
+        what = f"{several(len(values), 'cell')} in this row for {several(len(attributes), 'attribute')}"
         raise FileFormatError(file.path, what, line=number)
     for attribute, (value, quoted) in zip(attributes, values, strict=True):
         position = attribute.labels.get(value)

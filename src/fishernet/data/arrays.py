@@ -153,7 +153,7 @@ def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
         return np.flatnonzero(array)
     outside = (array < -n_rows) | (array >= n_rows)
     if outside.any():
-        raise IndexError(f"row {array[outside][0]} of a table of {n_rows} rows")
+        raise IndexError(f"row {array[outside][0]} of a table of {several(n_rows, 'row')}")
     positions: npt.NDArray[np.intp] = np.arange(n_rows)[array]
     return positions
 
@@ -163,7 +163,17 @@ def same_cells(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
-def is_stack(base: npt.NDArray[Any], rows: Sequence[npt.NDArray[Any]]) -> bool:
+def stacked(rows: Sequence[npt.NDArray[Any]], n_columns: int) -> npt.NDArray[np.float64]:
+    """Return columns of numbers as the rows of a read-only array; the one whose rows they are where there is one."""
+    base: Any = rows[0].base if rows else None
+    if not isinstance(base, np.ndarray) or not _is_stack(base, rows):
+        base = np.array(rows, dtype=np.float64).reshape(len(rows), n_columns)
+        base.flags.writeable = False
+    stack: npt.NDArray[np.float64] = base
+    return stack
+
+
+def _is_stack(base: npt.NDArray[Any], rows: Sequence[npt.NDArray[Any]]) -> bool:
     """Whether some columns are the rows of an array, one after the other."""
     if base.shape != (len(rows), len(rows[0])) or not base.flags.c_contiguous:
         return False

@@ -22,6 +22,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import check_names, listed, several
-from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn, as_text, dictionary_cells
+from fishernet.data.cells import Block, Cells, Columns, Contents, NumberCells, SourceColumn, as_text, dictionary_cells
 from fishernet.data.dates import counted, in_arrow, unit_of
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
@@ -158,7 +159,8 @@ def _with_variable(column: SourceColumn, metadata: dict[bytes, bytes]) -> Source
         )
     numbering = np.array([n_states if code is None else code for code in found] + [n_states], dtype=np.int64)
     blocks = [Block(block.indices, numbering[block.positions], block.has_nulls) for block in cells.blocks]
-    return Cells(cells.name, label_array(variable.states), blocks, declared=True, cuts=variable.cuts)
+    more: dict[str, Any] = {"cuts": variable.cuts, "bounds": variable.bounds, "unit": variable.unit}
+    return Cells(cells.name, label_array(variable.states), blocks, declared=True, **more)
 
 
 _NO_VARIABLE = f"its metadata {VARIABLE.decode()!r} describe no variable"
@@ -170,10 +172,10 @@ def _parsed(name: str, text: bytes) -> Column:
         content = json.loads(text)
         if content.get("continuous") is True:
             return Continuous(name, content.get("unit"))
-        states, cuts = content["states"], content.get("cuts")
+        states, cuts, bounds = content["states"], content.get("cuts"), content.get("bounds")
         if not isinstance(states, list) or not isinstance(cuts, list | None):
             raise TypeError
-        return Variable(name, states, cuts)
+        return Variable(name, states, cuts, bounds, content.get("unit"))
     except SchemaError as error:
         raise SchemaError(f"column {name!r}: {_NO_VARIABLE} ({error})") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -197,13 +199,19 @@ def table_of(
         fields.append(pa.field(variable.name, array.type, metadata={VARIABLE: json.dumps(content).encode()}))
         arrays.append(array)
     if weights is not None:
-        if any(variable.name == weights_name for variable in variables):
-            raise SchemaError(f"there is a variable {weights_name!r}; give the weights another name")
+        name = free_name(weights_name, [variable.name for variable in variables])
         arrays.append(pa.array(weights))
-        fields.append(pa.field(weights_name, arrays[-1].type, nullable=False, metadata={WEIGHTS: b"true"}))
+        fields.append(pa.field(name, arrays[-1].type, nullable=False, metadata={WEIGHTS: b"true"}))
     if not fields:
         return pa.table({"row": pa.nulls(n_rows)}).select([])  # keeps the number of rows
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def free_name(weights: str, names: Sequence[str]) -> str:
+    """Return the name of the weights' column; SchemaError when a variable has it."""
+    if weights in names:
+        raise SchemaError(f"there is a variable {weights!r}; give the weights another name", parameter="weights")
+    return weights
 
 
 def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, Any], pa.Array]:
@@ -212,7 +220,8 @@ def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, An
         if variable.unit is not None:
             return {"continuous": True, "unit": variable.unit}, in_arrow(column, variable.unit)
         return {"continuous": True}, pa.array(column, from_pandas=True)
-    content = {"states": variable.states} | ({} if variable.cuts is None else {"cuts": variable.cuts})
+    more = {"cuts": variable.cuts, "bounds": variable.bounds, "unit": variable.unit}
+    content = {"states": variable.states, **{word: value for word, value in more.items() if value is not None}}
     return content, dictionary_array(variable, column)
 
 
@@ -270,15 +279,49 @@ def parquet_columns(path: Path, options: Options) -> Columns:
 def arrow_columns(path: Path, options: Options) -> Columns:
     """Read the columns of an Arrow IPC file or stream that the options ask for; raises as `parquet_columns`."""
     try:
-        with pa.OSFile(str(path)) as file:
-            is_file = file.read(len(ARROW_MAGIC)) == ARROW_MAGIC
-            file.seek(0)
-            reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-            _check_metadata(path, reader.schema)
-            table = reader.read_all()
-        return _checked(table, options)
+        return _checked(_ipc_table(path), options)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _broken(path, "Arrow", error) from None
+
+
+def parquet_contents(path: Path, options: Options) -> Contents:
+    """Read all columns of a Parquet file; raises as `parquet_columns`."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+        _check_metadata(path, schema)
+        texts = [field.name for field in schema if _is_text(field.type)]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            return _contents(file.read(), options, frozenset(texts))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _broken(path, "Parquet", error) from None
+
+
+def arrow_contents(path: Path, options: Options) -> Contents:
+    """Read all columns of an Arrow IPC file or stream; raises as `parquet_columns`."""
+    try:
+        return _contents(_ipc_table(path), options)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _broken(path, "Arrow", error) from None
+
+
+def _contents(table: pa.Table, options: Options, undeclared: frozenset[str] = frozenset()) -> Contents:
+    table.validate(full=True)
+    chosen_names(table.schema, options)  # refuses names early
+    hidden = pandas_index(table.schema)
+    shown = table.select([name for name in table.column_names if name not in hidden])
+    return Contents(shown.replace_schema_metadata(None), partial(columns_of, table, undeclared=undeclared))
+
+
+def _ipc_table(path: Path) -> pa.Table:
+    with pa.OSFile(str(path)) as file:
+        is_file = file.read(len(ARROW_MAGIC)) == ARROW_MAGIC
+        file.seek(0)
+        reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+        _check_metadata(path, reader.schema)
+        return reader.read_all()
 
 
 def _check_metadata(path: Path, schema: pa.Schema) -> None:
@@ -333,9 +376,9 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
-        streamed = _streamed(frame)
-        if streamed is not None:
-            return columns_of(streamed, options)
+        table = streamed(frame)
+        if table is not None:
+            return columns_of(table, options)
         name = type(frame).__name__
         remedy = "collect it first" if "Lazy" in name or "Relation" in name else "codes go through Table.from_codes"
         raise SchemaError(
@@ -348,12 +391,12 @@ def _narwhals_columns(frame: Any, options: Options) -> Columns:
     return Columns([_series_cells(name, eager[name], options) for name in chosen], eager.shape[0])
 
 
-def _streamed(frame: Any) -> pa.Table | None:
+def streamed(frame: Any) -> pa.Table | None:
     """Return a dataset, or what speaks Arrow's interface for streams, as a table; None where it is neither."""
     try:
-        if hasattr(frame, "to_table"):
-            return frame.to_table()
-        return pa.table(frame) if hasattr(frame, "__arrow_c_stream__") else None
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.table(frame)
+        return frame.to_table() if hasattr(frame, "to_table") else None
     except pa.ArrowInvalid:  # a series
         return None
 
@@ -402,7 +445,7 @@ def _mapping_columns(frame: Mapping[Any, Any], options: Options) -> Columns:
     n_rows = next(iter(lengths.values()), 0)
     for name, length in lengths.items():
         if length != n_rows:
-            raise SchemaError(f"column {name!r} has {several(length, 'row')}, and column {chosen[0]!r} has {n_rows}")
+            raise SchemaError(f"column {name!r} has {several(length, 'row')}, and column {chosen[0]!r} has {n_rows:,}")
     return Columns(cells, n_rows)
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -33,10 +33,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.dates import Unit
-from fishernet.data.variable import State, label_array
+from fishernet.data.dates import Unit, parsed
+from fishernet.data.variable import Bounds, State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
+SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
 SAMPLE = 4096  # cells that mostly tell what a column of numbers is
 Labels = npt.NDArray[Any]  # distinct labels: integers, float64, bool, or objects (str, large integers, a mixture)
 
@@ -176,6 +177,8 @@ class Cells:
         Whether the source marks the column as the table's weights.
     unit : str, optional
         What the numbers of a column of dates or times count.
+    bounds : pair of numbers, optional
+        The least and the largest number, where the declared states are bins.
     """
 
     name: str
@@ -186,6 +189,7 @@ class Cells:
     cuts: tuple[float, ...] | None = None
     is_weights: bool = False
     unit: Unit | None = None
+    bounds: Bounds | None = None
 
     @cached_property
     def typed_labels(self) -> Labels:
@@ -300,8 +304,15 @@ class Cells:
         blocks = [replace(block, positions=numbering[block.positions]) for block in self.blocks]
         return replace(self, labels=self.labels[~labels], blocks=blocks)
 
-    def dated(self, numbers: npt.NDArray[np.float64], unit: Unit) -> NumberCells:
-        """Return the column as one of dates, of which each label is a number."""
+    def as_dates(self) -> SourceColumn:
+        """Return a column of text as one of dates where all its labels are written as such; any other as it is."""
+        labels = self.labels.tolist()
+        if self.declared or not labels or not isinstance(labels[0], str) or parsed(labels[:1]) is None:
+            return self  # told by the first label mostly
+        dates = parsed(labels) if self.text or all(isinstance(label, str) for label in labels) else None
+        if dates is None:
+            return self
+        numbers, unit = dates
         cells = self.spread(np.append(numbers, np.nan))
         return NumberCells(self.name, pa.chunked_array([pa.array(cells)]), declared=True, unit=unit)
 
@@ -358,6 +369,9 @@ class NumberCells:
     @cached_property
     def coded(self) -> Cells:
         """The column by its distinct numbers."""
+        few = _of_small_range(self.name, self.column)
+        if few is not None:
+            return replace(few, unit=self.unit)
         cells = dictionary_cells(self.name, self.column.dictionary_encode())
         absent = np.isnan(cells.labels) if cells.labels.dtype.kind == "f" else np.zeros(len(cells.labels), dtype=bool)
         return replace(cells.without(absent) if absent.any() else cells, unit=self.unit)
@@ -405,26 +419,52 @@ class NumberCells:
         """Return the column as one that is declared to hold numbers."""
         return replace(self, declared=True)
 
+    def as_dates(self) -> NumberCells:
+        """Return the column as it is: its numbers are no text."""
+        return self
+
 
 SourceColumn = Cells | NumberCells
+
+
+def _of_small_range(name: str, column: pa.ChunkedArray) -> Cells | None:
+    """Return integers near one another as cells by their distance to the least; None of others, which are hashed."""
+    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+        return None
+    low, high = pc.min_max(column).as_py().values()
+    if high - low >= SMALL_RANGE:
+        return None
+    values = column.to_numpy()
+    indices = values.astype(np.uint16)  # their last bits, of which the differences are right, too
+    indices -= np.uint16(low % 2**16)
+    occurs = np.bincount(indices, minlength=high - low + 1) > 0
+    labels = np.flatnonzero(occurs).astype(values.dtype) + values.dtype.type(low)
+    positions = np.append(np.cumsum(occurs) - 1, len(labels))
+    return Cells(name, labels, [Block(indices, positions, has_nulls=False)])
 
 
 def dictionary_cells(name: str, column: pa.ChunkedArray, *, declared: bool = False, text: bool = False) -> Cells:
     """Return a dictionary-encoded Arrow column, whose labels are of a type that we take, as cells."""
     kind = column.type.value_type
-    dictionaries = [chunk.dictionary for chunk in column.chunks]
-    known = pa.chunked_array(dictionaries, type=kind).unique().drop_null()
-    blocks = [_block(chunk.indices, values, known) for chunk, values in zip(column.chunks, dictionaries, strict=True)]
+    held = [chunk.dictionary for chunk in column.chunks if len(chunk.dictionary)]  # Arrow drops empty chunks
+    encoded = pa.chunked_array(held, type=kind).dictionary_encode()
+    known = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], kind)  # the same of every chunk
+    places = iter(encoded.chunks)
+    nothing = pa.array([], pa.int32())
+    blocks = [
+        _block(chunk.indices, next(places).indices if len(chunk.dictionary) else nothing, len(known))
+        for chunk in column.chunks
+    ]
     return Cells(name, _labels(known), blocks, declared=declared, text=text)
 
 
-def _block(indices: pa.Array, dictionary: pa.Array, known: pa.Array) -> Block:
-    size = len(dictionary)
+def _block(indices: pa.Array, places: pa.Array, n_labels: int) -> Block:
+    """Return a block whose dictionary holds, at each place, a label of the column's."""
     has_nulls = indices.null_count > 0
     if has_nulls:
-        indices = pc.fill_null(indices.cast(pa.int64()), size)
-    found = pc.fill_null(pc.index_in(dictionary, value_set=known), len(known))
-    positions = np.append(found.to_numpy(zero_copy_only=False).astype(np.int64), len(known))
+        indices = pc.fill_null(indices.cast(pa.int64()), len(places))
+    found = pc.fill_null(places, n_labels)
+    positions = np.append(found.to_numpy(zero_copy_only=False).astype(np.int64), n_labels)
     return Block(indices.to_numpy(zero_copy_only=False), positions, has_nulls)
 
 
@@ -443,3 +483,19 @@ class Columns:
 
     cells: Sequence[SourceColumn]
     n_rows: int
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a file holds, read once.
+
+    Attributes
+    ----------
+    frame : pyarrow.Table
+        Its rows as they are; see `fishernet.data.originals`.
+    columns : function
+        Makes of `Options` the columns that they ask for; raises as `read_table`.
+    """
+
+    frame: pa.Table
+    columns: Callable[[Any], Columns]

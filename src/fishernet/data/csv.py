@@ -31,10 +31,11 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from fishernet.base.errors import FileFormatError, FishernetWarning
+from fishernet.base.names import several, unused_name
 from fishernet.data.arrow import cells_of
-from fishernet.data.cells import DECIMAL, Columns, SourceColumn
-from fishernet.data.dates import parsed
+from fishernet.data.cells import DECIMAL, Cells, Columns, Contents, SourceColumn
 from fishernet.data.options import Options, TextFormat
+from fishernet.data.originals import frame_of_text
 
 PIECE = 1 << 20  # bytes
 MOST_STREAMED = 1 << 33  # bytes
@@ -177,7 +178,7 @@ def explain(file: TextFile, delimiter: str, n_columns: int, why: str) -> FileFor
     try:
         for record in records(file, delimiter):
             if len(record.cells) != n_columns:
-                count = f"the header has {n_columns} cells, this row {len(record.cells)}"
+                count = f"the header has {several(n_columns, 'cell')}, this row {len(record.cells)}"
                 hint = "; a quote may not be closed" if record.text.count("\n") > 1 else ""
                 return FileFormatError(file.path, count + hint, line=record.line)
     except csv.Error:
@@ -220,32 +221,73 @@ def delimited_columns(file: TextFile, options: Options, delimiter: str | None = 
     `delimiter` is what the ending of its name says. A file whose names all follow a space is one of ``a, b, c``: spaces
     before cells are no part of them.
     """
-    delimiter = options.text.delimiter or delimiter or _found_delimiter(file)
-    first = _header(file, delimiter)
-    header = first.cells
-    spaced = len(header) > 1 and '"' not in first.text and all(name.startswith(" ") for name in header[1:])
-    names = [name.strip() for name in header] if spaced else header
-    shown = dict(zip(header, names, strict=False)) if len(set(names)) == len(names) else {}
-    hidden = int(len(names) > 1 and not names[0])
+    layout, names = _opened(file, options, delimiter)
+    hidden = _has_index(names)
     if hidden and options.schema is None:
         message = "the first column has no name, as the index that pandas writes; it is left out"
         warnings.warn(FishernetWarning(f"{file.path}: {message}"), stacklevel=5)
     wanted = set(options.choose(names[hidden:]))
-    chosen = [raw for raw, name in zip(header, names, strict=True) if name in wanted]
-    layout = Layout(file, delimiter, len(names), file.gzipped or _holds_quotes(file), options.na_values)
-    found = _read_columns(layout, chosen, header)
-    cells = [tidied(replace(c, name=shown.get(c.name, c.name)), options, spaced=spaced) for c in found.cells]
+    chosen = [raw for raw, name in zip(layout.header, names, strict=True) if name in wanted]
+    found = _read_columns(layout, chosen)
+    cells = [tidied(column, options, spaced=layout.spaced) for column in _named(found.cells, layout, names)]
     return Columns(cells, found.n_rows)
 
 
-def _read_columns(layout: Layout, chosen: list[str], header: list[str]) -> Columns:
+def delimited_contents(file: TextFile, options: Options, delimiter: str | None = None) -> Contents:
+    """Read all columns of a delimited file, an index without a name too; raises as `delimited_columns`."""
+    layout, names = _opened(file, options, delimiter)
+    hidden = _has_index(names)
+    options.choose(names[hidden:])
+    found = _read_columns(layout, layout.header)
+    cells = _named(found.cells, layout, names)
+    known = [unused_name("index", names), *names[1:]] if hidden else names
+
+    def columns(wanted: Options) -> Columns:
+        chosen = set(wanted.choose(names[hidden:]))
+        return Columns([tidied(c, wanted, spaced=layout.spaced) for c in cells if c.name in chosen], found.n_rows)
+
+    as_written = [_unspaced(c.coded, options.na_values) for c in cells] if layout.spaced else [c.coded for c in cells]
+    return Contents(frame_of_text(as_written, known), columns)
+
+
+def _has_index(names: Sequence[str]) -> bool:
+    """Whether the first of several columns has no name, as the index that pandas writes."""
+    return len(names) > 1 and not names[0]
+
+
+def _unspaced(column: Cells, na_values: frozenset[str]) -> Cells:
+    """Return a column of text without the spaces before its labels."""
+    labels = [label.lstrip(" ") for label in column.labels.tolist()]
+    return column.relabelled([None if label in na_values else label for label in labels])
+
+
+def _opened(file: TextFile, options: Options, delimiter: str | None) -> tuple[Layout, list[str]]:
+    """Return how a file is laid out, and the names of its columns, the first of them empty where it has none."""
+    delimiter = options.text.delimiter or delimiter or _found_delimiter(file)
+    first = _header(file, delimiter)
+    header = first.cells
+    spaced = len(header) > 1 and '"' not in first.text and all(name.startswith(" ") for name in header[1:])
+    quoted = file.gzipped or _holds_quotes(file)
+    names = [name.strip() for name in header] if spaced else header
+    return Layout(file, delimiter, header, spaced, quoted, options.na_values), names
+
+
+def _named(cells: Sequence[SourceColumn], layout: Layout, names: list[str]) -> list[SourceColumn]:
+    """Return columns by their names as they are meant."""
+    if len(set(names)) < len(names):
+        return list(cells)
+    shown = dict(zip(layout.header, names, strict=True))
+    return [replace(column, name=shown[column.name]) for column in cells]
+
+
+def _read_columns(layout: Layout, chosen: list[str]) -> Columns:
     if not layout.quoted:
         return _columns(layout.parsed(chosen, line_ends=False, blocks=BLOCKS), chosen, layout.na_values)
-    if chosen == header:
+    if chosen == layout.header:
         hasty = _hasty(layout, chosen)
         if hasty is not None:
             return hasty
-    return _careful(layout, chosen, header[-1])
+    return _careful(layout, chosen, layout.header[-1])
 
 
 def tidied(column: SourceColumn, options: Options, *, spaced: bool) -> SourceColumn:
@@ -255,11 +297,6 @@ def tidied(column: SourceColumn, options: Options, *, spaced: bool) -> SourceCol
     """
     cells = column.coded
     labels: list[str] = cells.labels.tolist()
-    wanted = next((v for v in options.schema or () if v.name == column.name), None)
-    if labels and column.name not in options.categorical and (wanted is None or wanted.is_continuous or wanted.cuts):
-        dates = parsed(labels)
-        if dates is not None:
-            return cells.dated(*dates)
     as_written = not spaced and options.text.is_plain
     if as_written and (options.schema is not None or " " not in "".join(labels)):
         return column
@@ -335,7 +372,7 @@ def _careful(layout: Layout, names: list[str], last: str) -> Columns:
 
 
 def _any_label_holds(columns: Columns, character: str) -> bool:
-    return any(character in label for column in columns.cells for label in column.coded.labels.tolist())
+    return any(character in "".join(column.coded.labels.tolist()) for column in columns.cells)
 
 
 def _columns(table: pa.Table, names: list[str], na_values: frozenset[str]) -> Columns:
@@ -390,7 +427,10 @@ class Layout:
     ----------
     file : TextFile
     delimiter : str
-    n_columns : int
+    header : list of str
+        The names of the columns, as they are written.
+    spaced : bool
+        Whether a space follows each delimiter.
     quoted : bool
         Whether there may be quotes; Arrow then tells missing cells from quoted text.
     na_values : frozenset of str
@@ -398,7 +438,8 @@ class Layout:
 
     file: TextFile
     delimiter: str
-    n_columns: int
+    header: list[str]
+    spaced: bool
     quoted: bool
     na_values: frozenset[str]
 
@@ -407,7 +448,7 @@ class Layout:
         try:
             return self.read(names, line_ends=line_ends, blocks=blocks)
         except pa.ArrowInvalid as error:
-            raise explain(self.file, self.delimiter, self.n_columns, str(error).partition("\n")[0]) from None
+            raise explain(self.file, self.delimiter, len(self.header), str(error).partition("\n")[0]) from None
 
     def read(self, names: list[str], *, line_ends: bool, blocks: Sequence[int]) -> pa.Table:
         """Return the named columns, dictionary-encoded."""

@@ -1,7 +1,7 @@
 """Dates and times as numbers: days or seconds since the beginning of 1970, kept so and shown as dates.
 
-A column of dates counts days, one of times seconds (of times with a zone, in UTC). Text is a date where all labels of a
-column are written as in ISO 8601: ``2021-03-28`` or ``2021-03-28 14:05:00``.
+A column of dates counts days, one of times seconds (of times with a zone, in UTC). Text, of a file or of a frame, is a
+date where all labels of a column are written as in ISO 8601: ``2021-03-28`` or ``2021-03-28 14:05:00``.
 """
 
 from __future__ import annotations

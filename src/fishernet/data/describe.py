@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.names import listed
+from fishernet.base.names import cut, several
 from fishernet.data.dates import date_texts
 from fishernet.data.encode import Decision
 from fishernet.data.variable import Column
 
 HEADINGS = ("column", "kind", "holds", "missing", "why", "to overrule")
 SHOWN = 4  # states
+LONGEST = 24  # characters of one of them
+KINDS = ("categorical", "binned", "continuous", "left out")
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class ColumnDescription:
         Why it is of that kind; empty where a schema or a caller said so.
     overrule : tuple of str
         The keywords of `read_table` that make something else of it.
+    binned : bool
+        Whether its states are bins of numbers.
     """
 
     name: str
@@ -44,6 +48,7 @@ class ColumnDescription:
     missing: int
     why: str = ""
     overrule: tuple[str, ...] = ()
+    binned: bool = False
 
     def keywords(self) -> str:
         """Return the keywords that overrule, as they are written in Python."""
@@ -71,8 +76,21 @@ class Description:
         """Return one row a column as a pyarrow Table."""
         return pa.Table.from_pylist([asdict(c) | {"overrule": c.keywords()} for c in self.columns])
 
+    def by_kind(self) -> dict[str, list[str]]:
+        """Return the names of the columns of each kind that there is; those that were cut into bins on their own."""
+        found: dict[str, list[str]] = {}
+        for kind in KINDS:
+            names = [c.name for c in self.columns if kind == ("binned" if c.binned else c.kind)]
+            if names:
+                found[kind] = names
+        return found
+
+    def missing(self) -> dict[str, int]:
+        """Return the number of missing cells of each column that has some, by name."""
+        return {column.name: column.missing for column in self.columns if column.missing}
+
     def __repr__(self) -> str:
-        return f"Description({self.n_rows:,} rows, {len(self.columns)} columns)"
+        return f"Description({several(self.n_rows, 'row')}, {several(len(self.columns), 'column')})"
 
     def __str__(self) -> str:
         return self.text(ColumnDescription.keywords)
@@ -80,11 +98,13 @@ class Description:
     def text(self, overruling: Callable[[ColumnDescription], str]) -> str:
         """Return a line a column; the function writes what overrules."""
         kept = sum(column.kind != "left out" for column in self.columns)
-        rows = [(c.name, c.kind, c.holds, str(c.missing), c.why, overruling(c)) for c in self.columns]
+        rows = [(c.name, c.kind, c.holds, f"{c.missing:,}", c.why, overruling(c)) for c in self.columns]
         widths = [max(map(len, cells)) for cells in zip(HEADINGS, *rows, strict=True)]
         adjusted = [str.rjust if heading == "missing" else str.ljust for heading in HEADINGS]
         lines = ["  ".join(a(c, w) for a, c, w in zip(adjusted, row, widths, strict=True)) for row in (HEADINGS, *rows)]
-        return "\n".join([f"{self.n_rows:,} rows, {kept} columns", *(line.rstrip() for line in lines)])
+        return "\n".join(
+            [f"{several(self.n_rows, 'row')}, {several(kept, 'column')}", *(line.rstrip() for line in lines)]
+        )
 
 
 def described(
@@ -98,7 +118,11 @@ def described(
         kind = "continuous" if variable.is_continuous else "categorical"
         missing = int(np.count_nonzero(variable.missing(column)))
         holds = _range(variable, column) if variable.is_continuous else _states(variable)
-        found.append(ColumnDescription(variable.name, kind, holds, missing, decision.why, decision.overrule))
+        found.append(
+            ColumnDescription(
+                variable.name, kind, holds, missing, decision.why, decision.overrule, variable.cuts is not None
+            )
+        )
     left = [ColumnDescription(d.name, "left out", "", 0, d.why, d.overrule) for d in decisions if d.left_out]
     return Description(n_rows, (*found, *left))
 
@@ -106,7 +130,8 @@ def described(
 def _states(variable: Column) -> str:
     """Return the first states, and how many there are where these are more."""
     n = len(variable.states)
-    return listed(variable.states) if n <= SHOWN else f"{listed(variable.states[:SHOWN])}, ... ({n:,} states)"
+    shown = ", ".join(cut(repr(state), LONGEST) for state in variable.states[:SHOWN])
+    return shown if n <= SHOWN else f"{shown}, ... ({n:,} states)"
 
 
 def _range(variable: Column, column: npt.NDArray[np.float64]) -> str:

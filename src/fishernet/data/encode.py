@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError, UnknownStateError
-from fishernet.base.names import are, counted, listed
+from fishernet.base.names import are, counted, listed, several
 from fishernet.data.arrays import Codes, Weights, in_units
 from fishernet.data.cells import (
     MOST_STATES,
@@ -37,7 +37,7 @@ from fishernet.data.cells import (
 )
 from fishernet.data.dates import date_texts
 from fishernet.data.options import BINNINGS, Options, interval_labels
-from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
+from fishernet.data.variable import Bounds, Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
 
 def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str = "error") -> npt.NDArray[Any]:
@@ -176,6 +176,7 @@ class Encoded:
     weights: Weights | None
     n_rows: int
     decisions: tuple[Decision, ...] = ()
+    kept: npt.NDArray[np.bool_] | None = None  # which rows of the source these are; None for all
 
 
 @dataclass(frozen=True)
@@ -203,16 +204,23 @@ class Rows:
 def encode(source: Columns, options: Options) -> Encoded:
     """Encode the columns of a source."""
     cells, weights = _split_weights(source, options)
+    cells = [column.as_dates() if _may_be_dates(column.name, options) else column for column in cells]
     decisions: list[Decision] = []
     if options.schema is None:
-        cells = _without_identifiers(cells, options, decisions)
+        cells = _without_identifiers(_without_empty(cells, options, decisions), options, decisions)
     rows = _without_incomplete(cells, weights, source.n_rows, options)
     if options.schema is None:
         return _with_found_states(rows, options, decisions)
     encoded = _with_schema(rows, options.schema, options)
     if options.missing == "drop" and options.unknown == "missing":
-        return _without_missing(encoded)
+        encoded = _without_missing(encoded)
     return encoded
+
+
+def _may_be_dates(name: str, options: Options) -> bool:
+    """Whether text may be dates in a column: unless states are asked for."""
+    wanted = next((variable for variable in options.schema or () if variable.name == name), None)
+    return name not in options.categorical and (wanted is None or wanted.is_continuous or wanted.cuts is not None)
 
 
 # ------------------------------------------------------------------------------------------------------ weights
@@ -260,9 +268,9 @@ def _without_incomplete(cells: list[SourceColumn], weights: Weights | None, n_ro
     empty = [name for name in stateless if missing.get(name) == n_rows and name not in options.continuous]
     if empty and options.schema is None:
         raise SchemaError(
-            f"column {listed(empty)} has only missing cells, so no states can be found; leave it out or "
-            "declare its states",
-            parameter="schema",
+            f"there are only missing cells in {listed(empty)}, so no states can be found; declare its states, or leave "
+            "it out",
+            parameter="exclude",
         )
     if missing and options.missing == "error":
         raise _missing_error(missing, "missing 'drop', 'state' or 'keep' says what to do with them")
@@ -280,7 +288,11 @@ def _without_missing(encoded: Encoded) -> Encoded:
         known &= ~variable.missing(column)
     weights = None if encoded.weights is None else encoded.weights[known]
     columns = [column[known] for column in encoded.columns]
-    return Encoded(encoded.variables, columns, weights, int(np.count_nonzero(known)))
+    kept = known
+    if encoded.kept is not None:
+        kept = encoded.kept.copy()
+        kept[kept] = known
+    return Encoded(encoded.variables, columns, weights, int(np.count_nonzero(known)), kept=kept)
 
 
 def _missing_error(missing: dict[str, int], remedy: str) -> MissingValueError:
@@ -291,22 +303,39 @@ def _missing_error(missing: dict[str, int], remedy: str) -> MissingValueError:
 # ------------------------------------------------------------------------------------------ kinds and states found
 
 
+def _without_empty(cells: list[SourceColumn], options: Options, decisions: list[Decision]) -> list[SourceColumn]:
+    """Leave out columns in which every cell is missing, with a warning; not where no other column is there."""
+    empty = [
+        column.name
+        for column in cells
+        if not column.has_values and not _is_asked_for(column, options) and column.n_rows and not column.declared
+    ]
+    if not empty or len(empty) == len(cells):
+        return cells
+    decisions.extend(Decision(name, "only missing cells", ("continuous",), True) for name in empty)
+    message = f"{are(empty, 'column')} left out: there are only missing cells"
+    warnings.warn(FishernetWarning(message, parameter="exclude"), stacklevel=4)
+    return [column for column in cells if column.name not in empty]
+
+
 def _without_identifiers(cells: list[SourceColumn], options: Options, decisions: list[Decision]) -> list[SourceColumn]:
     """Leave out columns of text that tell rows apart, as ids, names and titles do, with a warning."""
     kept = []
+    found: list[Decision] = []
     for column in cells:
         _warn_of_spoiled_numbers(column, options)
         n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
         n_known = column.n_rows - (0 if (gaps := column.missing()) is None or not n_labels else int(gaps.sum()))
         if n_labels > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_labels > n_known):
-            why = f"{n_labels:,} different texts in {n_known:,} rows"
-            decisions.append(Decision(column.name, f"{why}: an identifier", ("categorical",), True))
+            why = f"{several(n_labels, 'different text')} in {several(n_known, 'row')}"
+            found.append(Decision(column.name, f"{why}: an identifier", ("categorical",), True))
         else:
             kept.append(column)
-    if decisions:
-        names = [decision.name for decision in decisions]
+    decisions.extend(found)
+    if found:
+        names = [decision.name for decision in found]
         what, them = ("an identifier", "it") if len(names) == 1 else ("identifiers", "them")
-        holds = decisions[0].why.partition(":")[0]
+        holds = found[0].why.partition(":")[0]
         warnings.warn(
             FishernetWarning(
                 f"{are(names, 'column')} taken for {what} and left out ({names[0]!r} holds {holds}); "
@@ -365,14 +394,25 @@ def _decision(column: SourceColumn, variable: Column, options: Options) -> Decis
     if variable.cuts is not None and not column.declared:
         return Decision(name, "cut into bins, as asked")
     if variable.is_continuous:
+        if variable.unit is None and _counts_rows(column):
+            return Decision(name, "numbers that count the rows: an id?", ("exclude", "bins"))
         kind = "numbers" if variable.unit is None else f"dates, in {variable.unit} since 1970"
         return Decision(name, kind, ("bins", "categorical"))
     if column.declared:
         return Decision(name, "states that the data declare")
     if column.is_plain_number:
-        return Decision(name, f"{variable.cardinality} whole numbers", ("continuous",))
+        return Decision(name, several(variable.cardinality, "whole number"), ("continuous",))
     kind = "truth values" if all(isinstance(state, bool) for state in variable.states) else "text"
     return Decision(name, kind, ("exclude",))
+
+
+def _counts_rows(column: SourceColumn) -> bool:
+    """Whether a column holds a row of whole numbers, each once, as ids do, in any order."""
+    if column.n_rows < LEAST_ROWS or not column.is_plain_number:
+        return False
+    numbers = column.numbers(others="missing")
+    whole = numbers.max() - numbers.min() == len(numbers) - 1 and (numbers == np.rint(numbers)).all()
+    return bool(whole) and bool((np.bincount((numbers - numbers.min()).astype(np.int64)) == 1).all())
 
 
 def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) -> Encoded:
@@ -390,7 +430,7 @@ def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) 
         columns.append(cells)
         decisions.append(_decision(column, variable, options))
     _refuse_stateless(variables, rows, options)
-    return Encoded(variables, columns, rows.weights, rows.n_rows, tuple(decisions))
+    return Encoded(variables, columns, rows.weights, rows.n_rows, tuple(decisions), rows.kept)
 
 
 def _found_column(column: SourceColumn, rows: Rows, options: Options) -> tuple[Column, npt.NDArray[Any]]:
@@ -402,7 +442,7 @@ def _found_column(column: SourceColumn, rows: Rows, options: Options) -> tuple[C
     fill = variable.cardinality
     if options.missing == "state" and column.name in rows.missing:
         states = (*variable.states, fresh_missing_state(variable.states))
-        variable = Variable(variable.name, states, variable.cuts)
+        variable = Variable(variable.name, states, variable.cuts, variable.bounds, variable.unit)
     return variable, _spread(cells, codes, fill, variable)
 
 
@@ -441,12 +481,23 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
             texts = None if column.unit is None else date_texts(cuts, column.unit)
-            variable = Variable(column.name, interval_labels(cuts, texts), cuts)
+            variable = Variable(column.name, interval_labels(cuts, texts), cuts, _bounds(column), column.unit)
             return variable, variable.bin(column.label_numbers)
     if column.declared:
-        return Variable(column.name, labels.tolist(), column.cuts), np.arange(len(labels))
+        variable = Variable(column.name, labels.tolist(), column.cuts, column.bounds, column.unit)
+        return variable, np.arange(len(labels))
     states, codes = sorted_states(labels)
     return Variable(column.name, states), codes
+
+
+def _bounds(column: Cells) -> Bounds | None:
+    """Return the least and the largest number, as int where all are whole; None where there is none, or no end."""
+    numbers = column.label_numbers
+    known = numbers[~np.isnan(numbers)]
+    if not len(known) or not np.isfinite(known).all():
+        return None
+    low, high = float(known.min()), float(known.max())
+    return (int(low), int(high)) if (known == np.rint(known)).all() else (low, high)
 
 
 def discretized(
@@ -497,7 +548,7 @@ def _with_schema(rows: Rows, schema: Sequence[Column], options: Options) -> Enco
         if stateless:
             raise _missing_error(stateless, "these variables have no state for them")
     columns = [_as_wanted(cells[variable.name], variable, rows, options) for variable in schema]
-    return Encoded(list(schema), columns, rows.weights, rows.n_rows)
+    return Encoded(list(schema), columns, rows.weights, rows.n_rows, kept=rows.kept)
 
 
 def _as_wanted(column: SourceColumn, variable: Column, rows: Rows, options: Options) -> npt.NDArray[Any]:

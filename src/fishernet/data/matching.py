@@ -13,13 +13,13 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyarrow import Table as ArrowTable
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, listed, require_str, several, shown
+from fishernet.base.names import a, are, check_names, listed, require_str, several, shown
+from fishernet.base.vocabulary import UnknownName
 from fishernet.data.arrays import as_integers, checked_codes
-from fishernet.data.arrow import frame_columns
+from fishernet.data.arrow import frame_columns, streamed
 from fishernet.data.cells import SourceColumn
 from fishernet.data.numbers import LARGEST, as_float, require_finite
 from fishernet.data.options import Options
@@ -29,13 +29,16 @@ from fishernet.data.variable import Column, Continuous, checked_variables, requi
 Data = Any  # a Table, a data frame, a mapping from names to columns, or an array
 Rows = npt.NDArray[np.float64]
 
+IN_MEMORY = ("iloc", "get_column")  # what frames of pandas and of polars have; their columns are looked at one by one
+NAMES = ("column_names", "columns")  # what frames call the names of their columns
+
 
 def as_table(
     data: Data,
     variables: Sequence[Column],
     *,
     without: Collection[str] = (),
-    unknown: str = "error",
+    unknown: UnknownName = "error",
     complete_for: str | None = None,
 ) -> Table:
     """Return data as a table of a model's variables.
@@ -93,18 +96,19 @@ def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
     return rows
 
 
-def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str) -> Table:
+def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str, remedy: str = "") -> Table:
     """Return data as a table of continuous columns, without a hole, for a learner of numbers.
 
     Any column of numbers of a frame is taken; a Table's columns must be continuous. `names` are those of an array's
-    columns (otherwise v0, v1, ...), or the columns of others to take, in this order. Messages begin with the purpose.
+    columns (otherwise v0, v1, ...), or the columns of others to take, in this order. Messages begin with the purpose,
+    and the remedy is what else to do about columns of states.
     """
     chosen = _checked_names(names)
     if is_table(data):
         table = data if chosen is None else data.select(chosen)
-        require_continuous(table.variables, purpose)
+        require_continuous(table.variables, purpose, remedy)
     elif is_frame(data):
-        table = _frame_numbers(data, chosen)
+        table = _frame_numbers(data, chosen, purpose, remedy)
     else:
         table = _named_array(check.array(data, "data"), chosen, purpose)
     if not table.variables:
@@ -133,19 +137,38 @@ def is_table(data: Data) -> TypeGuard[Table]:
 
 def is_frame(data: Data) -> bool:
     """Whether data are columns with names: a mapping, or a frame of some library."""
-    return isinstance(data, Mapping) or (
-        not isinstance(data, type)
-        and not hasattr(data, "dtype")  # one column of some library is no frame
-        and any(hasattr(data, mark) for mark in ("columns", "column_names", "__arrow_c_stream__", "to_table"))
-    )
+    marks = (*NAMES, "__arrow_c_stream__", "to_table")
+    # of the class: of a lazy frame they are costly, and a frame's attributes may be its columns
+    return isinstance(data, Mapping) or (not is_column(data) and any(hasattr(type(data), mark) for mark in marks))
+
+
+def is_column(data: Data) -> bool:
+    """Whether data are one column: a series of pandas or polars, an Arrow array, or an array with one axis."""
+    if isinstance(data, np.ndarray):
+        return data.ndim == 1
+    return isinstance(data, pa.Array | pa.ChunkedArray) or hasattr(type(data), "dtype")
+
+
+def listed_items(data: Data) -> list[Any]:
+    """Return the items of a list, an array or one column of a frame; SchemaError for a frame or no such thing."""
+    if isinstance(data, str | bytes):
+        raise SchemaError("a list of strings is needed, not one string; write [string]")
+    if is_table(data) or is_frame(data):
+        raise SchemaError("a list of strings or one column of a frame is needed, not a frame; write frame[name]")
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        return list(data.to_pylist())
+    if not isinstance(data, Iterable) or getattr(data, "ndim", 1) == 0:
+        raise SchemaError(f"a list of strings is needed, not {a(type(data).__name__)}")
+    return list(data)
 
 
 def frame_names(data: Data) -> tuple[str, ...]:
-    """Return the names of a data frame's columns."""
+    """Return the names of the columns of a data frame that has some, besides its rows."""
     if isinstance(data, Mapping):
         return tuple(data)
-    found = getattr(data, "column_names", None) or getattr(data, "columns", None)
-    return tuple(pa.table(data).column_names if found is None else found)
+    if hasattr(type(data), "collect_schema"):  # of polars, which warns where a lazy frame is asked otherwise
+        return tuple(data.collect_schema().names())
+    return tuple(data.column_names if hasattr(type(data), "column_names") else data.columns)
 
 
 # -------------------------------------------------------------------------------------------------------- arrays
@@ -234,8 +257,10 @@ def _finite(table: Table) -> Rows:
 # -------------------------------------------------------------------------------------------------------- frames
 
 
-def _frame_numbers(data: Data, names: list[str] | None) -> Table:
+def _frame_numbers(data: Data, names: list[str] | None, purpose: str, remedy: str) -> Table:
     """Return columns of numbers of a data frame as a table."""
+    if not isinstance(data, Mapping) and not any(hasattr(type(data), mark) for mark in NAMES):
+        data = streamed(data)
     there = frame_names(data)
     require_str(there)
     absent = [name for name in names or () if name not in there]
@@ -246,8 +271,7 @@ def _frame_numbers(data: Data, names: list[str] | None) -> Table:
         return _stacked(there if names is None else names, plain)
     columns = {column.name: column for column in frame_columns(data, Options.checked(columns=names)).cells}
     wanted = list(columns) if names is None else names
-    for name in wanted:
-        _require_number(columns[name])
+    _require_numbers([columns[name] for name in wanted], purpose, remedy)
     n_rows = columns[wanted[0]].n_rows if wanted else 0
     values = np.array([columns[name].numbers() for name in wanted], dtype=np.float64).reshape(len(wanted), n_rows)
     return _stacked(wanted, values)
@@ -255,7 +279,7 @@ def _frame_numbers(data: Data, names: list[str] | None) -> Table:
 
 def _plain_columns(data: Data, names: Sequence[str]) -> Rows | None:
     """Return columns of a frame, (len(names), n_rows), by the shortest way; None where one is no plain numbers."""
-    if isinstance(data, ArrowTable) or not names or not hasattr(data, "__contains__"):
+    if not names or not (isinstance(data, Mapping) or any(hasattr(type(data), mark) for mark in IN_MEMORY)):
         return None
     found: list[npt.NDArray[Any]] = []
     for name in names:
@@ -271,10 +295,14 @@ def _plain_columns(data: Data, names: Sequence[str]) -> Rows | None:
     return np.array(found, dtype=np.float64, order="C")
 
 
-def _require_number(column: SourceColumn) -> None:
-    if not column.is_plain_number:
+def _require_numbers(columns: Sequence[SourceColumn], purpose: str, remedy: str) -> None:
+    others = [column.name for column in columns if not column.is_plain_number]
+    if others:
+        them = "it" if len(others) == 1 else "them"
         raise SchemaError(
-            f"column {column.name!r} is not of numbers; leave it out, or make a Table of states of the data"
+            f"{purpose} is for columns of numbers: {are(others, 'column')} not of numbers; leave {them} out, or make "
+            "a Table of states of the data" + (f"; {remedy}" if remedy else ""),
+            parameter="columns",
         )
 
 

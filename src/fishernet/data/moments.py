@@ -21,7 +21,8 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, check_names, listed, several
 from fishernet.data.matching import as_numbers, is_table
 from fishernet.data.source import Source
-from fishernet.data.statistics import Statistic, check_sets
+from fishernet.data.statistics import Statistic
+from fishernet.data.statistics.counting import check_sets
 from fishernet.data.variable import Continuous, require_continuous
 
 Floats = npt.NDArray[np.float64]

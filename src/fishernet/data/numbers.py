@@ -16,20 +16,20 @@ Columns = npt.NDArray[np.float64]
 LARGEST = 1e150  # squares and differences stay finite
 
 
-def points(values: npt.ArrayLike, what: str) -> Columns:
-    """Return points, (n,) or (n, d), as (d, n) columns."""
+def points(values: npt.ArrayLike, what: str, remedy: str = "") -> Columns:
+    """Return points, (n,) or (n, d), as (d, n) columns; the remedy is what else to do about what is no number."""
     array = np.asarray(values)
     if array.ndim not in (1, 2):
         raise SchemaError(f"{what} must have the shape (n,) or (n, d), got {array.shape}")
     table = array[:, None] if array.ndim == 1 else array
     labels = [what] if table.shape[1] == 1 else [f"{what}[:, {c}]" for c in range(table.shape[1])]
-    columns = [as_float(label, table[:, c]) for c, label in enumerate(labels)]
+    columns = [as_float(label, table[:, c], remedy) for c, label in enumerate(labels)]
     for label, column in zip(labels, columns, strict=True):
         require_finite(label, column)
     return np.array(columns, dtype=np.float64, order="C").reshape(len(columns), table.shape[0])
 
 
-def as_float(name: str, column: npt.NDArray[Any]) -> Columns:
+def as_float(name: str, column: npt.NDArray[Any], remedy: str = "") -> Columns:
     """Return a column of an array as float64, a copy; raise SchemaError when it is not of numbers."""
     if column.ndim != 1:
         raise SchemaError(f"column {name!r} must have one axis, got shape {column.shape}")
@@ -41,6 +41,7 @@ def as_float(name: str, column: npt.NDArray[Any]) -> Columns:
     if column.dtype.kind not in "iuf":
         raise SchemaError(
             f"column {name!r} is not of numbers ({column.dtype}); leave it out, or make a Table of states of the data"
+            + (f"; {remedy}" if remedy else "")
         )
     return column.astype(np.float64)
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, require_str, shown
+from fishernet.base.vocabulary import spelled
 from fishernet.data.variable import Column
 
 Numbers = npt.NDArray[np.float64]
@@ -193,9 +194,9 @@ class Options:
         encoding: str = "utf-8",
     ) -> Options:
         """Check the keywords as a caller gave them."""
-        _check_word("binning", binning, tuple(BINNINGS))
-        _check_word("missing", missing, MISSING_POLICIES)
-        _check_word("unknown", unknown, UNKNOWN_POLICIES)
+        binning = _word("binning", binning, tuple(BINNINGS))
+        missing = _word("missing", missing, MISSING_POLICIES)
+        unknown = _word("unknown", unknown, UNKNOWN_POLICIES)
         if weights is not None and not isinstance(weights, str):
             raise SchemaError(f"weights must be the name of a column, not {type(weights).__name__}")
         wanted = None if columns is None else _checked_columns(columns)
@@ -290,11 +291,11 @@ class Options:
             )
 
 
-def _check_word(keyword: str, word: object, known: tuple[str, ...]) -> None:
-    if not isinstance(word, str) or word not in known:
-        raise SchemaError(
-            f"{keyword} must be one of {', '.join(map(repr, known))}, not {shown(word)}", parameter=keyword
-        )
+def _word(keyword: str, value: object, known: tuple[str, ...]) -> str:
+    """Return a word that a keyword knows, however it was spelled."""
+    if isinstance(value, str) and spelled(value) in known:
+        return spelled(value)
+    raise SchemaError(f"{keyword} must be one of {', '.join(map(repr, known))}, not {shown(value)}", parameter=keyword)
 
 
 SAID_BY_SCHEMA = {

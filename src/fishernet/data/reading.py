@@ -5,29 +5,37 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError
-from fishernet.data.arff import arff_columns
-from fishernet.data.arrow import arrow_columns, parquet_columns
-from fishernet.data.cells import Columns
-from fishernet.data.csv import TextFile, delimited_columns
+from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
+from fishernet.data.arff import arff_columns, arff_contents
+from fishernet.data.arrow import arrow_columns, arrow_contents, parquet_columns, parquet_contents
+from fishernet.data.cells import Columns, Contents
+from fishernet.data.csv import TextFile, delimited_columns, delimited_contents
+from fishernet.data.encode import encode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
 
-TEXT_FORMATS: dict[str, Callable[[TextFile, Options], Columns]] = {
-    ".csv": partial(delimited_columns, delimiter=","),
-    ".tsv": partial(delimited_columns, delimiter="\t"),
-    ".txt": delimited_columns,
-    ".arff": arff_columns,
+# what reads the columns that are asked for, and what reads all
+TEXT_FORMATS: dict[str, tuple[Callable[[TextFile, Options], Columns], Callable[[TextFile, Options], Contents]]] = {
+    ".csv": (partial(delimited_columns, delimiter=","), partial(delimited_contents, delimiter=",")),
+    ".tsv": (partial(delimited_columns, delimiter="\t"), partial(delimited_contents, delimiter="\t")),
+    ".txt": (delimited_columns, delimited_contents),
+    ".arff": (arff_columns, arff_contents),
 }
-BINARY_FORMATS: dict[str, Callable[[Path, Options], Columns]] = {
-    ".parquet": parquet_columns,
-    ".arrow": arrow_columns,
-    ".feather": arrow_columns,
+BINARY_FORMATS: dict[str, tuple[Callable[[Path, Options], Columns], Callable[[Path, Options], Contents]]] = {
+    ".parquet": (parquet_columns, parquet_contents),
+    ".arrow": (arrow_columns, arrow_contents),
+    ".feather": (arrow_columns, arrow_contents),
 }
 
 
@@ -39,10 +47,10 @@ def read_table(
     categorical: Iterable[str] = (),
     continuous: Iterable[str] = (),
     bins: Bins | None = None,
-    binning: str = "quantile",
+    binning: BinningName = "quantile",
     schema: Iterable[Column] | None = None,
-    missing: str = "keep",
-    unknown: str = "error",
+    missing: MissingName = "keep",
+    unknown: UnknownName = "error",
     weights: str | None = None,
     na_values: Iterable[str] = DEFAULT_NA,
     delimiter: str | None = None,
@@ -121,11 +129,62 @@ def read_table(
 
 def columns_of(path: Path, options: Options) -> Columns:
     """Return the columns of a file that the options ask for; raises as `read_table`."""
+    found: Columns = _read(path, options, 0)
+    return found
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table, and the rows of its file that it was made of.
+
+    Attributes
+    ----------
+    table : Table
+    positions : (table.n_rows,) int64 array
+        The position of each of its rows in the file, counted from 0.
+    """
+
+    table: Table
+    positions: npt.NDArray[np.int64]
+
+
+class Originals:
+    """A file of rows, read once: as they are, and as tables of the variables that one asks for.
+
+    Parameters
+    ----------
+    path : path
+        As `read_table` takes it.
+    na_values, delimiter, decimal, thousands, encoding
+        As there.
+
+    Attributes
+    ----------
+    frame : pyarrow.Table
+        All columns with their cells as they are; see `fishernet.data.originals`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], **text: Any) -> None:
+        self._text = text
+        self._contents: Contents = _read(Path(path), Options.checked(schema=(), **text), 1)
+        self.frame = self._contents.frame
+
+    def rows(self, **keywords: Any) -> Rows:
+        """Return the table that `read_table` makes with these keywords, and where its rows stand in the file."""
+        options = Options.checked(**keywords, **self._text)
+        encoded = encode(self._contents.columns(options), options)
+        kept = np.arange(encoded.n_rows) if encoded.kept is None else np.flatnonzero(encoded.kept)
+        table = Table.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
+        return Rows(table, kept)
+
+
+def _read(path: Path, options: Options, which: int) -> Any:
+    """Read a file by the first or second of the functions for its format."""
     name = path.name.lower()
     gzipped = name.endswith(".gz")
     suffix = Path(name.removesuffix(".gz")).suffix
     if name == "-" or path.is_fifo():
-        return delimited_columns(TextFile.of_stream(path, options.text.encoding), options)
+        return TEXT_FORMATS[".txt"][which](TextFile.of_stream(path, options.text.encoding), options)
     if not path.is_file():
         raise FileFormatError(path, "is a directory, not a file" if path.is_dir() else "there is no such file")
     if suffix not in TEXT_FORMATS and (gzipped or suffix not in BINARY_FORMATS):
@@ -135,8 +194,8 @@ def columns_of(path: Path, options: Options) -> Columns:
         raise FileFormatError(path, "is empty")
     try:
         if suffix in BINARY_FORMATS:
-            return BINARY_FORMATS[suffix](path, options)
-        return TEXT_FORMATS[suffix](TextFile.of(path, gzipped, options.text.encoding), options)
+            return BINARY_FORMATS[suffix][which](path, options)
+        return TEXT_FORMATS[suffix][which](TextFile.of(path, gzipped, options.text.encoding), options)
     except (OSError, EOFError, zlib.error) as error:
         raise FileFormatError(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from None
     except UnicodeEncodeError:  # Arrow takes no such paths

@@ -15,7 +15,8 @@ from fishernet.base import check
 from fishernet.base.display import MOST_COLUMNS, MOST_ROWS, page, table_html
 from fishernet.base.errors import MissingValueError, SchemaError
 from fishernet.base.names import counted, listed, positions, several
-from fishernet.base.random import Seed, drawn_share
+from fishernet.base.random import Seed, drawn_share, generator
+from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrays import (
     Weights,
     as_integers,
@@ -24,30 +25,30 @@ from fishernet.data.arrays import (
     checked_weights,
     guessed_variable,
     in_units,
-    is_stack,
     own_column,
     own_weights,
     row_positions,
     same_cells,
+    stacked,
     total_weight,
 )
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.cells import Columns
 from fishernet.data.describe import Description, described
 from fishernet.data.encode import Decision, discretized, encode, recode
+from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.statistics import Statistic, check_sets, count_cells, most_dense_cells, of_numbers, with_moments
-from fishernet.data.variable import Column, Variable, checked_variables
+from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
+from fishernet.data.statistics.statistic import Statistic
+from fishernet.data.variable import Column, Continuous, Variable, checked_variables
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
 
 HEAD = 10  # rows that str(table) shows
-MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
-MOST_REPEATED_CELLS = 2**28
 
 
-class Table:
+class Table(GivesFrames):
     """Rows of categorical variables and of numbers; immutable.
 
     Made by `read_table`, `Table.from_frame` and `Table.from_codes`. A cell of a `Variable` is stored as its state's
@@ -204,10 +205,10 @@ class Table:
         categorical: Iterable[str] = (),
         continuous: Iterable[str] = (),
         bins: Bins | None = None,
-        binning: str = "quantile",
+        binning: BinningName = "quantile",
         schema: Iterable[Column] | None = None,
-        missing: str = "keep",
-        unknown: str = "error",
+        missing: MissingName = "keep",
+        unknown: UnknownName = "error",
         weights: str | None = None,
         na_values: Iterable[str] = DEFAULT_NA,
     ) -> Self:
@@ -301,8 +302,7 @@ class Table:
 
         A categorical column is dictionary-encoded, a continuous one float64. Declared states stay, in their order;
         missing cells are null; bins go by their labels. States of several types are written as text. Each field also
-        carries its variable in its metadata, so ``Table.from_frame`` gives the same table again; through pandas or
-        polars (``to_frame().to_pandas()``) types that were mixed and cut points are lost.
+        carries its variable in its metadata, so ``Table.from_frame`` gives the same table again.
 
         Parameters
         ----------
@@ -325,9 +325,8 @@ class Table:
         """
         return table_of(self._variables, self._columns, self._n_rows, self._weights, weights)
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Hand the table to whatever speaks Arrow's interface, as polars, DuckDB and pandas do."""
-        return self.to_frame().__arrow_c_stream__(requested_schema)
+    def _held(self) -> tuple[tuple[Column, ...], tuple[Cells, ...], int, Weights | None]:
+        return self._variables, self._columns, self._n_rows, self._weights
 
     # ------------------------------------------------------------------------------------------------ what it holds
 
@@ -391,16 +390,11 @@ class Table:
         if self._numbers is not None:
             return self._numbers
         chosen = [i for i, variable in enumerate(self._variables) if variable.is_continuous]
-        rows = [self._columns[i] for i in chosen]
-        base: Any = rows[0].base if rows else None
-        if not isinstance(base, np.ndarray) or not is_stack(base, rows):
-            base = np.array(rows, dtype=np.float64).reshape(len(rows), self._n_rows)
-            base.flags.writeable = False
-            columns = list(self._columns)
-            for i, row in zip(chosen, base, strict=True):
-                columns[i] = row  # so that the numbers are kept once
-            self._columns = tuple(columns)
-        numbers: npt.NDArray[np.float64] = base
+        numbers = stacked([self._columns[i] for i in chosen], self._n_rows)
+        columns = list(self._columns)
+        for i, row in zip(chosen, numbers, strict=True):
+            columns[i] = row  # so that the numbers are kept once
+        self._columns = tuple(columns)
         self._numbers = numbers
         return numbers
 
@@ -430,13 +424,9 @@ class Table:
         counts = self.missing_counts()
         if counts:
             numbers = any(variable.is_continuous and variable.name in counts for variable in self._variables)
-            remedy = "missing 'drop'" + ("" if numbers else " or 'state'")
-            raise MissingValueError(
-                f"{purpose} needs a table without missing cells; missing in {counted(counts)}; "
-                f"read the table with {remedy}",
-                counts=counts,
-                parameter="missing",
-            )
+            what = f"{purpose} needs a table without missing cells; missing in {counted(counts)}"
+            remedy = "read the table with missing 'drop'" + ("" if numbers else " or 'state'")
+            raise MissingValueError(f"{what}; {remedy}", counts=counts, parameter="missing")
 
     @property
     def native(self) -> _core.Columns:
@@ -446,9 +436,7 @@ class Table:
         out the rows in which one of them is missing.
         """
         if self._native is None:
-            cardinalities = np.array(self.cardinalities, dtype=np.int64)
-            columns = [v.as_codes(c) for v, c in zip(self._variables, self._columns, strict=True)]
-            self._native = _core.Columns(columns, cardinalities, self._n_rows, self.weights_in_units[0])
+            self._native = native_columns(self._variables, self._columns, self._n_rows, self.weights_in_units[0])
         return self._native
 
     # ----------------------------------------------------------------------------------------- what learners ask it
@@ -458,51 +446,21 @@ class Table:
 
         Rows with a missing cell in a set are left out of it, and their weight told.
         """
-        check_sets(sets, len(self._variables))
-        places = {v for v, variable in enumerate(self._variables) if variable.is_continuous}
-        mixed = [chosen for chosen in sets if not chosen or not places.issuperset(chosen)]
-        found = dict(zip(mixed, self._counted(mixed), strict=True)) if mixed else {}
-        for chosen in sets:
-            if chosen not in found:
-                numbers = self.numbers if len(chosen) == len(places) else np.array([self._columns[v] for v in chosen])
-                found[chosen] = of_numbers(chosen, numbers, self._weights, complete=not self.has_missing)
-        return [found[chosen] for chosen in sets]
-
-    def _counted(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
-        """Return the statistics of sets with categorical members, whose rows the core counts."""
-        fractions = self.has_fractions
-        most_dense = most_dense_cells(self._n_rows if fractions else int(self.total))
-        unit = self.weights_in_units[1] if fractions else 0.0
-        counted = count_cells(self.native, self._variables, sets, most_dense, unit)
-        held = (self._columns, self._variables, self._weights)
-        return [with_moments(one, chosen, *held) for one, chosen in zip(counted, sets, strict=True)]
+        return statistics_of(self, sets)
 
     def family_scores(self, families: Any, score: Any) -> npt.NDArray[np.float64] | None:
         """Return the scores of `fishernet.scores.Families`, counted and scored in the core; None where it cannot."""
-        rule, rows = score.rule(self.total), self.in_core()
-        if rule is None or rows is None:
-            return None
-        return _core.SetTerms(rows, *rule).family_scores(families.children, families.offsets, families.parents)
+        return family_scores_of(self, families, score)
 
     def in_core(self) -> _core.Columns | None:
         """Return the rows as the core counts and scores them in one pass; None where weights are not whole.
-
-        Rows that count once are counted many at a time. So where that is no longer than the core gains by it, each row
-        is there as often as its weight says.
 
         Raises
         ------
         MissingValueError
             When a cell is missing.
         """
-        self.require_complete("a score")
-        if self._weights is None or self.has_fractions:
-            return None if self.has_fractions else self.native
-        n_rows = int(self.total)
-        if n_rows > MOST_REPEATED * self._n_rows or n_rows * len(self._variables) > MOST_REPEATED_CELLS:
-            return self.native
-        rows = np.repeat(np.arange(self._n_rows), self._weights.astype(np.int64))
-        return self.adopt(self._variables, [codes[rows] for codes in self._columns], n_rows=n_rows).native
+        return in_core(self)
 
     # -------------------------------------------------------------------------------------------------- parts of it
 
@@ -596,7 +554,7 @@ class Table:
         known: npt.NDArray[np.bool_] = ~np.logical_or.reduce(absent)
         return self[known]
 
-    def discretize(self, bins: Bins, *, binning: str = "quantile") -> Self:
+    def discretize(self, bins: Bins, *, binning: BinningName = "quantile") -> Self:
         """Cut columns of numbers into bins, which makes them categorical.
 
         Parameters
@@ -625,6 +583,35 @@ class Table:
         cut = [discretized(variable, column, self._weights, options) for variable, column in pairs]
         return self.adopt([v for v, _ in cut], [c for _, c in cut], weights=self._weights, n_rows=self._n_rows)
 
+    def to_numbers(self, *, seed: Seed = None) -> Self:
+        """Draw a number for every cell of a column that was cut into bins, uniformly within its bin.
+
+        The outer bins end where the column did that was cut (`Variable.bounds`), and where only whole numbers were
+        seen, whole numbers are drawn; dates and times are so again. Missing cells stay missing, other columns as they
+        are. Binned by the same cuts, the numbers give the same table again.
+
+        Parameters
+        ----------
+        seed : None, int or numpy.random.Generator
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> table = fn.Table.from_frame({"age": [21, 35, 62, 48]}, bins={"age": [40]})
+        >>> drawn = table.to_numbers(seed=1)
+        >>> drawn["age"]
+        array([31., 40., 44., 61.])
+        >>> drawn.conform(table.variables) == table
+        True
+        """
+        random = generator(seed)
+        variables, columns = list(self._variables), list(self._columns)
+        for i, variable in enumerate(self._variables):
+            if not variable.is_continuous and variable.cuts is not None:
+                variables[i] = Continuous(variable.name, variable.unit)
+                columns[i] = variable.numbers(columns[i], random.random(self._n_rows))
+        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+
     def select(self, names: Iterable[str]) -> Self:
         """Return the named columns, in that order, without a copy."""
         chosen = positions(self.names, names, "column")
@@ -649,7 +636,7 @@ class Table:
         first = drawn_share(self._n_rows, fraction, seed)
         return self[first], self[~first]
 
-    def conform(self, variables: Sequence[Column], *, unknown: str = "error") -> Self:
+    def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
         """Return the table with exactly these variables, its labels looked up in theirs.
 
         Columns are matched by name, in any order; others are left out. A column whose variable is already equal is

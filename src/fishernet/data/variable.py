@@ -18,11 +18,13 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.display import Brief, page, table_html
-from fishernet.base.errors import SchemaError, UnknownStateError
+from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, several, shown
 from fishernet.data.dates import Unit, as_dates
 
 State = str | int | float | bool
+
+Bounds = tuple[int, int] | tuple[float, float]
 
 MISSING = "missing"  # the state for missing cells, with as many underscores behind it as make it unique
 
@@ -71,6 +73,11 @@ class Variable(Brief):
         For a numeric column that was cut into bins: the ascending inner borders, one fewer than there are bins. Bin k
         holds ``cuts[k - 1] < x <= cuts[k]``. Every state is a bin, but for a last one that stands for missing cells
         (`missing_state`).
+    bounds : (number, number), optional
+        The least and the largest number of the column that was cut; both int where it held whole numbers only. Two
+        variables that differ in them alone are equal.
+    unit : {"days", "seconds"}, optional
+        Of a column of dates or times that was cut: what its numbers count. It does not tell variables apart either.
 
     Raises
     ------
@@ -91,12 +98,21 @@ class Variable(Brief):
     name: str
     states: tuple[State, ...]
     cuts: tuple[float, ...] | None = None
+    bounds: Bounds | None = field(default=None, repr=False, compare=False)
+    unit: Unit | None = field(default=None, repr=False, compare=False)
     _codes: dict[State, int] = field(init=False, repr=False, compare=False, hash=False)
 
     is_continuous: ClassVar[Literal[False]] = False
     """Whether cells are numbers, not states."""
 
-    def __init__(self, name: str, states: Iterable[State], cuts: Iterable[float] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        states: Iterable[State],
+        cuts: Iterable[float] | None = None,
+        bounds: Iterable[float] | None = None,
+        unit: Unit | None = None,
+    ) -> None:
         _check_name(name)
         if isinstance(states, str):
             raise SchemaError(f"variable {name!r}: states must be a sequence of labels, not one str ({states!r})")
@@ -110,6 +126,8 @@ class Variable(Brief):
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "states", labels)
         object.__setattr__(self, "cuts", None if cuts is None else _checked_cuts(name, cuts, labels))
+        object.__setattr__(self, "bounds", None if bounds is None else _checked_bounds(name, bounds, self.cuts))
+        object.__setattr__(self, "unit", _checked_unit(name, unit))
         object.__setattr__(self, "_codes", codes)
 
     @property
@@ -188,6 +206,50 @@ class Variable(Brief):
         codes[np.isnan(numbers)] = self.cardinality
         return codes
 
+    def bin_limits(self) -> npt.NDArray[np.float64]:
+        """Return where each bin begins and ends, (number of bins, 2), as far as numbers were seen in it (`bounds`).
+
+        Without bounds, or where no number was seen in an outer bin, it is as wide as the bin beside it; with a single
+        cut as the bounds go beyond it on the other side, or else 1.
+        """
+        if self.cuts is None:
+            raise SchemaError(f"variable {self.name!r} has no cut points; it is not a numeric column cut into bins")
+        low, high = self.bounds or (-math.inf, math.inf)
+        borders = np.array([-math.inf, *self.cuts, math.inf])
+        begin, end = borders[:-1], borders[1:]
+        seen = (end >= low) & (begin < high)
+        begin, end = np.where(seen, np.maximum(begin, low), begin), np.where(seen, np.minimum(end, high), end)
+        first, last = (self.cuts[0], self.cuts[-1]) if self.cuts else (1.0, 0.0)
+        inner = np.diff(self.cuts) if len(self.cuts) > 1 else np.array([high - first, last - low])
+        begin[0] = begin[0] if math.isfinite(begin[0]) else first - _width(inner[0])
+        end[-1] = end[-1] if math.isfinite(end[-1]) else last + _width(inner[-1])
+        return np.column_stack([begin, end])
+
+    def numbers(self, codes: npt.NDArray[Any], shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return a number in each bin, NaN for a missing cell, (n_rows,).
+
+        Parameters
+        ----------
+        codes : (n_rows,) array of codes
+        shares : (n_rows,) float64 array
+            How far below the end of its bin each number is: from 0 up to, but not, 1.
+
+        Raises
+        ------
+        SchemaError
+            When the variable has no cut points.
+        """
+        limits = self.bin_limits()
+        known = codes < len(limits)  # others are missing, or the state for that
+        places = np.where(known, codes, 0).astype(np.int64)
+        low, high = limits[places].T
+        begins = np.where(places == 0, low, np.nextafter(low, high))  # the first bin alone holds where it begins
+        drawn = np.maximum(high - shares * (high - low), begins)
+        if self.bounds is not None and isinstance(self.bounds[0], int):
+            first, last = np.ceil(begins), np.floor(high)
+            drawn = np.where(last >= first, first + np.floor(shares * (last - first + 1)), drawn)
+        return np.where(known, drawn, np.nan)
+
     def _repr_html_(self) -> str:
         return page(
             f"{self.name}: {several(len(self.states), 'state')}",
@@ -195,7 +257,7 @@ class Variable(Brief):
         )
 
     def __reduce__(self) -> tuple[type[Variable], tuple[Any, ...]]:
-        return Variable, (self.name, self.states, self.cuts)
+        return Variable, (self.name, self.states, self.cuts, self.bounds, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +300,7 @@ class Continuous:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        if self.unit is not None and (not isinstance(self.unit, str) or self.unit not in ("days", "seconds")):
-            raise SchemaError(f"variable {self.name!r}: a unit is 'days', 'seconds' or None, not {shown(self.unit)}")
+        _checked_unit(self.name, self.unit)
 
     @property
     def cardinality(self) -> int:
@@ -300,14 +361,14 @@ def require_categorical(variables: Iterable[Column], purpose: str, remedy: str =
     return cast(tuple[Variable, ...], every)
 
 
-def require_continuous(variables: Iterable[Column], purpose: str) -> None:
+def require_continuous(variables: Iterable[Column], purpose: str, remedy: str = "") -> None:
     """Raise SchemaError, naming them, when some variables are categorical; the message begins with the purpose."""
     states = [variable.name for variable in variables if not variable.is_continuous]
     if states:
         verb, them = ("is", "it") if len(states) == 1 else ("are", "them")
         raise SchemaError(
             f"{purpose} is for continuous columns, and {listed(states)} {verb} categorical: leave {them} out, or read "
-            "numbers as continuous",
+            "numbers as continuous" + (f"; {remedy}" if remedy else ""),
             parameter="continuous",
         )
 
@@ -327,6 +388,27 @@ def _checked_cuts(name: str, cuts: Iterable[float], states: tuple[State, ...]) -
     return borders
 
 
+def _checked_bounds(name: str, bounds: Iterable[float], cuts: tuple[float, ...] | None) -> Bounds:
+    found = tuple(bounds)
+    numbers = len(found) == 2 and all(isinstance(x, int | float) and math.isfinite(x) for x in found)
+    if not numbers or found[0] > found[1]:
+        raise SchemaError(f"variable {name!r}: bounds are two finite numbers, ascending, not {list(found)}")
+    if cuts is None:
+        raise SchemaError(f"variable {name!r}: bounds are for numbers cut into bins, and there are no cuts")
+    low, high = found
+    return (low, high) if isinstance(low, int) and isinstance(high, int) else (float(low), float(high))
+
+
+def _checked_unit(name: str, unit: Unit | None) -> Unit | None:
+    if unit is not None and (not isinstance(unit, str) or unit not in ("days", "seconds")):
+        raise SchemaError(f"variable {name!r}: a unit is 'days', 'seconds' or None, not {shown(unit)}")
+    return unit
+
+
+def _width(seen: float) -> float:
+    return seen if math.isfinite(seen) and seen > 0 else 1.0
+
+
 def _missing_states(states: Iterable[State]) -> list[str]:
     return [state for state in states if isinstance(state, str) and state.rstrip("_") == MISSING]
 
@@ -343,18 +425,3 @@ CODE_TYPES = tuple(np.dtype(kind) for kind in (np.uint8, np.uint16, np.uint32, n
 def code_dtype(cardinality: int) -> np.dtype[Any]:
     """Return the smallest unsigned type that holds every code and the missing cell's."""
     return CODE_TYPES[(cardinality > 0xFF) + (cardinality > 0xFFFF) + (cardinality > 0xFFFF_FFFF)]
-
-
-def code_of(variable: Variable, state: object) -> int:
-    """Return the code of a state."""
-    try:
-        code = variable.code(cast(State, state))
-    except TypeError:  # not hashable, so no state
-        code = None
-    if code is None:
-        raise UnknownStateError(
-            f"variable {variable.name!r} has no state {state!r}; it has {listed(variable.states)}",
-            variable=variable.name,
-            label=state,
-        )
-    return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from fishernet.data.csv import DELIMITERS
 from fishernet.data.dates import in_arrow
 from fishernet.data.encode import looked_up
 from fishernet.data.options import DEFAULT_NA
+from fishernet.data.originals import is_as_written, texts_of, typed_frame
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 
@@ -99,6 +100,14 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
         write(table, sink, weights)
 
 
+def write_frame(frame: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write rows as they are, a frame of `fishernet.data.originals`, to a file as `write_table` does."""
+    target = Path(path)
+    ending = format_of(target)
+    with replacing(target) as file, opened(target, file) as sink:
+        FRAME_FORMATS[ending](frame, sink)
+
+
 def format_of(path: Path) -> str:
     """Return the ending that says how rows are written, without the ``.gz`` behind it."""
     name = path.name.lower()
@@ -123,14 +132,13 @@ def opened(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
 # ------------------------------------------------------------------------------------------- Parquet and Arrow
 
 
-def _write_parquet(table: Table, file: Sink, weights: str) -> None:
+def _write_parquet(frame: pa.Table, file: Sink) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(table.to_frame(weights=weights), file)
+    pq.write_table(frame, file)
 
 
-def _write_arrow(table: Table, file: Sink, weights: str) -> None:
-    frame = table.to_frame(weights=weights)
+def _write_arrow(frame: pa.Table, file: Sink) -> None:
     with pa.ipc.new_file(file, frame.schema) as writer:
         writer.write_table(frame)
 
@@ -140,18 +148,64 @@ def _write_arrow(table: Table, file: Sink, weights: str) -> None:
 
 def _write_delimited(table: Table, file: Sink, weights: str, delimiter: str) -> None:
     names = list(table.names) + ([] if table.weights is None else [weights])
-    if "" in names or len(set(names)) < len(names):
-        raise SchemaError(f"a text file needs a different name for each column, and none empty; got {listed(names)}")
+    _check_header(names)
     gap = "NA" if len(names) == 1 else ""
     texts = [_texts(variable, column, gap) for variable, column in zip(table.variables, table.codes, strict=True)]
     _warn_of_types(table)
+
+    def cells(rows: slice) -> list[pa.Array]:
+        columns = [text(column[rows]) for text, column in zip(texts, table.codes, strict=True)]
+        weight = [] if table.weights is None else [pa.array(table.weights[rows]).cast(pa.string())]
+        return columns + weight
+
+    _write_lines(names, cells, table.n_rows, file, delimiter)
+
+
+def _write_frame_lines(frame: pa.Table, file: Sink, delimiter: str) -> None:
+    names = frame.column_names
+    _check_header(names)
+    gap = "NA" if len(names) == 1 else ""
+    columns = [_written(field, column, gap) for field, column in zip(frame.schema, frame.columns, strict=True)]
+
+    def cells(rows: slice) -> list[pa.Array]:
+        return [column.slice(rows.start, ROWS).combine_chunks().cast(pa.string()) for column in columns]
+
+    _write_lines(names, cells, frame.num_rows, file, delimiter)
+
+
+def _written(field: pa.Field, column: pa.ChunkedArray, gap: str) -> pa.ChunkedArray:
+    """Return a column of a frame as cells of a text file."""
+    try:
+        texts = texts_of(column)
+    except pa.ArrowNotImplementedError:
+        raise SchemaError(
+            f"column {field.name!r} is of type {field.type}, which a text file cannot hold; write .parquet or .arrow"
+        ) from None
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        texts = texts.dictionary_encode()
+        quoted = _as_it_is if is_as_written(field) else _cell
+        chunks = [
+            pa.array(map(quoted, chunk.dictionary.to_pylist()), pa.large_string()).take(chunk.indices)
+            for chunk in texts.chunks
+        ]
+        texts = pa.chunked_array(chunks, pa.large_string())
+    return pc.fill_null(texts, gap)
+
+
+def _check_header(names: Sequence[str]) -> None:
+    if "" in names or len(set(names)) < len(names):
+        raise SchemaError(f"a text file needs a different name for each column, and none empty; got {listed(names)}")
+
+
+def _write_lines(
+    names: Sequence[str], cells: Callable[[slice], list[pa.Array]], n_rows: int, file: Sink, delimiter: str
+) -> None:
+    """Write a header, and rows whose cells a function gives, by columns, a part of the rows at a time."""
     header = delimiter.join(_cell(name) for name in names)
     file.write(f"{header}\n".encode())
-    for start in range(0, table.n_rows, ROWS):
-        rows = slice(start, start + ROWS)
-        columns = [text(column[rows]) for text, column in zip(texts, table.codes, strict=True)]
-        if table.weights is not None:
-            columns.append(pa.array(table.weights[rows]).cast(pa.string()))
+    for start in range(0, n_rows, ROWS):
+        columns = cells(slice(start, start + ROWS))
         columns[-1] = pc.binary_join_element_wise(columns[-1], "\n", "")
         lines = pc.binary_join_element_wise(*columns, delimiter).cast(pa.large_string())
         _, offsets, text = lines.buffers()  # Arrow holds the lines one after the other: this is the text
@@ -180,12 +234,21 @@ def _cell(state: State) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise SchemaError(f"{text!r} is no valid Unicode text and cannot be written") from None
+    if isinstance(state, str) and typed([text]).tolist() != [text]:
+        return _quoted(text)
+    return _as_it_is(text) if isinstance(state, str) else text
+
+
+def _as_it_is(text: str) -> str:
+    """Return the text of a cell that is not missing, quoted where a reader would take it for something else."""
     cut = any(other in text for other in DELIMITERS)
     special = cut or '"' in text or "\ufeff" in text or text != text.strip() or len(text.splitlines()) > 1
-    if special or (isinstance(state, str) and (text in DEFAULT_NA or typed([text]).tolist() != [text])):
-        doubled = text.replace('"', '""')
-        return f'"{doubled}"'
-    return text
+    return _quoted(text) if special or text in DEFAULT_NA else text
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _refuse_ambiguous(variable: Variable) -> None:
@@ -224,10 +287,17 @@ def _would_change(variable: Column, column: npt.NDArray[Any]) -> bool:
     return found.tolist() != states or (is_numeric(found) and not are_states(numbers_of(found)))
 
 
+FRAME_FORMATS: dict[str, Callable[[pa.Table, Sink], None]] = {
+    ".csv": partial(_write_frame_lines, delimiter=","),
+    ".tsv": partial(_write_frame_lines, delimiter="\t"),
+    ".parquet": lambda frame, file: _write_parquet(typed_frame(frame), file),
+    ".arrow": lambda frame, file: _write_arrow(typed_frame(frame), file),
+    ".feather": lambda frame, file: _write_arrow(typed_frame(frame), file),
+}
 FORMATS: dict[str, Callable[[Table, Sink, str], None]] = {
     ".csv": partial(_write_delimited, delimiter=","),
     ".tsv": partial(_write_delimited, delimiter="\t"),
-    ".parquet": _write_parquet,
-    ".arrow": _write_arrow,
-    ".feather": _write_arrow,
+    ".parquet": lambda table, file, weights: _write_parquet(table.to_frame(weights=weights), file),
+    ".arrow": lambda table, file, weights: _write_arrow(table.to_frame(weights=weights), file),
+    ".feather": lambda table, file, weights: _write_arrow(table.to_frame(weights=weights), file),
 }

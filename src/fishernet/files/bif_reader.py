@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,14 +35,17 @@ from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.data import State, Variable
 from fishernet.files.bif_words import (
+    BOUNDS,
     CUTS,
     NAME,
     NEVER,
     QUOTED,
     ROWS,
     STATES,
+    UNIT,
     label_lists,
     read_label,
+    read_numbers,
     read_rows,
     read_states,
 )
@@ -191,9 +194,11 @@ def declared(source: Source, block: Block, position: int) -> Declared:
     labels = _labels(source, types[0], name)
     if len(types) > 1:
         raise source.wrong(f"variable {name!r}: expected one type, got {source.shown(types[1].at)}", types[1].at)
-    states, cuts = _states(source, block, name, labels), _cuts(source, block, name)
+    states = _states(source, block, name, labels)
+    cuts, bounds = (_property(source, block, name, word) for word in (CUTS, BOUNDS))
+    unit: Any = text.text if (text := properties(block).get(UNIT)) else None
     with source.checking(block.at):
-        variable = Variable(name, states, cuts)
+        variable = Variable(name, states, cuts, bounds, unit)
     return Declared(variable, position, word, {label: code for code, label in enumerate(labels)})
 
 
@@ -241,12 +246,13 @@ def _states(source: Source, block: Block, name: str, labels: list[str]) -> list[
     return states
 
 
-def _cuts(source: Source, block: Block, name: str) -> list[float] | None:
-    cuts = properties(block).get(CUTS)
-    if cuts is None:
+def _property(source: Source, block: Block, name: str, word: str) -> list[float] | None:
+    """Return the numbers of one of our properties, whole ones without a point as int; None where there is none."""
+    found = properties(block).get(word)
+    if found is None:
         return None
-    with source.checking(cuts.at, f"variable {name!r}, {CUTS}: "):
-        return [float(cut) for cut in cuts.text.split(",") if cut]
+    with source.checking(found.at, f"variable {name!r}, {word}: "):
+        return read_numbers(found.text)
 
 
 _CHILD = re.compile(rf'((?:[^"|]++|{QUOTED})*+)(\|)?')

@@ -24,6 +24,7 @@ from fishernet.base.fields import is_text
 from fishernet.data import State
 from fishernet.files.words import quoted, safe_words
 
+BOUNDS, UNIT = "fishernet_bounds", "fishernet_unit"
 NAME, STATES, CUTS, ROWS = "fishernet_name", "fishernet_states", "fishernet_cuts", "fishernet_n_rows"  # our properties
 NEVER = "never"  # the second state of a variable of one
 MOST_SIGNS = 8000  # of the text of a property; pyAgrum takes 16,380
@@ -118,6 +119,12 @@ def _value(kind: str, word: str) -> State:
     if kind == "bool" or "_" in word or not word.isascii():
         raise ValueError(f"{word!r} is no {kind}")
     return int(word) if kind == "int" else float(word)
+
+
+def read_numbers(text: str) -> list[float]:
+    """Return the numbers of a property, int where one is written without a point."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    return [int(word) if word.lstrip("-").isdecimal() else float(word) for word in words]
 
 
 def read_rows(text: str) -> int | float:

@@ -11,7 +11,18 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.io import replacing_text
 from fishernet.base.names import a, listed
 from fishernet.data import Variable
-from fishernet.files.bif_words import CUTS, NAME, ROWS, STATES, name_words, property_lines, state_words, written_states
+from fishernet.files.bif_words import (
+    BOUNDS,
+    CUTS,
+    NAME,
+    ROWS,
+    STATES,
+    UNIT,
+    name_words,
+    property_lines,
+    state_words,
+    written_states,
+)
 from fishernet.files.networks import check_storable
 from fishernet.files.words import noted, quoted, with_never
 from fishernet.models import BayesianNetwork, Conditional
@@ -135,6 +146,10 @@ def _variable(variable: Variable, words: Words) -> Iterator[str]:
         yield from property_lines(STATES, written_states(variable.states))
     if variable.cuts is not None:
         yield from property_lines(CUTS, _numbers(variable.cuts))
+    if variable.bounds is not None:
+        yield from property_lines(BOUNDS, _numbers(variable.bounds))
+    if variable.unit is not None:
+        yield from property_lines(UNIT, variable.unit)
     yield "}\n"
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fishernet.base.fields import Fields
+from fishernet.base.names import several
 from fishernet.files.networks import check_names_storable, read_edges, read_names
 from fishernet.graphs import Dag
 from fishernet.models import BayesianNetwork, Gaussian, GaussianMarkovNetwork, GaussianMixture
@@ -67,7 +68,7 @@ def read_undirected(fields: Fields) -> GaussianMarkovNetwork:
     mean = fields.numbers(fields.items("mean"), "mean")
     own = fields.numbers(fields.items("precision"), "precision")
     if len(own) != len(names):
-        raise fields.wrong(f"{len(own)} numbers for {len(names)} variables", "precision")
+        raise fields.wrong(f"{several(len(own), 'number')} for {several(len(names), 'variable')}", "precision")
     precision = np.diag(own)
     for place, (i, j, entry) in read_edges(fields, len(names), "number"):
         if precision[i, j] != 0:

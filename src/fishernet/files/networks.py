@@ -36,7 +36,7 @@ from typing import Any
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, is_text, shown
-from fishernet.base.names import a, check_names
+from fishernet.base.names import a, check_names, several
 from fishernet.data import Continuous, State, Variable
 from fishernet.data.variable import Column
 from fishernet.graphs import UndirectedGraph
@@ -122,27 +122,34 @@ def variable_fields(variable: Column) -> dict[str, object]:
         unit = {} if variable.unit is None else {"unit": variable.unit}
         return {"name": variable.name, "continuous": True, **unit}
     cuts = None if variable.cuts is None else list(variable.cuts)
-    return {"name": variable.name, "states": list(variable.states), "cuts": cuts}
+    more = {"bounds": variable.bounds, "unit": variable.unit}
+    found = {"name": variable.name, "states": list(variable.states), "cuts": cuts}
+    return found | {word: value for word, value in more.items() if value is not None}
 
 
 def read_variable(fields: Fields) -> Any:
     """Return the `Variable` or the `Continuous` that the fields describe."""
     name = fields.text("name")
+    unit: Any
     if fields.has("continuous") and fields.truth("continuous"):
-        unit: Any = fields.text("unit") if fields.has("unit") else None
+        unit = fields.text("unit") if fields.has("unit") else None
         fields.end()
         with fields.checking():
             return Continuous(name, unit)
     states = fields.items("states")
     cuts = None if fields.is_null("cuts") else fields.items("cuts")
+    bounds = fields.items("bounds") if fields.has("bounds") else None
+    unit = fields.text("unit") if fields.has("unit") else None
     fields.end()
     for position, state in enumerate(states):
         if not isinstance(state, str | int | float) or (isinstance(state, str) and not is_text(state)):
             raise fields.wrong(f"{shown(state)} is no state: a text, a number or a truth value", f"states[{position}]")
+    if bounds is not None:
+        fields.numbers(bounds, "bounds")  # which keep their types
     if cuts is not None:
         cuts = fields.numbers(cuts, "cuts").tolist()
     with fields.checking():
-        return Variable(name, states, cuts)
+        return Variable(name, states, cuts, bounds, unit)
 
 
 def markov_fields(net: MarkovNetwork) -> dict[str, object]:
@@ -218,7 +225,9 @@ def _read_parts(fields: Fields) -> tuple[list[Variable], list[Fields]]:
     variables = [read_variable(item) for item in fields.objects("variables")]
     described = fields.objects("conditionals")
     if len(described) != len(variables):
-        raise fields.wrong(f"{len(described)} conditionals for {len(variables)} variables", "conditionals")
+        raise fields.wrong(
+            f"{several(len(described), 'conditional')} for {several(len(variables), 'variable')}", "conditionals"
+        )
     return variables, described
 
 

@@ -11,7 +11,9 @@
 
 An alphabet as fields of the model file, and back: ``[{"symbols": ["a", "b"], "unknown": null}]``.
 
-``"unknown"`` is the position of the symbol that others are taken for.
+``"unknown"`` is the position of the symbol that others are taken for, or "skip" or "any". Where letters mean one of
+several symbols there is ``"ambiguous": [{"letter": "R", "symbols": [0, 2]}]`` as well, by positions, and where small
+letters are as capitals ``"folds": true``.
 
 A hidden tree model as fields of the model file, and back.
 
@@ -48,7 +50,7 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, is_text, shown
 from fishernet.models import Alphabet, HiddenMarkovModel, HiddenTree, MarkovChain
-from fishernet.models.sequences.alphabet import Numbers
+from fishernet.models.sequences.alphabet import ANY, SKIP, Numbers
 from fishernet.models.sequences.markov_chain import table_shape
 from fishernet.models.trees.shape import TreeShape
 
@@ -58,8 +60,18 @@ def alphabet_fields(alphabet: Alphabet) -> list[dict[str, object]]:
     for symbol in alphabet.symbols:
         if not storable(symbol):
             raise SchemaError(f"the symbol {symbol!r} cannot be stored: it is no text, finite number or truth value")
-    unknown = None if alphabet.unknown is None else alphabet.symbols.index(alphabet.unknown)
-    return [{"symbols": list(alphabet.symbols), "unknown": unknown}]
+    for letter in alphabet.ambiguous:
+        if not storable(letter):
+            raise SchemaError(f"the letter {letter!r} cannot be stored: it is no text, finite number or truth value")
+    fields: dict[str, object] = {"symbols": list(alphabet.symbols), "unknown": alphabet.unknown}
+    if alphabet.unknown in alphabet.symbols:
+        fields["unknown"] = alphabet.symbols.index(alphabet.unknown)
+    if alphabet.ambiguous:
+        fields["ambiguous"] = [
+            {"letter": letter, "symbols": [alphabet.symbols.index(symbol) for symbol in of]}
+            for letter, of in alphabet.ambiguous.items()
+        ]
+    return [{**fields, "folds": True} if alphabet.folds else fields]
 
 
 def read_alphabet(model: Fields) -> Alphabet:
@@ -73,12 +85,28 @@ def read_alphabet(model: Fields) -> Alphabet:
         if not storable(symbol):
             what = f"{shown(symbol)} is no symbol: a text, a number or a truth value"
             raise fields.wrong(what, f"symbols[{position}]")
-    unknown = None if fields.is_null("unknown") else fields.whole("unknown")
+    unknown: Any = None if fields.is_null("unknown") else fields.take("unknown")
+    if unknown is not None and unknown not in (SKIP, ANY):
+        unknown = symbols[_position(fields, unknown, len(symbols), "unknown")]
+    ambiguous = {}
+    for entry in fields.objects("ambiguous") if fields.has("ambiguous") else ():
+        letter: Any = entry.take("letter")
+        if not storable(letter):
+            raise entry.wrong(f"{shown(letter)} is no letter: a text, a number or a truth value", "letter")
+        places = [_position(entry, place, len(symbols), "symbols") for place in entry.items("symbols")]
+        ambiguous[letter] = [symbols[place] for place in places]
+        entry.end()
+    folds = fields.truth("folds") if fields.has("folds") else False
     fields.end()
-    if unknown is not None and unknown >= len(symbols):
-        raise fields.wrong(f"expected a position from 0 to {len(symbols) - 1}, got {unknown}", "unknown")
     with fields.checking():
-        return Alphabet(symbols, unknown=None if unknown is None else symbols[unknown])
+        return Alphabet(symbols, unknown=unknown, ambiguous=ambiguous, folds=folds)
+
+
+def _position(fields: Fields, value: Any, size: int, name: str) -> int:
+    """Return a position among so many symbols."""
+    if type(value) is not int or not 0 <= value < size:
+        raise fields.wrong(f"expected a position from 0 to {size - 1}, got {shown(value)}", name)
+    return value
 
 
 def storable(symbol: object) -> bool:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.errors import FileFormatError, SchemaError, UnknownStateError
 from fishernet.base.io import read_text
 from fishernet.base.names import several
-from fishernet.models import Alignment
+from fishernet.models import Alignment, Alphabet
+from fishernet.models.sequences.alphabet import ERROR
 
 NO_SYMBOL = re.compile(r"[^A-Za-z*.?~\s-]")
 
@@ -53,7 +54,9 @@ class NamedStrings(Sequence[str]):
         return f"NamedStrings({several(len(self), 'string')})"
 
 
-def read_fasta(path: str | os.PathLike[str], *, upper: bool = True) -> NamedStrings:
+def read_fasta(
+    path: str | os.PathLike[str], *, upper: bool = True, alphabet: str | Iterable[str] | Alphabet | None = None
+) -> NamedStrings:
     r"""Read a FASTA file.
 
     Parameters
@@ -63,6 +66,8 @@ def read_fasta(path: str | os.PathLike[str], *, upper: bool = True) -> NamedStri
         begin with ``;`` are left out.
     upper : bool
         Turn small letters into capitals.
+    alphabet : "dna", "rna", "protein", or symbols, optional
+        Refuse letters that it does not know; the three know the ambiguous letters of IUPAC (N in DNA, X in proteins).
 
     Returns
     -------
@@ -73,7 +78,7 @@ def read_fasta(path: str | os.PathLike[str], *, upper: bool = True) -> NamedStri
     ------
     FileFormatError
         When there is no such file, text stands before the first name, a name is missing, or a sequence has what is no
-        letter and none of ``* - . ? ~``; with the line.
+        letter and none of ``* - . ? ~``, or a letter that the alphabet does not know; with the line.
 
     Examples
     --------
@@ -86,6 +91,7 @@ def read_fasta(path: str | os.PathLike[str], *, upper: bool = True) -> NamedStri
     >>> found.names, list(found), found.descriptions
     (('a', 'b'), ['ACGTACG', 'TT'], ('first one', ''))
     """
+    known = None if alphabet is None else Alphabet.of(alphabet)
     names: list[str] = []
     descriptions: list[str] = []
     parts: list[list[str]] = []
@@ -103,6 +109,8 @@ def read_fasta(path: str | os.PathLike[str], *, upper: bool = True) -> NamedStri
             wrong = NO_SYMBOL.search(line)
             if wrong:
                 raise FileFormatError(path, f"{wrong.group()!r} in the sequence of {names[-1]!r}", line=number)
+            if known is not None:
+                _require_known(path, number, line.upper() if upper else line, known)
             parts[-1].append(line)
     if not names:
         raise FileFormatError(path, "there are no sequences in the file")
@@ -110,6 +118,15 @@ def read_fasta(path: str | os.PathLike[str], *, upper: bool = True) -> NamedStri
     if upper:
         strings = [string.upper() for string in strings]
     return NamedStrings(tuple(names), tuple(strings), tuple(descriptions))
+
+
+def _require_known(path: object, number: int, line: str, alphabet: Alphabet) -> None:
+    """Raise FileFormatError when a line has a letter that the alphabet, whatever it does about others, lacks."""
+    try:
+        alphabet.taking(ERROR).encode(["".join(line.split())])
+    except UnknownStateError as error:
+        what = f"{error.label!r} is not in the alphabet, {''.join(map(str, alphabet.symbols))!r}"
+        raise FileFormatError(path, what, line=number, parameter="alphabet") from None
 
 
 def lines_of(text: str) -> list[str]:

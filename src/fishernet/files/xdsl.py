@@ -37,12 +37,15 @@ from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import listed
 from fishernet.data import Variable
 from fishernet.files.bif_words import (
+    BOUNDS,
     CUTS,
     NAME,
     NEVER,
     ROWS,
     STATES,
+    UNIT,
     read_label,
+    read_numbers,
     read_rows,
     read_states,
     written_states,
@@ -166,6 +169,10 @@ def _properties(variable: Variable, words: Words, place: int | None) -> Iterator
         yield STATES, written_states(variable.states)
     if variable.cuts is not None:
         yield CUTS, ", ".join(map(repr, variable.cuts))
+    if variable.bounds is not None:
+        yield BOUNDS, ", ".join(map(repr, variable.bounds))
+    if variable.unit is not None:
+        yield UNIT, variable.unit
     if place is not None:
         yield PLACE, str(place)
 
@@ -311,10 +318,11 @@ def _read_node(path: object, element: Element) -> Node:
     try:
         name = read_label(own[NAME]) if NAME in own else word
         exact = read_states(own[STATES]) if STATES in own else states
-        cuts = [float(cut) for cut in own[CUTS].split(",") if cut.strip()] if CUTS in own else None
+        cuts, bounds = (read_numbers(own[word]) if word in own else None for word in (CUTS, BOUNDS))
+        unit: Any = own.get(UNIT)
         if len(exact) != len(states) and not (len(exact) == 1 and len(states) == 2 and states[1].startswith(NEVER)):
             raise ValueError(f"{STATES} has {len(exact)} of {len(states)} states")
-        return Node(element, word, Variable(name, exact, cuts), states)
+        return Node(element, word, Variable(name, exact, cuts, bounds, unit), states)
     except ValueError as error:
         raise FileFormatError(path, f"node {word!r}: {error}", line=element.line) from error
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -18,7 +19,12 @@ import pyarrow as pa
 
 from fishernet import _core
 from fishernet.base.display import Framed
-from fishernet.data import Statistic, categorical_source
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
+from fishernet.data import Source, Statistic, Table, as_source, categorical_source
+from fishernet.data.arrays import as_integers
+from fishernet.data.matching import as_numbers, is_frame
+from fishernet.data.options import Bins
 from fishernet.data.statistics import occurring
 
 
@@ -90,12 +96,59 @@ class IndependenceTest(Protocol):
 
 Numbers = npt.NDArray[np.float64]
 
+CUT = "say bins=4 here; the tests 'fisher-z' and 'knn-mi' take numbers as they are"
+
+
+def counted(data: Any, names: Iterable[str] | None, bins: Bins | None, purpose: str) -> Source:
+    """Return data as a source of counts: what to cut of them is cut; whatever then is no state is refused by name."""
+    chosen = None if names is None else list(names)
+    if not hasattr(data, "variables"):
+        if not is_frame(data):
+            return _array(data, chosen, bins, purpose)
+        table = Table.from_frame(data, columns=chosen, bins=bins)  # the frame may say more of its columns than a table
+        return categorical_source(table if chosen is None else table.select(chosen), purpose, CUT)
+    source: Source = as_source(data)
+    if chosen is not None:
+        if not hasattr(source, "select"):
+            raise SchemaError("a source of statistics has its own names")
+        source = data.select(chosen)
+    if bins is not None:
+        cut = getattr(source, "discretize", None)
+        if cut is None:
+            raise SchemaError("a source of statistics has no rows to cut; cut the data before", parameter="bins")
+        source = cut(bins)
+    return categorical_source(source, purpose, CUT)
+
+
+def _array(data: Any, names: list[str] | None, bins: Bins | None, purpose: str) -> Source:
+    """Return an array as a source: whole numbers are codes; where they are to be cut, numbers as in a frame."""
+    array = np.asarray(data)
+    if array.ndim != 2:
+        raise SchemaError(f"{purpose} takes a Table, a data frame or an array of two axes, got {type(data).__name__}")
+    labels = [f"v{c}" for c in range(array.shape[1])] if names is None else names
+    if len(labels) != array.shape[1]:
+        raise SchemaError(f"names {listed(labels)} are not as many as the columns, {array.shape[1]}")
+    if bins is not None:
+        return categorical_source(as_numbers(array, labels, purpose=purpose).discretize(bins), purpose, CUT)
+    if array.dtype.kind == "f":
+        broken = [name for name, column in zip(labels, array.T, strict=True) if (column != np.rint(column)).any()]
+        if broken:
+            raise SchemaError(
+                f"{purpose} takes an array for codes of states, and {listed(broken)} hold other numbers: {CUT}",
+                parameter="bins",
+            )
+    table = Table.from_codes(as_integers(array, "codes"))
+    variables = [replace(variable, name=name) for variable, name in zip(table.variables, labels, strict=True)]
+    return Table.adopt(variables, table.codes, n_rows=table.n_rows)
+
 
 class ContingencyTest(ABC):
     """A test on counts: ``test(i, j, given)``."""
 
-    def __init__(self, data: Any) -> None:
-        self._source = categorical_source(data)
+    called: ClassVar[str]
+
+    def __init__(self, data: Any, *, names: Iterable[str] | None = None, bins: Bins | None = None) -> None:
+        self._source = counted(data, names, bins, f"the test {self.called!r}")
         self.names = tuple(variable.name for variable in self._source.variables)
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> ContingencyResult:
@@ -127,8 +180,19 @@ class GSquared(ContingencyTest):
 
     Parameters
     ----------
-    data : Table, data frame or Source
-        Without missing cells.
+    data : Table, data frame, Source, or array of codes
+        Of states, without missing cells.
+    names : sequence of str, optional
+        Of the columns of an array; of others, those that are taken.
+    bins : int or mapping, optional
+        How columns of numbers are cut into states, as for `Table.discretize`; without it they are refused.
+
+    Raises
+    ------
+    SchemaError
+        When columns are continuous, naming them.
+    MissingValueError
+        When a test meets a missing cell.
 
     Notes
     -----
@@ -144,6 +208,8 @@ class GSquared(ContingencyTest):
     ContingencyResult(statistic=0.0, p_value=1.0, degrees_of_freedom=1)
     """
 
+    called = "g-squared"
+
     def _statistic(self, n: Numbers, expected: Numbers) -> float:
         return float(2 * np.sum(n * np.log(n / expected)))
 
@@ -153,8 +219,19 @@ class ChiSquared(ContingencyTest):
 
     Parameters
     ----------
-    data : Table, data frame or Source
-        Without missing cells.
+    data : Table, data frame, Source, or array of codes
+        Of states, without missing cells.
+    names : sequence of str, optional
+        Of the columns of an array; of others, those that are taken.
+    bins : int or mapping, optional
+        How columns of numbers are cut into states, as for `Table.discretize`; without it they are refused.
+
+    Raises
+    ------
+    SchemaError
+        When columns are continuous, naming them.
+    MissingValueError
+        When a test meets a missing cell.
 
     Notes
     -----
@@ -167,6 +244,8 @@ class ChiSquared(ContingencyTest):
     >>> round(fn.independence.ChiSquared(table)(0, 1, ()).statistic, 3)
     7.2
     """
+
+    called = "chi-squared"
 
     def _statistic(self, n: Numbers, expected: Numbers) -> float:
         # sum (n - e)^2 / e = sum n^2 / e - N, for the expected numbers of all cells, empty ones too, sum to N

@@ -14,14 +14,15 @@ from fishernet.data.numbers import Columns, points, require_varying
 
 MOST_STATES = 8  # a column of no more distinct values, each of them several times, is discrete
 MOST_TIED = 0.1
+STATES = "for states there are the tests 'g-squared' and 'chi-squared', which cut numbers with bins=4"
 Spaces = tuple[Columns, Columns, Columns]  # x, y and z, (d, n) each; without a z it has no columns
 
 
 def read_spaces(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None) -> tuple[list[str], Spaces]:
     """Return what columns are called, and x, y and z, none of them with a constant column."""
-    spaces = [points(x, "x"), points(y, "y")]
+    spaces = [points(x, "x", STATES), points(y, "y", STATES)]
     n = spaces[0].shape[1]
-    spaces.append(np.empty((0, n)) if z is None else points(z, "z"))
+    spaces.append(np.empty((0, n)) if z is None else points(z, "z", STATES))
     for name, space in zip("xyz", spaces, strict=True):
         if space.shape[1] != n:
             raise SchemaError(f"x has {several(n, 'row')}, and {name} has {space.shape[1]}")
@@ -47,7 +48,7 @@ def require_continuous(names: Sequence[str], values: Columns) -> None:
     if discrete:
         raise SchemaError(
             f"{are(discrete, 'column')} discrete (at most {MOST_STATES} distinct values), and nearest neighbours need "
-            "continuous columns; use a test for tables of counts, 'g-squared' or 'chi-squared'"
+            f"continuous columns; leave {'it' if len(discrete) == 1 else 'them'} out; {STATES}"
         )
 
 

@@ -14,7 +14,7 @@ from fishernet.base.names import listed, several
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, require_varying
 from fishernet.independence.contingency import TestResult
-from fishernet.independence.continuous import read_spaces, standardized
+from fishernet.independence.continuous import STATES, read_spaces, standardized
 
 COLLINEAR = 1e-12  # the share of a column's variance that others may leave unexplained and still be called all of it
 
@@ -80,7 +80,7 @@ class FisherZ:
     """
 
     def __init__(self, X: Any, *, names: Any = None) -> None:
-        data = as_numbers(X, names, purpose="the test 'fisher-z'")
+        data = as_numbers(X, names, purpose="the test 'fisher-z'", remedy=STATES)
         if data.weights is not None:
             raise SchemaError("this test counts every row once; leave the weights out")
         if not data.n_rows:

@@ -8,7 +8,7 @@ for other spaces. The densities cancel, and what remains is counted (Leppä-aho,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +19,14 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several, shown
+from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import SchemeName, word
 from fishernet.data.matching import as_numbers
 from fishernet.data.numbers import Columns, points, require_varying
 from fishernet.independence.contingency import PermutationResult
 from fishernet.independence.continuous import (
+    STATES,
     Spaces,
     labels_of,
     read_spaces,
@@ -97,9 +99,9 @@ def knn_mutual_information(x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike 
     return _estimated(_core.KnnInformation(*spaces, k), spaces)
 
 
-def _estimated(engine: _core.KnnInformation, spaces: Spaces) -> float:
-    """Return the information of the rows as they are."""
-    return float(engine.estimate(np.arange(spaces[0].shape[1], dtype=np.int32)[None])[0])
+def _estimated(engine: _core.KnnInformation, spaces: Spaces, look: Callable[[], None] | None = None) -> float:
+    """Return the information of the rows as they are; `look` is called now and then."""
+    return float(engine.estimate(np.arange(spaces[0].shape[1], dtype=np.int32)[None], look)[0])
 
 
 def entropy(x: npt.ArrayLike, *, k: int = 5) -> float:
@@ -161,7 +163,8 @@ def check_k(k: int, n_rows: int) -> None:
 
 Orders = npt.NDArray[np.int32]
 
-SCHEMES = ("simple", "local")
+PERMUTING = "permuting"
+SCHEMES: tuple[SchemeName, ...] = ("simple", "local")
 ORDERS_AT_ONCE = 1 << 22  # numbers in the orders that are held at once
 FIRST_ORDERS = 32  # how many come before the first look at whether the decision is certain
 
@@ -175,7 +178,7 @@ class Plan:
 
     k: int = 5
     permutations: int | Orders = 200
-    scheme: str = "local"
+    scheme: SchemeName = "local"
     k_perm: int = 5
     skip_below: float | None = None
     stop_early: bool = False
@@ -206,11 +209,12 @@ def knn_test(
     k: int = 5,
     permutations: int | npt.ArrayLike = 200,
     seed: Seed = None,
-    scheme: str | None = None,
+    scheme: SchemeName | None = None,
     k_perm: int = 5,
     skip_below: float | None = None,
     stop_early: bool = False,
     alpha: float = 0.05,
+    progress: Progress | None = None,
 ) -> PermutationResult:
     """Test whether x and y are independent, given z where there is one, by permuting the rows of y.
 
@@ -241,6 +245,8 @@ def knn_test(
         those made is on the same side. Leave it off for exact p-values.
     alpha : float
         The level at which somebody will decide; it matters for `skip_below` and `stop_early` alone.
+    progress : callable or True, optional
+        True for a bar, or ``progress(what, done, total)``, in permutations.
 
     Returns
     -------
@@ -289,9 +295,9 @@ def knn_test(
     require_continuous(labels, columns)
     warn_of_ties(labels, columns)
     given = int(permutations) if isinstance(permutations, int | np.integer) else row_orders(permutations, spaces)
-    by_default = "local" if len(spaces[2]) else "simple"
+    by_default: SchemeName = "local" if len(spaces[2]) else "simple"
     plan = Plan(k, given, by_default if scheme is None else scheme, k_perm, skip_below, stop_early, alpha)
-    return run_test(spaces, plan, seed)
+    return run_test(spaces, plan, seed, Reporter(progress, PERMUTING))
 
 
 class KnnTest:
@@ -307,6 +313,8 @@ class KnnTest:
         "local", which without a z to be near in is "simple".
     seed : None, int or numpy.random.Generator
         The permutations of a test are a function of it and of (i, j, given).
+    progress : callable or True, optional
+        As for `knn_test`, at every test.
 
     Examples
     --------
@@ -327,9 +335,10 @@ class KnnTest:
         k: int = 5,
         permutations: int = 200,
         seed: Seed = None,
+        progress: Progress | None = None,
         **as_knn_test: Any,
     ) -> None:
-        data = as_numbers(X, names, purpose="the test 'knn-mi'")
+        data = as_numbers(X, names, purpose="the test 'knn-mi'", remedy=STATES)
         if data.weights is not None:
             raise SchemaError("nearest neighbours count every row once; leave the weights out")
         check_k(k, data.n_rows)
@@ -343,13 +352,14 @@ class KnnTest:
         self._columns = standardized(data.numbers) if check.flag(standardize, "standardize") else data.numbers
         self._plan = Plan(k, int(permutations), **as_knn_test)
         self.seed = fixed_seed(seed)
+        self._reporter = Reporter(progress, PERMUTING)
         self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> PermutationResult:
         """Test whether column i is independent of column j given others."""
         own = np.random.SeedSequence([self.seed, i, j, *given]).generate_state(1, np.uint64)
         plan = self._plan if given else replace(self._plan, scheme="simple")
-        found = run_test(self._spaces(i, j, given), plan, int(own[0]))
+        found = run_test(self._spaces(i, j, given), plan, int(own[0]), self._reporter)
         return replace(found, seed=self.seed)
 
     def association(self, i: int, j: int, given: tuple[int, ...]) -> float:
@@ -357,30 +367,44 @@ class KnnTest:
         key = (min(i, j), max(i, j), given)
         if key not in self._known:
             spaces = self._spaces(*key)
-            self._known[key] = _estimated(_core.KnnInformation(*spaces, self._plan.k), spaces)
+            self._known[key] = _estimated(_core.KnnInformation(*spaces, self._plan.k), spaces, self._look)
         return self._known[key]
+
+    @property
+    def permutations(self) -> int:
+        """How many there are of a test that does not end early."""
+        return self._plan.n_permutations
+
+    def _look(self) -> None:
+        self._reporter.step(0, self.permutations)
 
     def _spaces(self, i: int, j: int, given: tuple[int, ...]) -> Spaces:
         return self._columns[i : i + 1], self._columns[j : j + 1], self._columns[list(given)]
 
 
-def run_test(spaces: Spaces, plan: Plan, seed: Seed) -> PermutationResult:
+def run_test(spaces: Spaces, plan: Plan, seed: Seed, reporter: Reporter) -> PermutationResult:
     """Run a permutation test on checked (d, n) columns x, y and z."""
     given = isinstance(plan.permutations, np.ndarray)
     number = None if given else fixed_seed(seed)
+    exceeding = done = 0
+    total = plan.n_permutations
+
+    def look() -> None:
+        reporter.step(done, total)
+
+    look()
     engine = _core.KnnInformation(*spaces, plan.k)
-    observed = _estimated(engine, spaces)
+    observed = _estimated(engine, spaces, look)
     if plan.skip_below is not None and observed < plan.skip_below:
         linear = _linear_p_value(spaces)
         if linear > plan.alpha:
             return PermutationResult(observed, linear, 0, 0, skipped=True, seed=number)
-    exceeding = done = 0
-    total = plan.n_permutations
     for orders in _batches(spaces, plan, number):
-        exceeding += int((engine.estimate(orders) >= observed).sum())
+        exceeding += int((engine.estimate(orders, look) >= observed).sum())
         done += len(orders)
         if plan.stop_early and is_certain(exceeding, done, total, plan.alpha):
             break
+    reporter.finish(done)
     p_value = (1 + exceeding) / (1 + done)
     return PermutationResult(observed, p_value, done, exceeding, stopped_early=done < total, seed=number)
 

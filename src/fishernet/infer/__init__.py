@@ -1,19 +1,26 @@
 """Inference: what is probable, given what is known.
 
-`marginal`, `family_marginals`, `log_evidence` and `most_probable` answer one question each, by the cheapest exact plan.
-`JunctionTree` keeps a plan for many questions to one network. `predict_proba` fills in what a table lacks,
-`sample` draws rows given what is known, `group_probabilities` gives what the Fisher kernel divides by, and `intervene`
-sets a variable from outside. All of that is exact, for Bayesian networks and in part for Markov networks
-(`log_partition`). `stationary` is the distribution in which the pseudo-Gibbs sampling of a dependency network ends;
-`estimate` and `diagnose` run its chains.
+``net.query`` answers with labels, in a `Distribution`; `marginal`, `family_marginals`, `log_evidence` and
+`most_probable` answer one question each with bare numbers, by the cheapest exact plan. `JunctionTree` keeps a plan for
+many questions to one network. `predict_proba` fills in what a table lacks, `sample` draws rows given what is known,
+`group_probabilities` gives what the Fisher kernel divides by, and `intervene` sets a variable from outside. All of that
+is exact, for Bayesian networks and in part for Markov networks (`log_partition`). `stationary` is the distribution in
+which the pseudo-Gibbs sampling of a dependency network ends; `estimate` and `diagnose` run its chains.
 
-What is known comes as ``given``, a mapping from names to states, and as ``likelihood``, a mapping from names to one
-number per state (soft evidence: how well each state explains what was seen).
+Of a Gaussian network, whose variables are numbers, `query`, `most_probable`, `log_evidence` and `sample` are answered
+by its normal distribution, and `marginal` is the `NormalDistribution` of `query`. Its prediction is a mean
+(``net.predict``); `predict_proba` has no meaning there.
+
+What is known comes as ``given``, a mapping from names to states or numbers, looked up as cells of a table are, and as
+``likelihood``, a mapping from names to one number per state (soft evidence: how well each state explains what was
+seen).
 """
 
+from fishernet.infer.distribution import Distribution, NormalDistribution
 from fishernet.infer.factors import group_probabilities
 from fishernet.infer.gibbs import Diagnosis, Estimate, diagnose, estimate
 from fishernet.infer.junction_tree import JunctionTree
+from fishernet.infer.prediction import predict_proba
 from fishernet.infer.queries import (
     family_marginals,
     intervene,
@@ -21,15 +28,17 @@ from fishernet.infer.queries import (
     log_partition,
     marginal,
     most_probable,
-    predict_proba,
+    query,
     sample,
 )
 from fishernet.infer.stationary_distribution import stationary
 
 __all__ = [
     "Diagnosis",
+    "Distribution",
     "Estimate",
     "JunctionTree",
+    "NormalDistribution",
     "diagnose",
     "estimate",
     "family_marginals",
@@ -40,6 +49,7 @@ __all__ = [
     "marginal",
     "most_probable",
     "predict_proba",
+    "query",
     "sample",
     "stationary",
 ]

@@ -13,9 +13,9 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.names import position
 from fishernet.data import Variable
-from fishernet.data.variable import State, code_of
+from fishernet.data.given import code_of
 
-Given = Mapping[str, State] | None
+Given = Mapping[str, Any] | None  # a state, a number for its bin, or text or a date that means one
 Likelihood = Mapping[str, npt.ArrayLike] | None
 
 
@@ -39,13 +39,13 @@ class Evidence:
         if given is None and likelihood is None:
             return cls([], states, [], [])
         where = {variable.name: at for at, variable in enumerate(variables)}
-        given = _as_mapping(given, "given")
-        likelihood = _as_mapping(likelihood, "likelihood")
+        given = as_mapping(given, "given")
+        likelihood = as_mapping(likelihood, "likelihood")
         observed = [position(where, name) for name in given]
         for at, state in zip(observed, given.values(), strict=True):
             if variables[at].is_continuous:
                 raise SchemaError(f"{variables[at].name!r} is continuous; evidence is of variables with states")
-            states[at] = code_of(variables[at], state)
+            states[at] = code_of(variables[at], state, parameter="given")
         soft = [position(where, name) for name in likelihood]
         arrays = [
             _checked_likelihood(variables[at], values) for at, values in zip(soft, likelihood.values(), strict=True)
@@ -86,11 +86,14 @@ def impossible_row(row: int, target: str) -> ZeroProbabilityError:
     )
 
 
-def _as_mapping(value: Any, what: str) -> Mapping[str, Any]:
+def as_mapping(value: Any, what: str) -> Mapping[str, Any]:
+    """Return what is known as a mapping, an empty one for None; SchemaError when it is none."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise SchemaError(f"{what} must be a mapping from names of variables, not {type(value).__name__}")
+        raise SchemaError(
+            f"{what} must be a mapping from names of variables, not {type(value).__name__}", parameter=what
+        )
     return value
 
 

@@ -16,7 +16,7 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, generator
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import GroupMethodName, word
 from fishernet.data import Table, Variable
 
 MAX_TABLE = 2**28  # cells: two gigabytes
@@ -99,6 +99,7 @@ class Network(Model, Protocol):
 
 def model_of(model: Any) -> Model:
     """Return a model that is a product of factors; SchemaError when it is none."""
+    _refuse_numbers(model)
     if not hasattr(type(model), "factors"):
         raise SchemaError(
             f"exact inference needs a BayesianNetwork or a MarkovNetwork, not {type(model).__name__}; "
@@ -107,8 +108,18 @@ def model_of(model: Any) -> Model:
     return cast(Model, model)
 
 
+def _refuse_numbers(model: Any) -> None:
+    if getattr(model, "is_continuous", False):
+        first = model.names[0]
+        raise SchemaError(
+            f"{first!r} is continuous, and this needs tables of states; of numbers net.query, infer.most_probable, "
+            "infer.log_evidence and infer.sample have exact answers, and net.predict gives means"
+        )
+
+
 def network_of(model: Any) -> Network:
     """Return a model as a Bayesian network; SchemaError when it is none."""
+    _refuse_numbers(model)
     if not hasattr(type(model), "intervened"):
         raise SchemaError(f"a BayesianNetwork is needed, not {type(model).__name__}")
     return cast(Network, model)
@@ -144,7 +155,7 @@ def planned(
     return plan
 
 
-def parent_marginals(net: Model, *, method: str = "auto", max_table: int = MAX_TABLE) -> list[Array]:
+def parent_marginals(net: Model, *, method: GroupMethodName = "auto", max_table: int = MAX_TABLE) -> list[Array]:
     """Return P(parents) of every variable, flat, the last parent fastest; by the cheapest exact plan.
 
     StateSpaceError when more than `max_table` cells would be held at once.
@@ -157,7 +168,7 @@ def parent_marginals(net: Model, *, method: str = "auto", max_table: int = MAX_T
 def group_probabilities(
     net: Network,
     *,
-    method: str = "auto",
+    method: GroupMethodName = "auto",
     n_samples: int = 1_000_000,
     seed: Seed = None,
     max_table: int = MAX_TABLE,

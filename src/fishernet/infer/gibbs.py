@@ -28,6 +28,7 @@ from fishernet.base.display import Brief, Framed
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
 from fishernet.base.random import Seed, draw_count, fixed_seed
+from fishernet.base.vocabulary import ScanName
 from fishernet.data import Table
 from fishernet.data.variable import State
 from fishernet.infer.factors import Array, check_held
@@ -79,7 +80,7 @@ def diagnose(
     *,
     chains: int = 4,
     n: int = 4000,
-    scan: str = "random",
+    scan: ScanName = "random",
     given: Mapping[str, State] | None = None,
     weights: Weights = None,
     burn_in: int | None = None,
@@ -226,7 +227,7 @@ def estimate(
     given: Mapping[str, State] | None = None,
     n: int = 100_000,
     chains: int = 8,
-    scan: str = "random",
+    scan: ScanName = "random",
     weights: Weights = None,
     burn_in: int | None = None,
     thin: int | None = None,

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed, draw_count, stream_key
-from fishernet.data import Table, Variable, as_table
+from fishernet.data import Table
 from fishernet.data.variable import State
-from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible, impossible_row
+from fishernet.infer.distribution import Distribution, NormalDistribution
+from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
 from fishernet.infer.factors import (
     MAX_TABLE,
     Array,
@@ -30,6 +28,15 @@ from fishernet.infer.factors import (
     planned,
 )
 from fishernet.infer.gibbs import estimate
+from fishernet.infer.normal import (
+    Normal,
+    asked_for,
+    is_normal,
+    log_density,
+    most_probable_numbers,
+    query_numbers,
+    sample_numbers,
+)
 from fishernet.infer.pseudo_gibbs import Sampled, is_sampled
 
 MOST_AXES = 32  # of an array of NumPy 1
@@ -37,8 +44,105 @@ MOST_AXES = 32  # of an array of NumPy 1
 Intervened = TypeVar("Intervened", bound=Network)
 
 
+class Queried:
+    """A model that can be asked what is probable."""
+
+    __slots__ = ()
+
+    def query(
+        self,
+        names: str | Iterable[str] | None = None,
+        *,
+        given: Given = None,
+        likelihood: Likelihood = None,
+        max_table: int = MAX_TABLE,
+        **chains: Any,
+    ) -> Any:
+        """Return the joint distribution of some variables, given what is known, with its labels.
+
+        Parameters
+        ----------
+        names : str or iterable of str, optional
+            The variables, each once. Without them it is the joint distribution of all that are not given, which few
+            networks are small enough for: name those that matter.
+        given : mapping from name to state, optional
+            What is known, as in a table's cell: a label, a number for its bin, or text or a date that means one. Of a
+            Gaussian network, numbers.
+        likelihood : mapping from name to (r,) array, optional
+            Soft evidence: how well each state explains what was seen of the variable; only ratios matter.
+        max_table : int
+            How many cells (8 bytes each) the tables held at once may have.
+        **chains
+            For a dependency network, what `fishernet.infer.estimate` takes: n, chains, scan, weights, burn_in, thin,
+            seed.
+
+        Returns
+        -------
+        Distribution or NormalDistribution
+            Of states, probabilities that are read by labels, as ``d["yes"]``: exact, or with standard errors from a
+            dependency network, which is sampled. Of a Gaussian network, the mean and covariance of a normal
+            distribution.
+
+        Raises
+        ------
+        SchemaError, UnknownStateError
+            When a name or a state is not the network's.
+        ZeroProbabilityError
+            When what is given has probability 0.
+        StateSpaceError
+            When a table would be too large; nothing has been allocated then.
+        """
+        return query(self, names, given=given, likelihood=likelihood, max_table=max_table, **chains)
+
+
+def query(
+    model: Any,
+    names: str | Iterable[str] | None = None,
+    *,
+    given: Given = None,
+    likelihood: Likelihood = None,
+    max_table: int = MAX_TABLE,
+    **chains: Any,
+) -> Distribution | NormalDistribution:
+    """Return the joint distribution of some variables of a model, given what is known; see `Queried.query`."""
+    if is_normal(model):
+        _refuse_chains(chains)
+        return query_numbers(model, names, given, likelihood)
+    return _query_states(model, names, given, likelihood, max_table, chains)
+
+
+def _query_states(
+    model: Any,
+    names: str | Iterable[str] | None,
+    given: Given,
+    likelihood: Likelihood,
+    max_table: int,
+    chains: Mapping[str, Any],
+) -> Distribution:
+    model = model if is_sampled(model) else model_of(model)
+    evidence = Evidence.of(model.variables, given, likelihood)
+    said = {model.names[v]: model.variables[v].states[evidence.states[v]] for v in evidence.observed}
+    where = asked_for(model.names, names, said)
+    variables = tuple(model.variables[v] for v in where)
+    if is_sampled(model):
+        if likelihood is not None:
+            raise SchemaError("a dependency network takes no likelihoods; they are for exact inference")
+        found = estimate(model, [variable.name for variable in variables], given=said, **chains)
+        errors = found.standard_errors
+        return Distribution(variables, found.probabilities, said, errors, n_rows=found.n_rows, seed=found.seed)
+    _refuse_chains(chains)
+    limit = checked_limit(max_table)
+    check_answer(model, where, limit)
+    return Distribution(variables, joint_of_query(model, where, evidence, given, limit), said)
+
+
+def _refuse_chains(chains: Mapping[str, Any]) -> None:
+    if chains:
+        raise SchemaError(f"{', '.join(map(repr, chains))} are options of sampling; this answer is exact")
+
+
 def most_probable(
-    net: Model, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+    net: Model | Normal, *, given: Given = None, likelihood: Likelihood = None, max_table: int = MAX_TABLE
 ) -> dict[str, State]:
     """Return the most probable states of all variables together, given what is known.
 
@@ -46,8 +150,8 @@ def most_probable(
 
     Parameters
     ----------
-    net : BayesianNetwork or MarkovNetwork
-    given : mapping from name to state, optional
+    net : BayesianNetwork, MarkovNetwork or GaussianMarkovNetwork
+    given : mapping from name to state or number, optional
     likelihood : mapping from name to (r,) array, optional
     max_table : int
         How many cells (8 bytes each) the tables held at once may have.
@@ -56,7 +160,7 @@ def most_probable(
     -------
     dict
         Name to state, in the network's order, with what was given. Among equally probable explanations the choice
-        is always the same.
+        is always the same. Of a Gaussian network name to number: the mean given the rest.
 
     Raises
     ------
@@ -71,6 +175,8 @@ def most_probable(
     >>> best["bronc"], best["lung"]
     ('yes', 'no')
     """
+    if is_normal(net):
+        return dict(most_probable_numbers(net, given, likelihood))
     net = model_of(net)
     limit = checked_limit(max_table)
     evidence = Evidence.of(net.variables, given, likelihood)
@@ -113,23 +219,45 @@ def intervene(net: Intervened, states: Mapping[str, State]) -> Intervened:
     return found.intervened({v: int(evidence.states[v]) for v in evidence.observed})  # type: ignore[no-any-return]
 
 
+@overload
 def marginal(
     model: Model | Sampled,
-    names: Iterable[str],
+    names: str | Iterable[str],
     *,
     given: Given = None,
     likelihood: Likelihood = None,
     max_table: int = MAX_TABLE,
     **chains: Any,
-) -> Array:
+) -> Array: ...
+@overload
+def marginal(
+    model: Normal,
+    names: str | Iterable[str],
+    *,
+    given: Given = None,
+    likelihood: Likelihood = None,
+    max_table: int = MAX_TABLE,
+    **chains: Any,
+) -> NormalDistribution: ...
+def marginal(
+    model: Model | Sampled | Normal,
+    names: str | Iterable[str],
+    *,
+    given: Given = None,
+    likelihood: Likelihood = None,
+    max_table: int = MAX_TABLE,
+    **chains: Any,
+) -> Any:
     """Return the joint probabilities of some variables, given what is known.
 
     Exact for Bayesian and Markov networks; of a Bayesian network only the ancestors of what is asked and of what is
     known are looked at. For a dependency network by pseudo-Gibbs sampling: `estimate` also says its Monte Carlo error.
+    ``net.query`` gives the same with labels. Numbers have a density in place of a table: of a Gaussian network it is
+    what ``net.query`` gives, a `NormalDistribution` with mean and covariance.
 
     Parameters
     ----------
-    model : BayesianNetwork, MarkovNetwork or DependencyNetwork
+    model : BayesianNetwork, MarkovNetwork, DependencyNetwork or GaussianMarkovNetwork
     names : iterable of str
         The variables, each once.
     given : mapping from name to state, optional
@@ -144,7 +272,7 @@ def marginal(
     Returns
     -------
     array, one axis per name, in their order
-        Sums to 1.
+        Sums to 1. Of a Gaussian network a `NormalDistribution`.
 
     Raises
     ------
@@ -164,20 +292,10 @@ def marginal(
     >>> fn.infer.marginal(asia, ["lung", "bronc"], likelihood={"dysp": [2, 1]}).shape
     (2, 2)
     """
-    asked = [names] if isinstance(names, str) else list(check.items(names, "names"))
-    if is_sampled(model):
-        if likelihood is not None:
-            raise SchemaError("a dependency network takes no likelihoods; they are for exact inference")
-        return estimate(model, asked, given=given, **chains).probabilities
-    if chains:
-        raise SchemaError(f"{', '.join(map(repr, chains))} are options of sampling; this marginal is exact")
-    net = model_of(model)
-    limit = checked_limit(max_table)
-    check_names(asked)
-    evidence = Evidence.of(net.variables, given, likelihood)
-    where = positions(net.names, asked)
-    check_answer(net, where, limit)
-    return joint_of_query(net, where, evidence, given, limit)
+    if is_normal(model):
+        _refuse_chains(chains)
+        return query_numbers(model, names, given, likelihood)
+    return _query_states(model, names, given, likelihood, max_table, chains).array
 
 
 def family_marginals(
@@ -268,14 +386,14 @@ def log_partition(network: Model, *, max_table: int = MAX_TABLE) -> float:
 
 
 def log_evidence(
-    net: Model, given: Given = None, *, likelihood: Likelihood = None, max_table: int = MAX_TABLE
+    net: Model | Normal, given: Given = None, *, likelihood: Likelihood = None, max_table: int = MAX_TABLE
 ) -> float:
     """Return the log-probability of what is known.
 
     Parameters
     ----------
-    net : BayesianNetwork or MarkovNetwork
-    given : mapping from name to state, optional
+    net : BayesianNetwork, MarkovNetwork or GaussianMarkovNetwork
+    given : mapping from name to state or number, optional
     likelihood : mapping from name to (r,) array, optional
     max_table : int
         How many cells (8 bytes each) the tables held at once may have.
@@ -284,7 +402,7 @@ def log_evidence(
     -------
     float
         In nats; -inf when it is impossible. With soft evidence: the logarithm of the expected product of the
-        likelihoods where the rest is as given.
+        likelihoods where the rest is as given. Of a Gaussian network the logarithm of the density.
 
     Raises
     ------
@@ -298,6 +416,8 @@ def log_evidence(
     >>> round(fn.infer.log_evidence(asia, {"smoke": "yes", "bronc": "no"}), 6)
     -1.609438
     """
+    if is_normal(net):
+        return log_density(net, given, likelihood)
     net = model_of(net)
     limit = checked_limit(max_table)
     total = _log_sum(net, Evidence.of(net.variables, given, likelihood), limit)
@@ -350,7 +470,7 @@ def with_observed_axes(net: Model, where: Sequence[int], evidence: Evidence, tab
 
 
 def sample(
-    net: Model,
+    net: Model | Normal,
     n: int,
     *,
     given: Given = None,
@@ -389,6 +509,8 @@ def sample(
     >>> bool((rows.column("xray") == asia.variables[asia.names.index("xray")].code("yes")).all())
     True
     """
+    if is_normal(net):
+        return sample_numbers(net, n, given, likelihood, seed)
     net = model_of(net)
     limit = checked_limit(max_table)
     rows = draw_count(n)
@@ -398,95 +520,3 @@ def sample(
     if len(columns) < len(net.variables):
         raise impossible(given)
     return Table.adopt(net.variables, columns, n_rows=rows)
-
-
-def predict_proba(net: Network, table: Any, target: str, *, max_table: int = MAX_TABLE) -> Array:
-    """Return the probability of each state of one variable, given the cells of each row that are not missing.
-
-    Missing cells are summed out exactly. Rows with the same cells missing share a plan, and equal rows are computed
-    once.
-
-    Parameters
-    ----------
-    net : BayesianNetwork
-    table : Table or (n_rows, n_variables) array of codes
-        All variables but the target must be there; the target's column is not looked at. A missing cell's code is the
-        variable's cardinality.
-    target : str
-        The variable to predict.
-    max_table : int
-        How many cells (8 bytes each) the tables held at once may have.
-
-    Returns
-    -------
-    (n_rows, r) float64
-        Rows sum to 1.
-
-    Raises
-    ------
-    ZeroProbabilityError
-        When a row is impossible whatever the target's state.
-    StateSpaceError
-        When so much is missing that a table would be too large.
-
-    Examples
-    --------
-    >>> import fishernet as fn
-    >>> asia = fn.datasets.load("asia")
-    >>> rows = asia.sample(3, seed=1).to_frame().to_pydict() | {"smoke": ["yes", None, None]}
-    >>> table = fn.Table.from_frame(rows, schema=asia.variables, missing="keep")
-    >>> fn.infer.predict_proba(asia, table, "lung").shape
-    (3, 2)
-    """
-    net = network_of(net)
-    limit = checked_limit(max_table)
-    position = positions(net.names, [target])[0]
-    if net.variables[position].is_continuous:
-        raise SchemaError(f"{target!r} is continuous and has no states; predict gives its mean")
-    rows = without_target(table, net.variables, position)
-    if not rows.has_missing:
-        return net.probabilities_given_rest(rows, position)
-    codes = np.stack([column.astype(np.int32) for column in rows.codes], axis=1)
-    missing = codes == np.array([variable.cardinality for variable in net.variables], dtype=np.int32)
-    missing[:, position] = True
-    out = np.empty((rows.n_rows, net.variables[position].cardinality))
-    complete = missing.sum(axis=1) == 1
-    if complete.any():
-        out[complete] = net.probabilities_given_rest(rows[complete], position)
-    patterns, pattern_of = np.unique(missing[~complete], axis=0, return_inverse=True)
-    incomplete = np.flatnonzero(~complete)
-    for number, pattern in enumerate(patterns):
-        members = incomplete[pattern_of.ravel() == number]
-        out[members] = _by_pattern(net, codes[members], pattern, position, members, limit)
-    return out
-
-
-def _by_pattern(
-    net: Network,
-    codes: npt.NDArray[np.int32],
-    missing: npt.NDArray[np.bool_],
-    target: int,
-    members: npt.NDArray[np.int64],
-    limit: int,
-) -> Array:
-    """Predict rows in which the same cells are missing."""
-    known = np.where(missing, np.int32(0), codes)
-    distinct, which = np.unique(known, axis=0, return_inverse=True)
-    plan = planned(net, np.flatnonzero(~missing).tolist(), [], [[target]], limit)
-    found = plan.run_rows(np.ascontiguousarray(distinct, dtype=np.int32))
-    result = found[which.ravel()]
-    nowhere = np.isnan(result).any(axis=1)
-    if nowhere.any():
-        raise impossible_row(int(members[int(np.argmax(nowhere))]), net.variables[target].name)
-    return result
-
-
-def without_target(data: Any, variables: Sequence[Variable], target: int) -> Table:
-    """Return data as a table of a model's variables in which the target's column means nothing.
-
-    Other cells may be missing.
-    """
-    rows = as_table(data, variables, without=(variables[target].name,))
-    columns = list(rows.codes)
-    columns.insert(target, np.zeros(rows.n_rows, dtype=variables[target].dtype))
-    return Table.adopt(variables, columns, n_rows=rows.n_rows)

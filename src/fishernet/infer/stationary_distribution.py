@@ -16,6 +16,7 @@ import numpy as np
 from fishernet import _core
 from fishernet.base.errors import ConvergenceError, FishernetError, StateSpaceError
 from fishernet.base.progress import Progress, Reporter
+from fishernet.base.vocabulary import ScanName
 from fishernet.data.variable import State
 from fishernet.infer.factors import Array
 from fishernet.infer.pseudo_gibbs import Sampled, Scan, Weights, sampled_of
@@ -35,7 +36,7 @@ REACHED = 2e-15  # a change that rounding lets every processor reach; nothing be
 def stationary(
     dn: Sampled,
     *,
-    scan: str = "random",
+    scan: ScanName = "random",
     given: Mapping[str, State] | None = None,
     weights: Weights = None,
     tolerance: float = 1e-10,

@@ -9,6 +9,7 @@ mean of a whole table, from which `set_kernel` and `fishernet.compare.mmd` compa
 
 from fishernet.kernels.counts import CountKernel
 from fishernet.kernels.fisher import FisherKernel
+from fishernet.kernels.gram import gram_matrix
 from fishernet.kernels.hidden_tree import HiddenTreeKernel, PrunedTreeKernel
 from fishernet.kernels.hmm import HmmKernel, PairHmmKernel
 from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
@@ -32,6 +33,7 @@ __all__ = [
     "PrunedTreeKernel",
     "Rbf",
     "SpectrumKernel",
+    "gram_matrix",
     "has_features",
     "set_kernel",
 ]

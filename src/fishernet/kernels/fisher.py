@@ -19,7 +19,7 @@ its parents are at distance 0, however different their rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,11 +27,12 @@ import numpy.typing as npt
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.base.random import Seed
-from fishernet.base.vocabulary import MetricName, word
+from fishernet.base.vocabulary import GroupMethodName, MetricName, word
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.kernel import Algebra
 from fishernet.kernels.metrics import Empirical, Invariant, Metric, Practical, score_metric
+from fishernet.kernels.rows import plain_rows
 from fishernet.models import BayesianNetwork
 
 Groups = Callable[[], Sequence[Matrix]]  # the probabilities of the groups, found when they are needed
@@ -107,7 +108,7 @@ class FisherKernel(Algebra):
         *,
         metric: MetricName = "invariant",
         reference: Rows | None = None,
-        group_probabilities: str | Sequence[npt.ArrayLike] = "auto",
+        group_probabilities: GroupMethodName | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
         parameters: Sequence[str] | None = None,
         length: Any = None,
@@ -122,9 +123,10 @@ class FisherKernel(Algebra):
             raise SchemaError("the metric 'empirical' needs reference rows")
         self._model = model
         self._groups: tuple[Matrix, ...] | None = None
-        self._method, self._seed = "auto", seed
+        self._method: GroupMethodName = "auto"
+        self._seed = seed
         self._of_groups = getattr(model, "runs_in_core", False)  # a network of tables: Theorem 1's closed form
-        rows = None if reference is None else self._rows(reference)
+        rows = None if reference is None else self.rows(reference)
         options = {"parameters": parameters, "length": length, "n_samples": n_samples, "cutoff": cutoff}
         if not self._of_groups:
             if not isinstance(group_probabilities, str) or group_probabilities != "auto":
@@ -135,7 +137,7 @@ class FisherKernel(Algebra):
         if given:
             raise SchemaError(f"the Fisher kernel of a Bayesian network takes no {given[0]}")
         if isinstance(group_probabilities, str):
-            self._method = group_probabilities
+            self._method = cast(GroupMethodName, group_probabilities)
         else:
             self._groups = tuple(_checked_probabilities(model, group_probabilities))
         self._metric = METRICS[metric](model, lambda: self.group_probabilities, rows)
@@ -169,6 +171,12 @@ class FisherKernel(Algebra):
         """The number of features."""
         return self._metric.dimension
 
+    def rows(self, X: Rows) -> Any:
+        """Return data as rows of the model: of a network a table of its variables, in which no cell is missing."""
+        if hasattr(self._model, "rows"):
+            return self._model.rows(X, complete_for="a Fisher kernel")
+        return plain_rows(X)
+
     def __call__(self, X: Rows, Y: Rows | None = None) -> Matrix:
         """Return the kernel of all pairs of rows.
 
@@ -193,7 +201,12 @@ class FisherKernel(Algebra):
 
     def diag(self, X: Rows) -> Matrix:
         """Return the kernel of each row with itself, (n,) float64: large for rows that are rare in some way."""
-        return self._metric.diag(self._rows(X))
+        return self._metric.diag(self.rows(X))
+
+    @property
+    def has_terms(self) -> bool:
+        """Whether it is a sum over variables, whose `terms` it can give."""
+        return self._metric.has_terms
 
     def terms(self, X: Rows, Y: Rows | None = None) -> Matrix:
         """Return what each variable adds to the kernel of each pair of rows, (n_variables, n, m) float64.
@@ -214,7 +227,7 @@ class FisherKernel(Algebra):
             ``k(X, Y) == F(X) @ F(Y).T``. Ordered by variable, group and state. Under the metric "empirical", and of
             other models than Bayesian networks, a dense array.
         """
-        return self._metric.features(self._rows(X))
+        return self._metric.features(self.rows(X))
 
     def mean_features(self, X: Rows) -> Matrix:
         """Return the mean of the rows' features, (dimension,) float64, from counts; rows count by their weights.
@@ -224,7 +237,7 @@ class FisherKernel(Algebra):
         SchemaError
             When there is no row of positive weight.
         """
-        return self._metric.mean_features(self._rows(X))
+        return self._metric.mean_features(self.rows(X))
 
     def __repr__(self) -> str:
         return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
@@ -234,14 +247,9 @@ class FisherKernel(Algebra):
 
     def _pair(self, X: Rows, Y: Rows | None) -> tuple[Any, Any]:
         """Return both as the model wants them; None for Y where it is X."""
-        first = self._rows(X)
-        second = None if Y is None else self._rows(Y)
+        first = self.rows(X)
+        second = None if Y is None else self.rows(Y)
         return first, None if second is first else second
-
-    def _rows(self, X: Rows) -> Any:
-        if hasattr(self._model, "rows"):
-            return self._model.rows(X, complete_for="a Fisher kernel")
-        return X if hasattr(X, "__len__") else list(X)
 
 
 def _check_model(model: Any) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
+from fishernet.data.matching import listed_items
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.kernel import Algebra, log_mixture
 from fishernet.models import HiddenTree
@@ -89,7 +90,7 @@ class HiddenTreeKernel(Algebra):
         return self._diag(X, log=self.log)
 
     def _matrix(self, X: Any, Y: Any, *, log: bool) -> Matrix:
-        x, y = _listed(X), None if Y is None else _listed(Y)
+        x, y = listed_items(X), None if Y is None else listed_items(Y)
 
         def of(tree: HiddenTree) -> Matrix:
             return tree.native.gram(tree.encode(x), None if y is None else tree.encode(y), self._keep, self._cut, log)
@@ -97,7 +98,7 @@ class HiddenTreeKernel(Algebra):
         return self._sum([of(tree) for tree in self.trees], log)
 
     def _diag(self, X: Any, *, log: bool) -> Matrix:
-        x = _listed(X)
+        x = listed_items(X)
         return self._sum([tree.native.diagonal(tree.encode(x), self._keep, self._cut, log) for tree in self.trees], log)
 
     def _sum(self, parts: list[Matrix], log: bool) -> Matrix:
@@ -176,11 +177,6 @@ class PrunedTreeKernel(HiddenTreeKernel):
 
 def _is_tree(value: object) -> bool:
     return hasattr(value, "branch_tables")
-
-
-def _listed(strings: Any) -> Any:
-    """Return strings that can be gone through more than once."""
-    return strings if isinstance(strings, str | bytes | Sequence | np.ndarray) else check.items(strings, "X", "strings")
 
 
 def _checked_weights(weights: Sequence[float] | npt.NDArray[np.float64] | None, n: int) -> npt.NDArray[np.float64]:

@@ -21,7 +21,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.kernel import LogMadeKernel
-from fishernet.models.sequences.alphabet import Strings
+from fishernet.models.sequences.alphabet import Strings, with_sets
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
 Block = npt.NDArray[np.int32]
@@ -60,7 +60,8 @@ def string_model(hmm: HiddenMarkovModel) -> _core.StringModel:
     first = hmm.initial[states] @ visits
     nothing = (1.0 if hmm.final is None else hmm.stop_at_once) + float(first @ (empty**2 * stops))
     end = stops + moves @ (visits @ (empty**2 * stops))
-    return _packed(moves, visits, emission, empty, first, end, nothing)
+    symbols = with_sets(emission, hmm.alphabet.sets if hmm.alphabet.has_sets else None)
+    return _packed(moves, visits, symbols, empty, first, end, nothing)
 
 
 def _packed(

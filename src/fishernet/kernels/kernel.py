@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import add, mul
 from typing import Any, Protocol, TypeGuard, runtime_checkable
@@ -17,11 +17,11 @@ from fishernet.kernels.features import (
     Matrix,
     check_cells,
     inner,
-    n_rows_of,
     side_by_side,
     squared_lengths,
     weighted_mean,
 )
+from fishernet.kernels.rows import Rows, plain_rows, rows_of_parts, split_rows
 
 
 @runtime_checkable
@@ -104,7 +104,7 @@ class Algebra:
 
 def is_kernel(value: Any) -> TypeGuard[Kernel]:
     """Return whether something is a kernel."""
-    return callable(value) and hasattr(value, "diag")
+    return callable(value) and hasattr(value, "diag") and not isinstance(value, type)
 
 
 def _is_operand(value: Any) -> TypeGuard[Kernel]:
@@ -131,13 +131,23 @@ class Combined(Algebra):
     def _of(self, values: Iterator[Matrix]) -> Matrix:
         """Return what the values of the parts make."""
 
+    def rows(self, X: Any) -> Rows:
+        """Return data as rows that every part takes."""
+        return rows_of_parts(self.parts, X)
+
+    def _split(self, X: Any) -> Sequence[Rows]:
+        """Return the rows of each part."""
+        return split_rows(self.rows(X), len(self.parts))
+
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the values for all pairs, (n, m) float64."""
-        return self._of(part(X, Y) for part in self.parts)
+        of_x = self._split(X)
+        of_y = [None] * len(self.parts) if Y is None else self._split(Y)
+        return self._of(part(x, y) for part, x, y in zip(self.parts, of_x, of_y, strict=True))
 
     def diag(self, X: Any) -> Matrix:
         """Return the value of each row with itself, (n,) float64."""
-        return self._of(part.diag(X) for part in self.parts)
+        return self._of(part.diag(x) for part, x in zip(self.parts, self._split(X), strict=True))
 
 
 class Sum(Combined):
@@ -167,11 +177,12 @@ class FeatureSum(Sum):
 
     def features(self, X: Any) -> Features:
         """Return the features of the parts side by side, (n, dimension)."""
-        return side_by_side([part.features(X) for part in self.parts])
+        return side_by_side([part.features(x) for part, x in zip(self.parts, self._split(X), strict=True)])
 
     def mean_features(self, X: Any) -> Matrix:
         """Return the mean of the rows' features, (dimension,)."""
-        means: Matrix = np.concatenate([part.mean_features(X) for part in self.parts])
+        parts = zip(self.parts, self._split(X), strict=True)
+        means: Matrix = np.concatenate([part.mean_features(x) for part, x in parts])
         return means
 
 
@@ -213,11 +224,11 @@ class FeatureMultiple(Multiple):
 
     def features(self, X: Any) -> Features:
         """Return the features, (n, dimension)."""
-        return self.parts[0].features(X) * np.sqrt(self.factor)
+        return self.parts[0].features(*self._split(X)) * np.sqrt(self.factor)
 
     def mean_features(self, X: Any) -> Matrix:
         """Return the mean of the rows' features, (dimension,)."""
-        mean: Matrix = self.parts[0].mean_features(X) * np.sqrt(self.factor)
+        mean: Matrix = self.parts[0].mean_features(*self._split(X)) * np.sqrt(self.factor)
         return mean
 
 
@@ -235,7 +246,8 @@ class FeatureMade(Algebra):
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the kernel of all pairs, (n, m) float64; without Y exactly symmetric."""
-        check_cells(n_rows_of(X, "X") * n_rows_of(X if Y is None else Y, "Y"), "the kernel matrix")
+        X, Y = plain_rows(X), None if Y is None else plain_rows(Y)
+        check_cells(len(X) * len(X if Y is None else Y), "the kernel matrix")
         return inner(self.features(X), None if Y is None else self.features(Y))
 
     def diag(self, X: Any) -> Matrix:
@@ -244,7 +256,8 @@ class FeatureMade(Algebra):
 
     def mean_features(self, X: Any) -> Matrix:
         """Return the mean of the rows' features, (dimension,) float64; the rows of a table count by their weights."""
-        return weighted_mean(self.features(X), X)
+        rows = plain_rows(X)
+        return weighted_mean(self.features(rows), rows)
 
 
 class LogMadeKernel(Algebra):

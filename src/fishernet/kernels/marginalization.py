@@ -11,10 +11,11 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
+from fishernet.data.frames.rows import held
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.hmm import Block, one_length
 from fishernet.kernels.kernel import LogMadeKernel, log_mixture
-from fishernet.models.sequences.alphabet import Alphabet, Strings, checked_rows
+from fishernet.models.sequences.alphabet import Alphabet, Strings, checked_rows, with_sets
 
 
 class HiddenBinomialKernel(LogMadeKernel):
@@ -83,7 +84,8 @@ class HiddenBinomialKernel(LogMadeKernel):
             raise SchemaError(
                 f"the alphabet has {len(self.alphabet)} symbols, and emission columns for {self.emission.shape[-1]}"
             )
-        self._logs = _log_of_pairs(self.prior, self.emission)
+        sets = self.alphabet.sets if self.alphabet.has_sets else None
+        self._logs = _log_of_pairs(self.prior, with_sets(self.emission, sets))
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
@@ -195,7 +197,8 @@ class MarginalizationKernel(LogMadeKernel):
 
     def _log_probs(self, X: Any) -> list[Matrix]:
         """Return log P(x | m), one array a model."""
-        values = [np.asarray(model.log_prob(X), np.float64) for model in self.models]
+        data = held(X)
+        values = [np.asarray(model.log_prob(data), np.float64) for model in self.models]
         shapes = {value.shape for value in values}
         if len(shapes) > 1 or len(next(iter(shapes))) != 1:
             raise SchemaError(f"log_prob of the models must give one number an item, got the shapes {sorted(shapes)}")

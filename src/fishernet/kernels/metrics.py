@@ -29,10 +29,14 @@ N_SAMPLES = 10_000
 CUTOFF = 1e-10
 
 
+MIXED = "under the metric 'empirical' the variables are mixed and have no terms of their own"
+
+
 class Metric(FeatureKernel, Protocol):
     """A Fisher kernel on rows as the model wants them."""
 
     name: str
+    has_terms: bool  # whether it is a sum over variables
 
     def terms(self, X: Any, Y: Any = None) -> Matrix:
         """Return what each variable adds, (n_variables, n, m)."""
@@ -41,6 +45,8 @@ class Metric(FeatureKernel, Protocol):
 
 class Scores(FeatureMade):
     """The scores of a model, multiplied by a matrix (n_parameters, dimension) that whitens them; None leaves them."""
+
+    has_terms = False
 
     def __init__(self, model: Any, name: str, options: dict[str, Any], whiten: Matrix | None) -> None:
         self.name = name
@@ -53,9 +59,26 @@ class Scores(FeatureMade):
         """The number of features: of parameters, or the rank of the matrix between the scores."""
         return super().dimension if self._whiten is None else int(self._whiten.shape[1])
 
-    def terms(self, X: Any, Y: Any = None) -> Matrix:  # noqa: ARG002
-        """Raise: only a Bayesian network's kernel is a sum over variables."""
-        raise FishernetError(f"the Fisher kernel of {a(type(self._model).__name__)} has no terms, one a variable")
+    def terms(self, X: Any, Y: Any = None) -> Matrix:
+        """Return what each variable adds, (n_variables, n, m), where the information has a block per conditional."""
+        conditionals = getattr(self._model, "conditionals", None)
+        if conditionals is None:
+            raise FishernetError(
+                f"the Fisher kernel of {a(type(self._model).__name__)} has no terms, one per variable; that of a "
+                "Bayesian network, also of numbers, has (fn.learn.bayesian_network)"
+            )
+        if self.name == "empirical":
+            raise FishernetError(MIXED)
+        x = self._model.fisher_scores(X, **self._options)
+        y = x if Y is None else self._model.fisher_scores(Y, **self._options)
+        check_cells(len(conditionals) * len(x) * len(y), "the terms of the kernel matrix")
+        found = np.empty((len(conditionals), len(x), len(y)))
+        ends = np.cumsum([0, *(conditional.n_parameters for conditional in conditionals)])
+        for child, (first, last) in enumerate(pairwise(ends)):
+            at = slice(first, last)
+            right = y[:, at] if self._whiten is None else y[:, at] @ (self._whiten[at] @ self._whiten[at].T)
+            found[child] = x[:, at] @ right.T
+        return found
 
     def features(self, X: Any) -> Features:
         """Return the whitened scores, (n, dimension)."""
@@ -163,6 +186,7 @@ class Practical(FeatureMade):
     """No metric: the dot product of a Bayesian network's scores."""
 
     name = "practical"
+    has_terms = True
 
     def __init__(self, model: BayesianNetwork) -> None:
         self._model = model
@@ -200,6 +224,7 @@ class Empirical(FeatureMade):
     """
 
     name = "empirical"
+    has_terms = False
 
     def __init__(self, model: BayesianNetwork, reference: Table) -> None:
         self._scores = Practical(model)
@@ -217,7 +242,7 @@ class Empirical(FeatureMade):
 
     def terms(self, X: Table, Y: Table | None = None) -> Matrix:  # noqa: ARG002
         """Raise: the variables are mixed."""
-        raise FishernetError("under the metric 'empirical' the variables are mixed and have no terms of their own")
+        raise FishernetError(MIXED)
 
     def features(self, X: Table) -> Features:
         """Return the whitened scores, (n, dimension)."""
@@ -236,6 +261,7 @@ class Invariant(Algebra):
     """
 
     name = "invariant"
+    has_terms = True
 
     def __init__(self, model: BayesianNetwork, groups: Sequence[Matrix]) -> None:
         self._model = model

@@ -9,6 +9,7 @@ import numpy as np
 from fishernet.base import check
 from fishernet.kernels.features import Matrix, n_rows_of, shares_of
 from fishernet.kernels.kernel import Kernel, has_features
+from fishernet.kernels.rows import Rows, rows_of
 
 BLOCK = 1024  # rows of a kernel matrix held at once
 
@@ -43,6 +44,7 @@ def set_kernel(kernel: Kernel, X: Any, Y: Any) -> float:
     >>> bool(abs(fn.kernels.set_kernel(k, rows, rows) - k(rows).mean()) < 1e-9)
     True
     """
+    X, Y = _both(kernel, X, Y)
     if has_features(kernel):
         return float(kernel.mean_features(X) @ kernel.mean_features(Y))
     return float(shares_of(X, n_rows_of(X, "X")) @ mean_to(kernel, X, Y))
@@ -79,6 +81,7 @@ def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
     >>> bool(fn.compare.mmd(k, asia.sample(500, seed=1), smokers.sample(500, seed=2)) > 5 * near)
     True
     """
+    X, Y = _both(kernel, X, Y)
     if has_features(kernel):
         difference = kernel.mean_features(X) - kernel.mean_features(Y)
         return float(difference @ difference)
@@ -87,11 +90,15 @@ def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
     return max(float(within - 2 * of_x @ mean_to(kernel, X, Y)), 0.0)
 
 
+def _both(kernel: Kernel, X: Any, Y: Any) -> tuple[Rows, Rows]:
+    """Return both as rows that the kernel takes; what can be gone through once may be given twice."""
+    rows = rows_of(kernel, X)
+    return rows, rows if Y is X else rows_of(kernel, Y)
+
+
 def mean_to(kernel: Kernel, X: Any, Y: Any) -> Matrix:
-    """Return the mean of the kernel of each row of X with the rows of Y, (n,), block by block."""
+    """Return the mean of the kernel of each row of X with the rows of Y, as `rows_of` gives both, (n,), by blocks."""
     check.made(kernel, "kernel", "a kernel", "__call__", "diag")
-    shares = shares_of(Y, n_rows_of(Y, "Y"))
-    blocks: list[Matrix] = [
-        kernel(X[first : first + BLOCK], Y) @ shares for first in range(0, n_rows_of(X, "X"), BLOCK)
-    ]
+    shares = shares_of(Y, len(Y))
+    blocks: list[Matrix] = [kernel(X[first : first + BLOCK], Y) @ shares for first in range(0, len(X), BLOCK)]
     return np.concatenate(blocks) if blocks else np.zeros(0)

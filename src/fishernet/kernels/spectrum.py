@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import StateSpaceError
+from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several
+from fishernet.data.matching import listed_items
 from fishernet.kernels.features import Features, Matrix, check_cells, inner, n_rows_of, squared_lengths, weighted_mean
 from fishernet.kernels.kernel import Algebra
 from fishernet.models.sequences.alphabet import Alphabet
-from fishernet.models.sequences.profile import windows
+from fishernet.models.sequences.alphabet import Strings as Encoded
+from fishernet.models.sequences.ambiguous_steps import known_steps
 
 Strings = Sequence[Sequence[Hashable]]
 
 MOST_SUBSTRINGS = 2**62
+MOST_MEANT = 2**26
 MOST_COLUMNS = 2**31 - 1
 DENSE = 0.02  # a share of entries from which a product of full matrices is faster
 
@@ -34,8 +37,11 @@ class SpectrumKernel(Algebra):
     k : int
         The length of the substrings, from 1. A shorter string has none, and its kernel with every string is 0.
     alphabet : iterable of symbols, or Alphabet, optional
-        With it the kernel has features, one a possible substring; a symbol outside is an error. Without it the symbols
-        are those of the strings at hand.
+        With it the kernel has features, one a possible substring. Without it the symbols are those of the strings at
+        hand. A substring with letters that may be one of several symbols (of "dna", say) counts as the mean of all
+        substrings that it may be.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about a symbol that is not in the alphabet, as for `Alphabet`.
 
     Raises
     ------
@@ -59,13 +65,23 @@ class SpectrumKernel(Algebra):
     array([[0., 2., 1., 0.]])
     """
 
-    def __new__(cls, k: int, alphabet: Iterable[Hashable] | Alphabet | None = None) -> SpectrumKernel:  # noqa: ARG004
+    def __new__(
+        cls,
+        k: int,  # noqa: ARG004
+        alphabet: Iterable[Hashable] | Alphabet | None = None,
+        *,
+        unknown: Hashable | None = None,  # noqa: ARG004
+    ) -> SpectrumKernel:
         """Make the kind with features where the alphabet is known."""
         return super().__new__(SpectrumFeatures if cls is SpectrumKernel and alphabet is not None else cls)
 
-    def __init__(self, k: int, alphabet: Iterable[Hashable] | Alphabet | None = None) -> None:
+    def __init__(
+        self, k: int, alphabet: Iterable[Hashable] | Alphabet | None = None, *, unknown: Hashable | None = None
+    ) -> None:
         self.k = check.integer(k, "k", least=1)
-        self.alphabet = None if alphabet is None else Alphabet.of(alphabet)
+        if alphabet is None and unknown is not None:
+            raise SchemaError("without an alphabet no symbol is unknown; say alphabet=", parameter="alphabet")
+        self.alphabet = None if alphabet is None else Alphabet.of(alphabet, unknown=unknown)
 
     def __getnewargs__(self) -> tuple[int, Alphabet | None]:
         return self.k, self.alphabet
@@ -78,7 +94,8 @@ class SpectrumKernel(Algebra):
         UnknownStateError
             When a symbol is not in the alphabet.
         """
-        check_cells(n_rows_of(X, "X") * n_rows_of(X if Y is None else Y, "Y"), "the kernel matrix")
+        X, Y = listed_items(X), None if Y is None else listed_items(Y)
+        check_cells(len(X) * len(X if Y is None else Y), "the kernel matrix")
         counts = self._occurring([*X, *([] if Y is None else Y)])
         if counts.nnz > DENSE * counts.shape[0] * counts.shape[1]:
             counts = counts.toarray()
@@ -86,7 +103,7 @@ class SpectrumKernel(Algebra):
 
     def diag(self, X: Strings) -> Matrix:
         """Return the kernel of each string with itself, (n,) float64."""
-        return squared_lengths(self._occurring(X))
+        return squared_lengths(self._occurring(listed_items(X)))
 
     def __repr__(self) -> str:
         return f"{SpectrumKernel.__name__}({self.k}{'' if self.alphabet is None else f', {self.alphabet!r}'})"
@@ -96,17 +113,24 @@ class SpectrumKernel(Algebra):
         n_rows = n_rows_of(X, "X")
         alphabet = self.alphabet
         if alphabet is None:
-            alphabet = Alphabet.seen(X) if any(n_rows_of(x, "a string") for x in X) else Alphabet([0])
-        owners, numbers = self._substrings(X, alphabet)
+            alphabet = Alphabet.seen(X) if any(map(len, X)) else Alphabet([0])
+        owners, numbers, weights = self._substrings(X, alphabet)
         there, columns = np.unique(numbers, return_inverse=True)
-        return _counted(owners, columns, (n_rows, len(there)))
+        return _counted(owners, columns, weights, (n_rows, len(there)))
 
-    def _substrings(self, X: Strings, alphabet: Alphabet) -> tuple[Any, Any]:
+    def _substrings(self, X: Strings, alphabet: Alphabet) -> tuple[Any, Any, Any]:
+        """Return the string, the number and the weight of every substring."""
         n_possible = len(alphabet) ** self.k
         if n_possible > MOST_SUBSTRINGS:
             what = f"the substrings of {self.k} of {several(len(alphabet), 'symbol')}"
             raise StateSpaceError(what, cells=n_possible, limit=MOST_SUBSTRINGS, remedy="take shorter ones")
-        return windows(alphabet.encode(X), (len(alphabet),) * self.k)
+        encoded = alphabet.encode(X)
+        owners, numbers = known_steps(encoded, (len(alphabet),) * self.k, len(alphabet))
+        if encoded.sets is None:
+            return owners, numbers, np.ones(len(owners))
+        others = _unclear(encoded, self.k, alphabet)
+        joined = [np.concatenate(parts) for parts in zip((owners, numbers, np.ones(len(owners))), others, strict=True)]
+        return joined[0], joined[1], joined[2]
 
 
 class SpectrumFeatures(SpectrumKernel):
@@ -132,15 +156,44 @@ class SpectrumFeatures(SpectrumKernel):
         if self.dimension > MOST_COLUMNS:
             remedy = "call the kernel, which needs only those that occur"
             raise StateSpaceError("the features", cells=self.dimension, limit=MOST_COLUMNS, remedy=remedy)
-        owners, numbers = self._substrings(X, self.alphabet)
-        return _counted(owners, numbers, (len(X), self.dimension))
+        strings = listed_items(X)
+        owners, numbers, weights = self._substrings(strings, self.alphabet)
+        return _counted(owners, numbers, weights, (len(strings), self.dimension))
 
     def mean_features(self, X: Strings) -> Matrix:
         """Return the mean of the strings' features, (dimension,) float64."""
-        return weighted_mean(self.features(X), X)
+        strings = listed_items(X)
+        return weighted_mean(self.features(strings), strings)
 
 
-def _counted(owners: Any, columns: Any, shape: tuple[int, int]) -> Features:
+def _unclear(strings: Encoded, k: int, alphabet: Alphabet) -> tuple[Any, Any, Any]:
+    """Return the string, the number and the weight of all that substrings with sets of symbols may be."""
+    n = len(alphabet)
+    meant = [np.array([code]) for code in range(n)] + [np.flatnonzero(of) for of in alphabet.sets]
+    places = np.flatnonzero(strings.codes >= n)
+    starts = np.unique((places[:, None] - np.arange(k)).ravel())
+    starts = starts[(starts >= 0) & (starts + k <= len(strings.codes))]
+    of_string = np.repeat(np.arange(len(strings)), strings.lengths)
+    starts = starts[of_string[starts] == of_string[starts + k - 1]] if len(starts) else starts
+    sizes = np.array([len(of) for of in meant], np.float64)
+    cells = np.prod([sizes[strings.codes[starts + place]] for place in range(k)], axis=0).sum()
+    if cells > MOST_MEANT:
+        remedy = "take shorter substrings, or leave such letters out (unknown='skip' with the plain alphabet)"
+        raise StateSpaceError(
+            "the substrings that unclear letters may mean", cells=cells, limit=MOST_MEANT, remedy=remedy
+        )
+    owners, numbers, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    for first in starts.tolist():
+        found = np.zeros(1, np.int64)
+        for code in strings.codes[first : first + k].tolist():
+            found = (found[:, None] * n + meant[code]).ravel()
+        owners.append(np.full(len(found), of_string[first]))
+        numbers.append(found)
+        weights.append(np.full(len(found), 1 / len(found)))
+    return np.concatenate(owners), np.concatenate(numbers), np.concatenate(weights)
+
+
+def _counted(owners: Any, columns: Any, weights: Any, shape: tuple[int, int]) -> Features:
     import scipy.sparse as sp  # slow to import, and needed by few calls
 
-    return sp.coo_array((np.ones(len(owners)), (owners, columns)), shape=shape).tocsr()
+    return sp.coo_array((weights, (owners, columns)), shape=shape).tocsr()

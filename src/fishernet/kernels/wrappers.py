@@ -19,9 +19,23 @@ from fishernet.kernels.kernel import (
     has_features,
     is_kernel,
 )
+from fishernet.kernels.rows import Rows, rows_of
 
 
-class Normalized(Algebra):
+class OfKernel(Algebra):
+    """A kernel made of another, whose rows it takes."""
+
+    kernel: Kernel
+
+    def rows(self, X: Any) -> Rows:
+        """Return data as rows that the other kernel takes."""
+        return rows_of(self.kernel, X)
+
+    def _pair(self, X: Any, Y: Any) -> tuple[Rows, Rows | None]:
+        return self.rows(X), None if Y is None else self.rows(Y)
+
+
+class Normalized(OfKernel):
     """The cosine of the angle between features: ``k(x, y) / sqrt(k(x, x) k(y, y))``.
 
     A row with ``k(x, x) = 0`` has no direction; its value with every row is 0.
@@ -57,6 +71,7 @@ class Normalized(Algebra):
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the cosines of all pairs, (n, m) float64."""
+        X, Y = self._pair(X, Y)
         of_x = _one_over_length(self.kernel.diag(X))
         of_y = of_x if Y is None else _one_over_length(self.kernel.diag(Y))
         cosines: Matrix = self.kernel(X, Y) * (of_x[:, None] * of_y)  # the same product both ways: symmetric
@@ -82,11 +97,13 @@ class NormalizedFeatures(Normalized):
 
     def features(self, X: Any) -> Features:
         """Return the features, each row of length 1, (n, dimension)."""
-        return scaled(self.kernel.features(X), _one_over_length(self.kernel.diag(X)))
+        rows = self.rows(X)
+        return scaled(self.kernel.features(rows), _one_over_length(self.kernel.diag(rows)))
 
     def mean_features(self, X: Any) -> Matrix:
         """Return the mean of the rows' features, (dimension,)."""
-        return weighted_mean(self.features(X), X)
+        rows = self.rows(X)
+        return weighted_mean(self.features(rows), rows)
 
 
 class NormalizedLogs(Normalized):
@@ -96,6 +113,7 @@ class NormalizedLogs(Normalized):
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the cosines of all pairs, (n, m) float64."""
+        X, Y = self._pair(X, Y)
         of_x = self.kernel.log_diag(X)
         of_y = of_x if Y is None else self.kernel.log_diag(Y)
         lengths = (of_x[:, None] + of_y) / 2
@@ -108,7 +126,7 @@ class NormalizedLogs(Normalized):
         return np.where(self.kernel.log_diag(X) > -np.inf, 1.0, 0.0)
 
 
-class Rbf(Algebra):
+class Rbf(OfKernel):
     """The radial basis function of a kernel's distance: ``exp(-d(x, y)^2 / (2 bandwidth^2))``.
 
     ``d(x, y)^2 = k(x, x) + k(y, y) - 2 k(x, y)``.
@@ -136,6 +154,7 @@ class Rbf(Algebra):
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the values for all pairs, (n, m) float64."""
+        X, Y = self._pair(X, Y)
         of_x = self.kernel.diag(X)
         of_y = of_x if Y is None else self.kernel.diag(Y)
         squared = np.maximum(of_x[:, None] + of_y - 2 * self.kernel(X, Y), 0)

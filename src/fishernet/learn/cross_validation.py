@@ -26,7 +26,7 @@ from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
-from fishernet.learn.structure import structure
+from fishernet.learn.structure import structure, usual_score
 from fishernet.scores import Score
 
 Floats = npt.NDArray[np.float64]
@@ -107,7 +107,7 @@ def cross_validate(
     table: Table,
     *,
     folds: int = 10,
-    score: ScoreName | Score = "bic",
+    score: ScoreName | Score | None = None,
     search: SearchName = "order",
     smoothing: float | str = 1.0,
     ess: float | None = None,
@@ -119,14 +119,15 @@ def cross_validate(
 
     Parameters
     ----------
-    table : Table
-        The data, without missing cells. A row that counts more than once by its weight stays in one fold.
+    table : Table or data frame
+        The data, without missing cells: states, or numbers alone, whose networks are Gaussian. A row that counts more
+        than once by its weight stays in one fold.
     folds : int
         In how many parts the rows are cut, at random, from 2 to the number of rows that count. Their sizes differ by
         at most one row (weights apart).
     score, search, **as_dag
-        How each structure is learned, as for `fishernet.learn.structure`. A time limit (max_seconds) is one for each
-        fold.
+        How each structure is learned, as for `fishernet.learn.structure`; the score is "bic", of columns of numbers
+        "fractional". A time limit (max_seconds) is one for each fold.
     smoothing, ess
         How its parameters are fitted, as for `fishernet.learn.parameters`.
     seed : None, int or numpy.random.Generator
@@ -137,6 +138,8 @@ def cross_validate(
     Returns
     -------
     CrossValidation
+        Likelihoods are compared on the same variables only: with other bins, or none, they are of other data. Finer
+        bins have more states and lower probabilities, and a density of numbers is no probability at all.
 
     Raises
     ------
@@ -170,6 +173,7 @@ def cross_validate(
     number = fixed_seed(seed)
     random = generator(number)
     fold = _folds(table, folds, random)
+    score = usual_score(table) if score is None else score
     seeds = random.integers(0, 2**63, folds).tolist()
     options = reusable(as_dag)
     logs = np.empty(table.n_rows)
@@ -307,6 +311,9 @@ class Density(Protocol):
 class Likelihood(Brief):
     """The log-likelihood of a table under a model.
 
+    Two models are compared by it on the same rows and the same variables only. Columns cut into other bins are other
+    variables: with more bins every row is less probable, whatever was learned.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -345,6 +352,9 @@ class Likelihood(Brief):
 @dataclass(frozen=True, repr=False)
 class Quality(Brief):
     """How well a variable was predicted where its state is known.
+
+    On the rows that a model was learned from it is better than on new ones; `hold_out` and `cross_validate` keep rows
+    apart for that.
 
     Examples
     --------

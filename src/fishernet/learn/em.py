@@ -191,6 +191,7 @@ def chosen_alphabet(
     alphabet: Iterable[Hashable] | Alphabet | None,
     *,
     but: Hashable | None = None,
+    unknown: Hashable | None = None,
 ) -> Alphabet:
-    """Return the alphabet given, or that of the symbols that occur (but one)."""
-    return Alphabet.seen(strings, but=but) if alphabet is None else Alphabet.of(alphabet)
+    """Return the alphabet given, or that of the symbols that occur (but one), and what to do about others."""
+    return Alphabet.of(Alphabet.seen(strings, but=but) if alphabet is None else alphabet, unknown=unknown)

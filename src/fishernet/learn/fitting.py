@@ -17,7 +17,7 @@ from fishernet.data.moments import require_varying
 from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
-from fishernet.learn.structure import structure
+from fishernet.learn.structure import structure, usual_score
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import check_cells
@@ -208,7 +208,7 @@ def bayesian_network(
     source = _learned_from(table)
     if source.variables and source.variables[0].is_continuous:
         source = Scatter.of(source)
-        options = {"score": "fractional"} | options
+        options = {"score": usual_score(source)} | options
     return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
 
 

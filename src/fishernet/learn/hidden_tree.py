@@ -14,7 +14,7 @@ from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
 from fishernet.learn.em import MOST_STATES, Effort, EmResult, Numbers, chosen_alphabet, fit, random_emission, shares
 from fishernet.models import HiddenTree
-from fishernet.models.sequences.alphabet import Alphabet
+from fishernet.models.sequences.alphabet import Alphabet, evenly
 from fishernet.models.trees.hidden_tree import Codes, TreeCounts
 from fishernet.models.trees.shape import Nested, TreeShape
 
@@ -43,6 +43,7 @@ def hidden_tree_fit(
     shared: bool = True,
     arity: Sequence[int] | None = None,
     alphabet: Iterable[Hashable] | Alphabet | None = None,
+    unknown: Hashable | None = None,
     missing: Hashable | None = None,
     restarts: int = 5,
     smoothing: float = 0.01,
@@ -68,6 +69,8 @@ def hidden_tree_fit(
         The number of children in each state, as `HiddenTree` takes it.
     alphabet : iterable of symbols, or Alphabet, optional
         The symbols that occur, sorted (by appearance where they cannot be), when omitted; not with `start`.
+    unknown : {"error", "any"} or symbol, optional
+        What to do about a symbol that is not in the alphabet, now and later; not with `start`.
     missing : symbol, optional
         Stands for a symbol that is not known; not with `start`.
     start : HiddenTree, optional
@@ -106,11 +109,11 @@ def hidden_tree_fit(
     pattern = start
     if pattern is None:
         n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)
-        known = chosen_alphabet(listed, alphabet, but=missing)
+        known = chosen_alphabet(listed, alphabet, but=missing, unknown=unknown)
         uniform = np.full((1, len(known)), 1 / len(known))
         pattern = HiddenTree(TreeShape.of(tree), [1.0], [[1.0]], uniform, alphabet=known, missing=missing)
-    elif any(given is not None for given in (n_states, alphabet, arity, missing)) or not shared:
-        raise SchemaError("n_states, alphabet, arity, missing and shared are those of `start`; leave them out")
+    elif any(given is not None for given in (n_states, alphabet, arity, missing, unknown)) or not shared:
+        raise SchemaError("n_states, alphabet, arity, missing, unknown and shared are those of `start`; leave them out")
     codes = pattern.encode(listed)
 
     def drawn(random: np.random.Generator) -> HiddenTree:
@@ -167,8 +170,10 @@ def _random_model(
 ) -> HiddenTree:
     """Return a random model on the tree of another whose symbols are about as frequent as in the strings."""
     shape, n_symbols = pattern.shape, len(pattern.alphabet)
-    lead = () if check.flag(shared, "shared") else (int(shape.n_children.max()),)
-    frequency = np.bincount(codes.ravel(), minlength=n_symbols + 1)[:n_symbols] + 1.0
+    lead = () if shared else (int(shape.n_children.max()),)
+    sets = pattern.alphabet.sets[:-1]
+    n_codes = n_symbols + len(sets) + 1
+    frequency = evenly(np.bincount(codes.ravel(), minlength=n_codes)[: n_codes - 1].astype(np.float64), sets) + 1.0
     emission = random_emission(frequency, (*lead, n_states), random)
     return HiddenTree(
         shape,

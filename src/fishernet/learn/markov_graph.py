@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import inspect
 import math
-import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -24,19 +24,21 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed, several, shown
-from fishernet.base.progress import Progress, Reporter
-from fishernet.base.random import Seed, fixed_seed
+from fishernet.base.progress import Progress, Watch
+from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import BlanketSearchName, Rule, TestName, refuse_options, word
-from fishernet.data import Source, Table, as_source
-from fishernet.data.matching import frame_names, is_frame
+from fishernet.data.matching import as_numbers, frame_names, is_frame
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
-from fishernet.independence.contingency import Answer
+from fishernet.independence.contingency import Answer, counted
+from fishernet.independence.continuous import STATES
 from fishernet.independence.knn_test import Plan
 
 Blanket = tuple[int, ...]
+
+LONG = 60.0  # seconds that nobody waits for without a word
 
 
 @dataclass
@@ -55,13 +57,19 @@ class BlanketSearch:
     """Tests made."""
     n_skipped: int = field(default=0, init=False)
     """Those of them that skipped their permutations."""
+    look: Callable[[], None] = field(default=lambda: None)
+    """Called before all that may take long; what it raises ends the search."""
+    so_far: Blanket = field(default=(), init=False)
+    """The blanket that is being found."""
 
     def find(self, variable: int) -> Blanket:
         """Return the blanket of a variable, ascending."""
         blanket: Blanket = ()
+        self.so_far = blanket
         met = {blanket}
         while (grown := self._grown(variable, blanket)) != blanket:
             blanket = self._shrunk(variable, grown) if self.interleaved else grown
+            self.so_far = blanket
             if blanket in met:  # what was dropped would come back again and again
                 break
             met.add(blanket)
@@ -84,6 +92,7 @@ class BlanketSearch:
         for candidate in candidates:
             answer = None
             if association is not None:
+                self.look()
                 strength = association(variable, candidate, given)
             else:
                 answer = self._ask(variable, candidate, given)
@@ -102,6 +111,7 @@ class BlanketSearch:
         return kept
 
     def _ask(self, i: int, j: int, given: Blanket) -> Answer:
+        self.look()
         answer = self.test(i, j, given)
         self.n_tests += 1
         self.n_skipped += bool(getattr(answer, "skipped", False))
@@ -160,10 +170,15 @@ class BlanketsFound(Framed):
     """How long it took."""
     seed: int | None
     """The seed that gives the same again; None where nothing was drawn."""
+    unfinished: tuple[str, ...] = ()
+    """The variables whose blankets were not found within `max_seconds`: they have the members found so far, and the
+    variables in whose blankets they are."""
 
     def __repr__(self) -> str:
         edges = f"{self.graph().n_edges:,} to {several(self.graph('or').n_edges, 'edge')}"
-        return f"BlanketsFound({several(len(self.names), 'variable')}, {edges}; {several(self.n_tests, 'test')})"
+        undone = f"; {len(self.unfinished)} not done" if self.unfinished else ""
+        size = several(len(self.names), "variable")
+        return f"BlanketsFound({size}, {edges}; {several(self.n_tests, 'test')}{undone})"
 
     def graph(self, rule: Rule = "and") -> UndirectedGraph:
         """Return the graph that joins variables in each other's blankets ("and") or one in the other's ("or")."""
@@ -183,6 +198,8 @@ def markov_blankets(
     alpha: float = 0.05,
     standardize: bool = True,
     max_blanket: int | None = None,
+    max_rows: int | None = None,
+    max_seconds: float | None = None,
     names: Iterable[str] | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -192,7 +209,7 @@ def markov_blankets(
 
     Parameters
     ----------
-    X, test, search, alpha, standardize, max_blanket, names, seed, progress, **options
+    X, test, search, alpha, standardize, max_blanket, max_rows, max_seconds, names, seed, progress, **options
         As for `markov_graph`.
 
     Returns
@@ -208,23 +225,130 @@ def markov_blankets(
     >>> found.blankets
     ((1,), (0, 2), (1,))
     """
-    began = time.monotonic()
     check.share(alpha, "alpha")
     search = word(search, "search", SEARCHES)
     max_blanket = check.optional_integer(max_blanket, "max_blanket", least=0)
     number = fixed_seed(seed)
-    of, how = _test_of(X, test, names, standardize, alpha, number, options)
+    work = _Work(Watch(progress, "finding Markov blankets", max_seconds))
+    data, drawn = _some_rows(X, test, names, options, max_rows, number)
+    of, how = _test_of(data, test, None if drawn else names, standardize, alpha, number, options, work)
     if not of:
         raise SchemaError("the data have no columns to learn from")
-    walk = BlanketSearch(len(of), how, alpha, interleaved=SEARCHES[search], max_blanket=max_blanket)
-    reporter = Reporter(progress, "finding Markov blankets")
-    blankets = []
-    for variable in range(len(of)):
-        reporter.step(variable, len(of))
-        blankets.append(walk.find(variable))
-    reporter.finish(len(of))
-    drawn = number if test == "knn-mi" else None
-    return BlanketsFound(of, tuple(blankets), walk.n_tests, walk.n_skipped, time.monotonic() - began, drawn)
+    work.n_variables = len(of)
+    walk = BlanketSearch(len(of), how, alpha, SEARCHES[search], max_blanket, look=work.look)
+    try:
+        if max_seconds is None:
+            _foretell(how, len(of), work.watch)
+        for variable in range(len(of)):
+            work.blankets.append(walk.find(variable))
+        work.watch.finish(len(of))
+    except _OutOfTimeError:
+        _warn_of_the_rest(of, len(work.blankets), walk.n_tests, max_seconds)
+    blankets, unfinished = _with_the_rest(work.blankets, walk.so_far, len(of)), of[len(work.blankets) :]
+    repeats = number if test == "knn-mi" or drawn else None
+    return BlanketsFound(of, blankets, walk.n_tests, walk.n_skipped, work.watch.seconds, repeats, unfinished)
+
+
+class _OutOfTimeError(Exception):
+    """The time that was given is over."""
+
+
+@dataclass
+class _Work:
+    """How far it is."""
+
+    watch: Watch
+    n_variables: int = 0
+    blankets: list[Blanket] = field(default_factory=list)
+
+    def look(self) -> None:
+        """Say how far it is; raise when the time is over."""
+        if self.watch.look(len(self.blankets), self.n_variables):
+            raise _OutOfTimeError
+
+    def permuting(self, what: str, done: int, total: int | None) -> None:  # noqa: ARG002
+        """Look on while a test goes on."""
+        if self.n_variables:
+            self.look()
+
+
+def _foretell(test: IndependenceTest, n_variables: int, watch: Watch) -> None:
+    """Warn when the work will take long, by the time of one estimate (which is kept)."""
+    permutations = getattr(test, "permutations", 0)
+    if not permutations or n_variables < 2:
+        return
+    began = watch.seconds
+    test.association(0, 1, ())  # type: ignore[attr-defined]  # a KnnTest
+    n_estimates = n_variables * (n_variables - 1) // 2 + n_variables * permutations
+    expected = (watch.seconds - began) * n_estimates
+    if expected > LONG:
+        warnings.warn(
+            FishernetWarning(
+                f"this will take about {_duration(expected)} or more: an estimate for these rows takes "
+                f"{watch.seconds - began:.2g} s, and {several(n_variables, 'column')} with {permutations} permutations "
+                f"of a test ask for {n_estimates:,}, without those given others; max_rows=5000 takes that many rows at "
+                "random, max_seconds= keeps what is found in time, and test='fisher-z' sees linear dependence at once",
+                parameter="max_rows",
+            ),
+            stacklevel=3,
+        )
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("day", 86400), ("hour", 3600)):
+        if seconds >= 2 * size:
+            return several(round(seconds / size), unit)
+    return several(max(1, round(seconds / 60)), "minute")
+
+
+def _warn_of_the_rest(names: Sequence[str], done: int, n_tests: int, max_seconds: float | None) -> None:
+    rest = names[done:]
+    warnings.warn(
+        FishernetWarning(
+            f"stopped by max_seconds={max_seconds:g} after {several(n_tests, 'test')}: the Markov blankets of "
+            f"{listed(rest)} ({len(rest)} of {several(len(names), 'column')}) are not done, and have what was found so "
+            "far; give more time, or take fewer rows with max_rows=",
+            parameter="max_seconds",
+        ),
+        stacklevel=3,
+    )
+
+
+def _with_the_rest(found: Sequence[Blanket], so_far: Blanket, n_variables: int) -> tuple[Blanket, ...]:
+    """Return all blankets: those that are not found have the members so far, and whom the others have found."""
+    rest = []
+    for variable in range(len(found), n_variables):
+        others = {other for other, blanket in enumerate(found) if variable in blanket}
+        rest.append(tuple(sorted(others | set(so_far if variable == len(found) else ()))))
+    return (*found, *rest)
+
+
+def _some_rows(
+    X: Any,
+    test: str | IndependenceTest,
+    names: Iterable[str] | None,
+    options: dict[str, Any],
+    max_rows: int | None,
+    seed: int,
+) -> tuple[Any, bool]:
+    """Return the data, or some of their rows drawn at random where there are more, and whether these were drawn."""
+    most = check.optional_integer(max_rows, "max_rows", least=1)
+    if most is None:
+        return X, False
+    if not isinstance(test, str):
+        raise FishernetError("max_rows goes with a test's name; this test has its rows already", parameter="max_rows")
+    named = word(test, "test", [*CONTINUOUS, *DISCRETE])
+    purpose = f"the test {named!r}"
+    if named in CONTINUOUS:
+        data: Any = as_numbers(X, names, purpose=purpose, remedy=STATES)
+    else:
+        data = counted(X, names, options.pop("bins", None), purpose)
+    n_rows = getattr(data, "n_rows", None)
+    if n_rows is None:
+        raise FishernetError("a source of statistics has no rows to take some of", parameter="max_rows")
+    if n_rows <= most:
+        return data, True
+    return data[np.sort(generator(seed).choice(n_rows, most, replace=False))], True
 
 
 def markov_graph(
@@ -236,6 +360,8 @@ def markov_graph(
     alpha: float = 0.05,
     standardize: bool = True,
     max_blanket: int | None = None,
+    max_rows: int | None = None,
+    max_seconds: float | None = None,
     names: Iterable[str] | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
@@ -245,9 +371,9 @@ def markov_graph(
 
     Parameters
     ----------
-    X : (n_rows, n_columns) array, data frame, Table, data frame or Source
-        Numbers for the continuous tests; for the tests on counts a Table (or what `Table.from_codes` and
-        `Table.from_frame` take) or a source of counts.
+    X : (n_rows, n_columns) array, Table, data frame or Source
+        Numbers for "knn-mi" and "fisher-z"; states for "g-squared" and "chi-squared", of an array codes. Columns of the
+        other kind are refused by name.
     test : str or callable
         "knn-mi": mutual information from nearest neighbours with permutations, which sees any dependence [1]_.
         "fisher-z": partial correlation. "g-squared", "chi-squared": tables of counts. Or a function
@@ -263,12 +389,17 @@ def markov_graph(
         "knn-mi": bring every column to mean 0 and standard deviation 1 first.
     max_blanket : int, optional
         A blanket with so many members grows no more.
+    max_rows : int, optional
+        Where there are more rows, so many are drawn at random (by `seed`), and the rest is not looked at.
+    max_seconds : float, optional
+        After so long it ends with a warning. Columns that are not done then have the neighbours found so far.
     names : sequence of str, optional
         Of the columns of an array (otherwise v0, v1, ...); of a frame, those that are taken.
     seed : None, int or numpy.random.Generator
     progress : callable or True, optional
         True for a bar, or ``progress(what, done, total)``, in variables.
     **options
+        "g-squared", "chi-squared": ``bins=None``, how numbers are cut into states.
         "knn-mi": ``k=5``, ``permutations=200``, ``scheme="local"``, ``k_perm=5``, ``skip_below=None``,
         ``stop_early=True`` (no decision depends on it), as for `fishernet.independence.knn_test`, which says why the
         scheme of [1]_, "simple", rejects too much.
@@ -276,6 +407,11 @@ def markov_graph(
     Returns
     -------
     UndirectedGraph
+
+    Warns
+    -----
+    FishernetWarning
+        When "knn-mi" will take more than a minute, by the time of its first estimate; and when `max_seconds` ends it.
 
     Raises
     ------
@@ -311,6 +447,8 @@ def markov_graph(
         alpha=alpha,
         standardize=standardize,
         max_blanket=max_blanket,
+        max_rows=max_rows,
+        max_seconds=max_seconds,
         names=names,
         seed=seed,
         progress=progress,
@@ -327,6 +465,7 @@ def _test_of(
     alpha: float,
     seed: int,
     options: dict[str, Any],
+    work: _Work,
 ) -> tuple[tuple[str, ...], IndependenceTest]:
     """Return the names of the variables and the test on their data."""
     if not isinstance(test, str):
@@ -337,35 +476,17 @@ def _test_of(
             raise FishernetError(f"test must be {kind}, got {shown(test)}", parameter="test")
         return _names_of(X, names), test
     named: str = word(test, "test", [*CONTINUOUS, *DISCRETE])
-    if named in DISCRETE:
-        if options:
-            raise FishernetError(f"test {named!r} takes no options, got {listed(options)}")
-        counted = _counted(X, names)
-        how = DISCRETE[named](counted)
-    else:
-        if named == "knn-mi":
-            options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
-        own = inspect.signature(CONTINUOUS[named]).parameters.keys() - {"X", "names", "as_knn_test"}
-        if named == "knn-mi":
-            own |= {field.name for field in fields(Plan)}
-        refuse_options(options, own, f"the test {named!r}")
-        how = CONTINUOUS[named](X, names=names, **options)
+    if named == "knn-mi":
+        options = {"stop_early": True, "standardize": standardize, "alpha": alpha, "seed": seed} | options
+    made_by = (CONTINUOUS | DISCRETE)[named]
+    own = inspect.signature(made_by).parameters.keys() - {"X", "data", "names", "progress", "as_knn_test"}
+    if named == "knn-mi":
+        own |= {field.name for field in fields(Plan)}
+    refuse_options(options, own, f"the test {named!r}")
+    if named == "knn-mi":
+        options = options | {"progress": work.permuting}
+    how = made_by(X, names=names, **options)
     return how.names, how
-
-
-def _counted(X: Any, names: Iterable[str] | None) -> Source:
-    """Return data as a source of counts."""
-    if not hasattr(X, "variables") and not is_frame(X):
-        table = Table.from_codes(X)
-        variables = [replace(v, name=name) for v, name in zip(table.variables, _names_of(X, names), strict=True)]
-        return Table.adopt(variables, table.codes, n_rows=table.n_rows)
-    source = as_source(X)
-    if names is None:
-        return source
-    if not hasattr(source, "select"):
-        raise SchemaError("a source of statistics has its own names")
-    chosen: Source = source.select(names)
-    return chosen
 
 
 def _names_of(X: Any, names: Iterable[str] | None) -> tuple[str, ...]:

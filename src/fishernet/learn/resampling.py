@@ -29,7 +29,7 @@ from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
 from fishernet.learn.rules import Matrix, Rules
-from fishernet.learn.structure import dag
+from fishernet.learn.structure import dag, usual_score
 from fishernet.scores import Score
 
 Result = TypeVar("Result")
@@ -198,7 +198,7 @@ def edge_strengths(
     table: Table,
     n: int = 200,
     *,
-    score: ScoreName | Score = "bic",
+    score: ScoreName | Score | None = None,
     search: SearchName = "hill-climb",
     seed: Seed = None,
     progress: Progress | None = None,
@@ -208,12 +208,13 @@ def edge_strengths(
 
     Parameters
     ----------
-    table : Table
-        The data, without missing cells. With weights, a row that counts k times is k rows.
+    table : Table or data frame
+        The data, without missing cells: states, or numbers alone. With weights, a row that counts k times is k rows.
     n : int
         How many samples, each of as many rows as the table has, drawn with replacement.
     score, search, **as_dag
-        As for `structure`. A time limit (max_seconds) is one for each search.
+        As for `structure`; the score is "bic", of columns of numbers "fractional". A time limit (max_seconds) is one
+        for each search.
     seed : None, int or numpy.random.Generator
         Sample b depends on the seed and b alone, so the first samples of more are the same.
     progress : callable or True, optional
@@ -256,6 +257,7 @@ def edge_strengths(
     check.integer(n, "n", least=1)
     table.require_complete("edge_strengths")
     sampler = _Sampler(table)
+    score = usual_score(table) if score is None else score
     options = reusable(as_dag)
     only_way = _only_way(table.names, options)
     number = fixed_seed(seed)

@@ -29,11 +29,15 @@ from fishernet.learn.em import (
     weights,
 )
 from fishernet.models import MarkovChain
-from fishernet.models.sequences.alphabet import Alphabet, Strings
+from fishernet.models.sequences.alphabet import Alphabet, Strings, evenly
+from fishernet.models.sequences.ambiguous_steps import known_steps
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 from fishernet.models.sequences.hmm_counts import ExpectedCounts, summed_counts
 from fishernet.models.sequences.markov_chain import table_shape
-from fishernet.models.sequences.profile import windows, with_end
+
+MOST_STEPS = 200  # of EM where a chain is fitted to strings with letters that are not known
+GAIN = 1e-6  # nats a symbol; less ends it
+VANISHED = 1e-12
 
 Sequences = Iterable[Sequence[Hashable]]
 
@@ -56,6 +60,7 @@ def baum_welch(
     *,
     n_states: int | None = None,
     alphabet: Iterable[Hashable] | Alphabet | None = None,
+    unknown: Hashable | None = None,
     restarts: int = 5,
     smoothing: float = 0.01,
     max_steps: int = 200,
@@ -74,7 +79,11 @@ def baum_welch(
     n_states : int
         The number of hidden states; not with `start`.
     alphabet : iterable of symbols, or Alphabet, optional
-        The symbols that occur, sorted, without it; not with `start`.
+        The symbols that occur, sorted, without it; not with `start`. "dna", "rna" and "protein" take the ambiguous
+        letters of IUPAC, which are summed over what they may be.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about a symbol that is not in the alphabet, now and later: refuse it, leave it out, sum it out, or
+        take it for this one symbol; not with `start`.
     restarts : int
         How many random models are fitted; the best is kept. With `start` there is one.
     smoothing : float
@@ -123,9 +132,10 @@ def baum_welch(
     strings = sequences if isinstance(sequences, str) else list(check.items(sequences, "sequences", "strings"))
     if start is None:
         n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)
-        known = chosen_alphabet(strings, alphabet)
+        known = chosen_alphabet(strings, alphabet, unknown=unknown)
     else:
-        for name, given in (("n_states", n_states), ("alphabet", alphabet), ("final", final or None)):
+        own = {"n_states": n_states, "alphabet": alphabet, "unknown": unknown, "final": final or None}
+        for name, given in own.items():
             if given is not None:
                 raise SchemaError(f"{name} is that of `start`; leave it out")
         known = start.alphabet
@@ -152,7 +162,7 @@ class BaumWelch:
 
     def expected(self, model: HiddenMarkovModel) -> tuple[float, ExpectedCounts]:
         """Return the log-likelihood, and the expected counts summed over the strings."""
-        counts = summed_counts(model.native, model.parameters, self.strings)
+        counts = summed_counts(model.native_for(self.strings), model.parameters, self.strings)
         return float(counts.log_prob.sum()), counts
 
     def parameters(self, model: HiddenMarkovModel) -> Iterable[Numbers]:
@@ -182,7 +192,9 @@ def _random_model(
     strings: Strings, alphabet: Alphabet, n_states: int, final: bool, random: np.random.Generator
 ) -> HiddenMarkovModel:
     """Return a random model whose symbols are about as frequent as in the strings."""
-    frequency = (np.bincount(strings.codes, minlength=len(alphabet)) + 1.0) / (len(strings.codes) + len(alphabet))
+    n_codes = alphabet.code_of_any + 1 if strings.sets is not None else len(alphabet)
+    counts = evenly(np.bincount(strings.codes, minlength=n_codes).astype(np.float64), strings.sets)
+    frequency = (counts + 1.0) / (len(strings.codes) + len(alphabet))
     emission = random_emission(frequency, (n_states,), random)
     initial = random.dirichlet(np.full(n_states, 5.0))
     transition = random.dirichlet(np.ones(n_states), n_states)
@@ -208,6 +220,7 @@ def markov_chain(
     alphabet: Iterable[Hashable] | Alphabet | None = None,
     smoothing: float = 1.0,
     end: bool = False,
+    unknown: Hashable | None = None,
 ) -> MarkovChain:
     """Fit a Markov chain by counts.
 
@@ -223,6 +236,9 @@ def markov_chain(
         Added to the count of every symbol after every context, and of every first context.
     end : bool
         Whether strings stop by an end symbol; its probability after a context is fitted too.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about a symbol that is not in the alphabet, now and later: refuse it, leave it out, sum it out, or
+        take it for this one symbol.
 
     Returns
     -------
@@ -238,6 +254,11 @@ def markov_chain(
     ZeroProbabilityError
         When nothing is added and a context never occurs.
 
+    Notes
+    -----
+    Letters that may be one of several symbols (`alphabet` is "dna", say, or `unknown` is "any") are completed by
+    expectation and maximization: they count as often as each symbol is expected there.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -248,17 +269,45 @@ def markov_chain(
     """
     check.number(smoothing, "smoothing", least=0)
     strings = sequences if isinstance(sequences, str) else list(check.items(sequences, "sequences", "strings"))
-    alphabet = chosen_alphabet(strings, alphabet)
+    alphabet = chosen_alphabet(strings, alphabet, unknown=unknown)
     shape = table_shape(len(alphabet), order, end)
     encoded = alphabet.encode(strings)
-    _, cells = windows(with_end(encoded, len(alphabet)) if end else encoded, shape)
-    weights = _counted(cells, shape) + float(smoothing)
-    sums = weights.sum(axis=-1, keepdims=True)
+    _, cells = known_steps(encoded, shape, len(alphabet))
+    steps = _counted(cells, shape) + float(smoothing)
+    first = _counted(_first_contexts(encoded, shape[:-1]), shape[:-1]) + float(smoothing)
+    if encoded.sets is not None:
+        steps, first = _completed(encoded, steps, first, alphabet)
+    sums = steps.sum(axis=-1, keepdims=True)
     if not sums.all():
         raise _unseen(alphabet, sums)
-    first = _counted(_first_contexts(encoded, shape[:-1]), shape[:-1]) + float(smoothing)
     start = first / first.sum() if first.sum() > 0 else None
-    return MarkovChain(alphabet, order, weights / sums, end=end, start=start)
+    return MarkovChain(alphabet, order, steps / sums, end=end, start=start)
+
+
+def _completed(strings: Strings, steps: Numbers, first: Numbers, alphabet: Alphabet) -> tuple[Numbers, Numbers]:
+    """Return counts of steps and first contexts with the expected ones of symbols that are not known, by EM."""
+    order, end = steps.ndim - 1, steps.shape[-1] > len(alphabet)
+    last, every, beginnings = -np.inf, steps, first
+    for _ in range(MOST_STEPS):
+        rows, start = every + VANISHED, beginnings + VANISHED  # nothing that may have been is impossible
+        rows, start = rows / rows.sum(axis=-1, keepdims=True), start / start.sum()
+        model = MarkovChain(alphabet, order, rows, end=end, start=start)
+        every, beginnings = steps.copy(), first.copy()
+        known = _log_weight(steps, rows) + _log_weight(first, start)
+        for run, through in model.passes(strings):
+            np.add.at(every.reshape(-1), through.cells, through.derivatives * rows.reshape(-1)[through.cells])
+            known += through.log + through.log_start
+            if run.begins and len(run.contexts) > 1:
+                np.add.at(beginnings.reshape(-1), run.contexts, through.shares)
+        if known - last < GAIN * len(strings.codes):
+            break
+        last = known
+    return every, beginnings
+
+
+def _log_weight(counts: Numbers, p: Numbers) -> float:
+    """Return the log-likelihood of counts, smoothed ones with their prior."""
+    return float((counts * np.log(np.where(p > 0, p, 1.0))).sum())
 
 
 def _counted(numbers: npt.NDArray[np.int64], shape: tuple[int, ...]) -> Numbers:
@@ -267,12 +316,13 @@ def _counted(numbers: npt.NDArray[np.int64], shape: tuple[int, ...]) -> Numbers:
 
 
 def _first_contexts(encoded: Strings, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Return the first context of each string that has one."""
+    """Return the first context of each string that has one, of known symbols."""
     firsts = encoded.offsets[:-1][encoded.lengths >= len(shape)]
-    numbers = np.zeros(len(firsts), np.int64)
+    numbers, known = np.zeros(len(firsts), np.int64), np.ones(len(firsts), bool)
     for place, base in enumerate(shape):
-        numbers = numbers * base + encoded.codes[firsts + place]
-    return numbers
+        codes = encoded.codes[firsts + place]
+        numbers, known = numbers * base + codes, known & (codes < base)
+    return numbers[known]
 
 
 def _unseen(alphabet: Alphabet, sums: Numbers) -> ZeroProbabilityError:

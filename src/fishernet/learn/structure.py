@@ -210,6 +210,12 @@ def _allowed_parents(source: Source, score: Score, asked: int | None) -> int | N
     return most if most < n - 1 else asked
 
 
+def usual_score(source: Source) -> ScoreName:
+    """Return the score that is maximized where none is named: "fractional" for numbers, "bic" for states."""
+    numbers = bool(source.variables) and all(variable.is_continuous for variable in source.variables)
+    return "fractional" if numbers else "bic"
+
+
 def dag(table: Any, **as_structure: Any) -> Dag:
     """Learn the structure of a Bayesian network.
 

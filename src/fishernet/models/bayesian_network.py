@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.names import positions, several
+from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Continuous, Table
 from fishernet.data.variable import Column
@@ -19,7 +19,7 @@ from fishernet.graphs import Dag
 from fishernet.graphs.edges import require_kind
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import parent_marginals
-from fishernet.infer.queries import predict_proba
+from fishernet.infer.prediction import Predicting
 from fishernet.models.conditionals.base import Conditional
 from fishernet.models.conditionals.full_table import FullTable
 from fishernet.models.conditionals.linear_gaussian import LinearGaussian, joint_moments, joint_precision
@@ -30,7 +30,7 @@ from fishernet.models.network import Network, conditionals_from_tables
 MOST_SCORES = 2**31
 
 
-class BayesianNetwork(Network):
+class BayesianNetwork(Predicting, Network):
     """A Bayesian network; immutable.
 
     Its variables are categorical, with tables of probabilities, or continuous, with linear-Gaussian conditionals:
@@ -224,45 +224,6 @@ class BayesianNetwork(Network):
         for v in self.dag.order:
             columns[v] = self.conditionals[v].draw(columns, noise[:, v])
         return Table.adopt(self.variables, columns, n_rows=n)
-
-    def predict_proba(self, table: Any, target: str) -> npt.NDArray[np.float64]:
-        """Return the probability of each state of one variable, given the other cells of each row.
-
-        Missing cells are summed out exactly; see `fishernet.infer.predict_proba`, which says what is refused.
-
-        Parameters
-        ----------
-        table : Table, data frame or array of codes
-            All variables but the target must be there; the target's column is not looked at.
-        target : str
-            The variable to predict.
-
-        Returns
-        -------
-        (n_rows, r) float64
-            Rows sum to 1.
-        """
-        return predict_proba(self, table, target)
-
-    def predict(self, table: Any, target: str) -> npt.NDArray[Any]:
-        """Return the most probable state of one variable given the other cells of each row, or its conditional mean.
-
-        Parameters
-        ----------
-        table : Table, data frame or array
-            As for `predict_proba`; all other variables must be known where the target is continuous.
-        target : str
-            The variable to predict.
-
-        Returns
-        -------
-        (n_rows,) array
-            Labels; among equally probable ones the first. Numbers of a continuous variable.
-        """
-        variable = self.variables[positions(self.names, [target])[0]]
-        if variable.is_continuous:
-            return self.to_markov_network().predict(table, target)[:, 0]
-        return np.asarray(variable.labels(self.predict_proba(table, target).argmax(axis=1)))
 
     def probabilities_given_rest(self, rows: Table, target: int) -> npt.NDArray[np.float64]:
         """Return the probabilities of the states of the variable at a position given all others, (n_rows, r).

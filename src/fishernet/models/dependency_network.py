@@ -13,6 +13,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.base.random import Seed, draw_count
+from fishernet.base.vocabulary import ScanName
 from fishernet.data import Table
 from fishernet.data.variable import Column, State
 from fishernet.infer.factors import Model
@@ -171,7 +172,7 @@ class DependencyNetwork(Network):
         self,
         n: int,
         *,
-        scan: str = "random",
+        scan: ScanName = "random",
         given: Mapping[str, State] | None = None,
         weights: Weights = None,
         chains: int = 1,

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.random import Seed, draw_count, generator
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import GWishartMethodName, word
 from fishernet.graphs import UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.models.conditionals.linear_gaussian import regression
@@ -45,7 +45,7 @@ def g_wishart(
     df: float = 3.0,
     scale: npt.ArrayLike | None = None,
     n: int = 1,
-    method: str = "auto",
+    method: GWishartMethodName = "auto",
     sweeps: int = 50,
     seed: Seed = None,
 ) -> Numbers:

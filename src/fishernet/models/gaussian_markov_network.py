@@ -20,8 +20,13 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import Pair, listed, numbered, positions, several
 from fishernet.base.random import Seed, draw_count, generator
 from fishernet.base.value import Value
-from fishernet.data.matching import as_rows
+from fishernet.data import Continuous, Table
+from fishernet.data.frames.answering import columns_in_kind, in_kind, library_of
+from fishernet.data.matching import as_rows, as_table
 from fishernet.graphs import UndirectedGraph
+from fishernet.infer.normal import covariance_given
+from fishernet.infer.prediction import conditional_means, numbers_with_gaps
+from fishernet.infer.queries import Queried
 from fishernet.models.gaussian import Numbers
 
 DENSE = 16  # with an edge among so many pairs, products of whole matrices are faster
@@ -124,7 +129,7 @@ MOST_INFORMATION = 2**27
 ROUNDING = 1e-9  # by which a precision may differ from its transpose, relative to the diagonal
 
 
-class GaussianMarkovNetwork(Drawn, Value):
+class GaussianMarkovNetwork(Queried, Drawn, Value):
     """A multivariate normal distribution over named variables; immutable.
 
     Two variables are independent given all others exactly where the precision, the inverse of the covariance, has a
@@ -183,6 +188,11 @@ class GaussianMarkovNetwork(Drawn, Value):
         self._factor  # noqa: B018 - there is one only if it is positive definite
 
     @cached_property
+    def variables(self) -> tuple[Continuous, ...]:
+        """The variables, all of them numbers."""
+        return tuple(Continuous(name) for name in self.names)
+
+    @cached_property
     def covariance(self) -> Numbers:
         """The covariance, (d, d)."""
         half = np.linalg.inv(self._factor)
@@ -215,9 +225,9 @@ class GaussianMarkovNetwork(Drawn, Value):
         """The number of scores: the means, the diagonal of the precision, and its edges."""
         return len(self.names) + len(self._entries)
 
-    def rows(self, X: Any, *, complete_for: str) -> Numbers:
-        """Return data as numbers of the network's variables, (n, d); `complete_for` says what needs them."""
-        return as_rows(X, self.names, complete_for)
+    def rows(self, X: Any, *, complete_for: str) -> Table:
+        """Return data as a table of the network's variables; `complete_for` says what needs complete rows."""
+        return as_table(X, [Continuous(name) for name in self.names], complete_for=complete_for)
 
     def log_prob(self, X: Any) -> Numbers:
         """Return the log-density of each row, (n,) float64.
@@ -243,8 +253,8 @@ class GaussianMarkovNetwork(Drawn, Value):
         drawn: Numbers = self.mean + np.linalg.solve(self._factor.T, z.T).T
         return drawn
 
-    def predict(self, X: Any, names: str | Iterable[str], *, given: Iterable[str] | None = None) -> Numbers:
-        """Return the conditional mean of some variables given others, (n, n_predicted) float64.
+    def predict(self, X: Any, names: str | Iterable[str], *, given: Iterable[str] | None = None) -> Any:
+        """Return the conditional mean of some variables given others; what is missing of these is integrated out.
 
         Parameters
         ----------
@@ -255,6 +265,12 @@ class GaussianMarkovNetwork(Drawn, Value):
             The variables to predict; the columns of the result.
         given : sequence of str, optional
             The variables that are known; by default all that are not predicted, in the order of the model.
+
+        Returns
+        -------
+        (n, n_predicted) float64, or a frame of the kind that was given
+            A pandas, polars or pyarrow frame is answered with such a frame, one column per name; asked for one name,
+            not for a sequence, with a column.
 
         Raises
         ------
@@ -275,14 +291,12 @@ class GaussianMarkovNetwork(Drawn, Value):
         >>> net.predict({"a": [3.0]}, ["c", "b"], given=["a"])
         array([[1., 2.]])
         """
-        wanted, known, hidden = self._split(names, given)
-        if isinstance(X, list | tuple | np.ndarray) and np.ndim(X) == 2 and np.shape(X)[1] == len(self.names):
-            X = np.asarray(X)[:, known]
-        off = as_rows(X, [self.names[v] for v in known], "a Gaussian network") - self.mean[known]
-        K = self.precision
-        pull = np.asarray(np.linalg.solve(K[np.ix_(hidden, hidden)], K[np.ix_(hidden, known)]))
-        at = [hidden.index(v) for v in wanted]
-        return np.asarray(self.mean[wanted] - off @ pull[at].T)
+        wanted, known, _ = self._split(names, given)
+        rows = numbers_with_gaps(X, self.variables, [self.names[v] for v in known])
+        found = conditional_means(self, rows, known, wanted)
+        if isinstance(names, str) and library_of(X) is not None:
+            return in_kind(X, self.variables[wanted[0]], found[:, 0])
+        return columns_in_kind(X, [self.names[v] for v in wanted], found)
 
     def to_markov_network(self) -> Self:
         """Return the network itself, as a Bayesian network of numbers returns its like."""
@@ -301,8 +315,7 @@ class GaussianMarkovNetwork(Drawn, Value):
         """
         wanted, _, hidden = self._split(names, given)
         at = [hidden.index(v) for v in wanted]
-        found = np.linalg.inv(self.precision[np.ix_(hidden, hidden)])[np.ix_(at, at)]
-        return np.asarray((found + found.T) / 2)
+        return covariance_given(self.precision, hidden)[np.ix_(at, at)]
 
     def fisher_scores(self, X: Any, *, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the derivatives of each log-density in the parameters, (n, n_parameters) float64.

@@ -21,11 +21,12 @@ from fishernet.data.variable import Column, checked_variables
 from fishernet.graphs import UndirectedGraph
 from fishernet.infer.evidence import impossible
 from fishernet.infer.factors import MAX_TABLE, planned
+from fishernet.infer.prediction import Predicting
 from fishernet.infer.pseudo_gibbs import Scan, draw_rows, native_sampler
 from fishernet.models.conditionals.product import Factor, full_conditionals
 
 
-class MarkovNetwork(Drawn, Value):
+class MarkovNetwork(Predicting, Drawn, Value):
     """A Markov network over categorical variables; immutable.
 
     Parameters

@@ -18,13 +18,14 @@ from fishernet.base.value import Value
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.numbers import require_finite
 from fishernet.data.variable import Column, checked_variables
+from fishernet.infer.queries import Queried
 from fishernet.models.conditionals.base import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
 
 MOST_LINES = 60  # of a network in words
 
 
-class Network(Drawn, Value):
+class Network(Queried, Drawn, Value):
     """Variables and their conditionals, one each, in the same order. The graph is what a kind of network makes of them.
 
     SchemaError when they do not fit. `n_rows` is the number of rows it was fitted on, or the sum of their weights.

@@ -82,6 +82,8 @@ def _carried(score: str, number: str) -> dict[str, float]:
 def score(dag: Dag | UndirectedGraph, table: Any, score: ScoreName | Score = "bic", **options: Any) -> float:
     """Return how good a structure is for some data: the sum of its local scores, in nats, higher is better.
 
+    Structures are compared by it on the same table: with columns cut into other bins, scores are of other data.
+
     Parameters
     ----------
     dag : Dag or UndirectedGraph

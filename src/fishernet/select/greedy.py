@@ -17,14 +17,18 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import several
+from fishernet.base.names import a, several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
-from fishernet.data.matching import as_data
+from fishernet.data.arrays import Weights
+from fishernet.data.frames.rows import held, weights_of
+from fishernet.data.matching import Data, as_data
 from fishernet.data.variable import require_categorical
 from fishernet.kernels import Kernel
+from fishernet.kernels.kernel import check_no_logs, is_kernel
 from fishernet.kernels.metrics import Invariant
+from fishernet.kernels.rows import Rows, counted_once, rows_of
 from fishernet.kernels.sets import mean_to
 from fishernet.select.selection import Selection
 
@@ -44,7 +48,7 @@ def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
     return positions
 
 
-def chi_square_criterion(table: Table, indices: npt.ArrayLike) -> float:
+def chi_square_criterion(table: Data, indices: npt.ArrayLike) -> float:
     """Return minus the sum of the log p-values of the variables' chi-square tests.
 
     Observed are the counts of the chosen rows, expected those of the whole table scaled to as many rows. The degrees
@@ -52,7 +56,7 @@ def chi_square_criterion(table: Table, indices: npt.ArrayLike) -> float:
 
     Parameters
     ----------
-    table : Table
+    table : Table or data frame
         Rows count by their weights in what is expected; the chosen rows count once.
     indices : (k,) array of int
         The chosen rows.
@@ -131,12 +135,12 @@ class KernelSwaps:
     adding row c to the rest R of a set gives a constant ``+ (2 s_R(c) + d(c)) / k^2 - 2 m(c) / k``.
     """
 
-    def __init__(self, kernel: Kernel, table: Table, k: int) -> None:
-        self._kernel, self._table, self._k = kernel, table, k
-        self._mean = mean_to(kernel, table, table)
-        weights = np.ones(table.n_rows) if table.weights is None else table.weights.astype(np.float64)
-        self._between = float(weights @ self._mean / weights.sum())  # the table's kernel with itself
-        self._diagonal = kernel.diag(table)
+    def __init__(self, kernel: Kernel, rows: Rows, weights: Weights | None, k: int) -> None:
+        self._kernel, self._all, self._k = kernel, rows, k
+        self._mean = mean_to(kernel, rows, rows)
+        shares = np.ones(len(rows)) if weights is None else weights.astype(np.float64)
+        self._between = float(shares @ self._mean / shares.sum())  # the kernel of all rows with themselves
+        self._diagonal = kernel.diag(rows)
         self.rows: Positions = np.zeros(0, dtype=np.int64)
         self._trace: list[float] = []
 
@@ -147,7 +151,7 @@ class KernelSwaps:
 
     def draw_start(self, key: int, n_starts: int) -> None:
         """Begin with the best of random subsets."""
-        n_rows = self._table.n_rows
+        n_rows = len(self._all)
         subsets = [_core.draw_subset(n_rows, self._k, key, task) for task in range(n_starts)]
         values = [self._value(rows) for rows in subsets]
         self.set_start(subsets[int(np.argmin(values))])
@@ -168,20 +172,19 @@ class KernelSwaps:
         return replaced
 
     def _take_stock(self) -> None:
-        self._sums = self._k * mean_to(self._kernel, self._table, self._table_of(self.rows))
+        self._sums = self._k * mean_to(self._kernel, self._all, self._chosen(self.rows))
         self._trace[-1] = self._value(self.rows)
 
     def _value(self, rows: Positions) -> float:
-        chosen = self._table_of(rows)
+        chosen = self._chosen(rows)
         within = float(mean_to(self._kernel, chosen, chosen).mean())
         return max(within + self._between - 2 * float(self._mean[rows].mean()), 0.0)
 
-    def _table_of(self, rows: Positions) -> Table:
-        chosen = self._table[rows]
-        return Table.adopt(chosen.variables, chosen.codes, n_rows=chosen.n_rows)  # each once, whatever its weight
+    def _chosen(self, rows: Positions) -> Rows:
+        return counted_once(self._all[rows])
 
     def _kernel_row(self, row: int) -> Array:
-        of_row: Array = self._kernel(self._table[row : row + 1], self._table)[0]
+        of_row: Array = self._kernel(self._all[row : row + 1], self._all)[0]
         return of_row
 
     def _replace(self, position: int) -> bool:
@@ -237,7 +240,7 @@ AT_ONCE = 64  # positions visited between two reports
 
 def greedy_mmd(
     kernel: Kernel,
-    table: Table,
+    table: Data,
     k: int,
     *,
     start: npt.ArrayLike | None = None,
@@ -254,8 +257,8 @@ def greedy_mmd(
     ----------
     kernel : Kernel
         A Fisher kernel runs in the core, on counts; any other is asked for a row of its matrix at a time.
-    table : Table
-        Its rows count by their weights in what is to be matched; each can be chosen once.
+    table : Table, data frame, or what else the kernel takes, as a list of strings
+        A table's rows count by their weights in what is to be matched; each row can be chosen once.
     k : int
         How many rows to choose, from 1 to the number of rows.
     start : (k,) array of int, optional
@@ -302,20 +305,27 @@ def greedy_mmd(
     >>> bool(chosen.distance < 0.5 * fn.compare.mmd(k, table[at_random.indices], table))
     True
     """
-    table = as_data(table, "greedy_mmd")
-    k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
+    data = held(table)
+    rows = rows_of(_checked_kernel(kernel), data)
+    k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
     rule: Any = getattr(kernel, "rule", None)
     if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
-        rows = table.conform(kernel.model.variables)  # type: ignore[attr-defined]  # of a Fisher kernel
-        rows.require_complete("greedy_mmd")
         make: Make = partial(_core_distance, rule, rows, k)
     else:
-        make = partial(KernelSwaps, kernel, table, k)
-    return _search(make, table, k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
+        make = partial(KernelSwaps, kernel, rows, weights_of(data), k)
+    return _search(make, data, len(rows), k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
+
+
+def _checked_kernel(kernel: Any) -> Kernel:
+    """Return a kernel to calculate with."""
+    if not is_kernel(kernel):
+        raise SchemaError(f"greedy_mmd needs a kernel, as fn.kernels.FisherKernel(net), not {a(type(kernel).__name__)}")
+    check_no_logs(kernel)
+    return kernel
 
 
 def greedy_chi_square(
-    table: Table,
+    table: Data,
     k: int,
     *,
     start: npt.ArrayLike | None = None,
@@ -329,7 +339,7 @@ def greedy_chi_square(
 
     Parameters
     ----------
-    table : Table
+    table : Table or data frame
     k : int
         How many rows to choose, from 1 to the number of rows.
     start, n_starts, seed, progress
@@ -354,19 +364,21 @@ def greedy_chi_square(
     >>> bool(chosen.distance <= chosen.trace[0])
     True
     """
-    table = as_data(table, "greedy_chi_square")
+    data = held(table)
+    table = as_data(data, "greedy_chi_square")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
     require_categorical(table.variables, "greedy_chi_square", "greedy_mmd takes a kernel for them")
     table.require_complete("greedy_chi_square")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")
     make = partial(_core_chi_square, table, k)
-    return _search(make, table, k, start, n_starts, seed, progress, criterion="chi-square")
+    return _search(make, data, table.n_rows, k, start, n_starts, seed, progress, criterion="chi-square")
 
 
 def _search(
     make: Make,
-    table: Table,
+    data: Data,
+    n_rows: int,
     k: int,
     start: npt.ArrayLike | None,
     n_starts: int,
@@ -376,12 +388,13 @@ def _search(
     criterion: str,
     kernel: Kernel | None = None,
 ) -> Selection:
-    if table.weights is not None and not table.weights.sum():
+    weights = weights_of(data)
+    if weights is not None and not weights.sum():
         raise SchemaError("all rows have weight 0, so there is nothing to stand for")
     swaps = make()
     number: int | None = None
     if start is not None:
-        rows = checked_rows(start, table.n_rows)
+        rows = checked_rows(start, n_rows)
         if len(rows) != k:
             raise FishernetError(f"the start must have k = {several(k, 'row')}, got {len(rows)}")
         swaps.set_start(rows)
@@ -389,7 +402,7 @@ def _search(
         n_starts = check.integer(n_starts, "n_starts", least=1, most=2**31 - 1)
         number = fixed_seed(seed)
         swaps.draw_start(stream_key(number), n_starts)
-    sweeps = _sweep_until_stable(swaps.visit, k, Reporter(progress, "choosing rows")) if k < table.n_rows else 0
+    sweeps = _sweep_until_stable(swaps.visit, k, Reporter(progress, "choosing rows")) if k < n_rows else 0
     return Selection(
         indices=swaps.rows,
         distance=float(swaps.trace[-1]),
@@ -397,7 +410,7 @@ def _search(
         sweeps=sweeps,
         criterion=criterion,
         seed=number,
-        table=table,
+        data=data,
         kernel=kernel,
     )
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +14,11 @@ from fishernet.base.display import Framed, brief
 from fishernet.base.names import several
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
-from fishernet.data.matching import as_data
+from fishernet.data.arrays import Weights
+from fishernet.data.frames.rows import arrow_rows, held, n_rows_of, taken, weights_of
+from fishernet.data.matching import Data, as_data
 from fishernet.kernels import Kernel
+from fishernet.kernels.rows import rows_of
 
 BLOCK = 1024  # rows whose nearest chosen row is found at once
 
@@ -49,8 +50,8 @@ class Selection(Framed):
     """"mmd", "chi-square" or "random"."""
     seed: int | None
     """The seed that gives the same start again; None when the start was given."""
-    table: Table = field(repr=False)
-    """The table chosen from."""
+    data: Data = field(repr=False)
+    """What was chosen from, as it was given: a table, a frame, a list of strings or an array."""
     kernel: Kernel | None = field(repr=False)
     """The kernel of the criterion "mmd"."""
 
@@ -59,80 +60,107 @@ class Selection(Framed):
             array.flags.writeable = False
 
     def __repr__(self) -> str:
-        rows = f"{len(self.indices):,} of {several(self.table.n_rows, 'row')}: {brief(self.indices)}"
+        n_rows = n_rows_of(self.data, "a selection")
+        rows = f"{len(self.indices):,} of {several(n_rows, 'row')}: {brief(self.indices)}"
         found = "" if self.criterion == "random" else f", distance {self.distance:.6g}, {several(self.sweeps, 'sweep')}"
         return f"Selection({rows}; {self.criterion}{found})"
 
-    def nearest(self) -> npt.NDArray[np.int64]:
-        """Return, for each row of the table, the place in `indices` of the chosen row nearest to it, (n_rows,) int64.
+    @property
+    def rows(self) -> Data:
+        """The chosen rows, in the kind of data they were chosen from; a pandas frame's with its index."""
+        return taken(self.data, self.indices)
 
-        Nearest under the kernel, or without one the row with most cells equal; ties go to the first place.
+    @property
+    def table(self) -> Table:
+        """The table chosen from; a frame is read as one. SchemaError of what is neither."""
+        return as_data(self.data, "a table of the chosen rows")
+
+    def nearest(self) -> npt.NDArray[np.int64]:
+        """Return, for each row of the data, the place in `indices` of the chosen row nearest to it, (n_rows,) int64.
+
+        Nearest under the kernel, or without one the row with most cells equal, where numbers are the more equal the
+        smaller their difference, as a share of the column's range. Ties go to the first place.
         """
-        chosen = self.table[self.indices]
-        found = [np.zeros(0, dtype=np.int64)]
         if self.kernel is None:
-            indicators = _indicators(chosen)
-        else:
-            lengths = self.kernel.diag(chosen)
-        for first in range(0, self.table.n_rows, BLOCK):
-            rows = self.table[first : first + BLOCK]
-            if self.kernel is None:
-                nearest = np.argmax(_indicators(rows) @ indicators.T, axis=1)  # the number of equal cells, exactly
-            else:
-                far = lengths - 2 * self.kernel(rows, chosen)
-                rounding = 1e-12 * np.maximum(lengths.max(), np.abs(far).max(axis=1, keepdims=True))
-                nearest = np.argmax(far <= far.min(axis=1, keepdims=True) + rounding, axis=1)
-            found.append(nearest.astype(np.int64))
+            return _most_equal(self.table, self.indices)
+        rows = rows_of(self.kernel, self.data)
+        chosen = rows[self.indices]
+        lengths = self.kernel.diag(chosen)
+        found = [np.zeros(0, dtype=np.int64)]
+        for first in range(0, len(rows), BLOCK):
+            far = lengths - 2 * self.kernel(rows[first : first + BLOCK], chosen)
+            rounding = 1e-12 * np.maximum(lengths.max(), np.abs(far).max(axis=1, keepdims=True))
+            found.append(np.argmax(far <= far.min(axis=1, keepdims=True) + rounding, axis=1).astype(np.int64))
         return np.concatenate(found)
 
-    def as_table(self) -> Table:
-        """Return the chosen rows as a table, each weighted by the rows of the table that are nearest to it.
+    def stands_for(self) -> Weights:
+        """Return how many rows of the data each chosen row is the nearest to, (k,); rows of a table by their weights.
 
-        The weights add up to the number of rows of the table (or to the sum of its weights), so the result can be
-        learned from in its place.
+        They add up to the number of rows, or to the sum of the weights.
         """
-        chosen = self.table[self.indices]
-        weights = self.table.weights
+        weights = weights_of(self.data)
         counts = np.zeros(len(self.indices), dtype=np.int64 if weights is None else weights.dtype)
         np.add.at(counts, self.nearest(), 1 if weights is None else weights)
-        return Table.adopt(chosen.variables, chosen.codes, weights=counts, n_rows=chosen.n_rows)
+        return counts
+
+    def as_table(self) -> Table:
+        """Return the chosen rows as a table, each weighted by the rows that it stands for.
+
+        So the result can be learned from in place of the whole table.
+
+        Raises
+        ------
+        SchemaError
+            When rows were chosen from a list or an array; `rows` and `stands_for` are for these.
+        """
+        chosen = self.table[self.indices]
+        return Table.adopt(chosen.variables, chosen.codes, weights=self.stands_for(), n_rows=chosen.n_rows)
 
     def to_frame(self) -> pa.Table:
-        """Return the chosen rows as a pyarrow Table: their positions, then the columns of the table."""
-        return chosen_frame(self.table, self.indices, {})
+        """Return the chosen rows as a pyarrow Table: their positions, then their columns (or the items of a list)."""
+        return arrow_rows(self.data, self.indices, {})
 
 
-def chosen_frame(table: Table, indices: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
-    """Return rows of a table with their positions and further columns before them, by names that are not taken."""
-    rows = table[indices]
-    frame = Table.adopt(rows.variables, rows.codes, n_rows=rows.n_rows).to_frame()
-    for name, values in reversed({"row": indices, **columns}.items()):
-        frame = frame.add_column(0, unused_name(name, frame.column_names), pa.array(values))
-    return frame
+def _most_equal(table: Table, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the place of the chosen row with most cells equal to those of each row."""
+    chosen = table[indices]
+    indicators = _indicators(chosen)
+    lows, spans = _ranges(table.numbers)
+    places = [np.zeros(0, dtype=np.int64)]
+    for first in range(0, table.n_rows, BLOCK):
+        rows = table[first : first + BLOCK]
+        equal = (_indicators(rows) @ indicators.T).astype(np.float64)  # the number of equal cells, exactly
+        for x, y, low, span in zip(rows.numbers, chosen.numbers, lows, spans, strict=True):
+            near = 1 - np.abs(((x - low) / span)[:, None] - (y - low) / span)
+            equal += np.where(np.isnan(near), 0.0, near)
+        places.append(np.argmax(equal, axis=1).astype(np.int64))
+    return np.concatenate(places)
 
 
-def unused_name(name: str, taken: list[str]) -> str:
-    """Return a name for a new column, with underscores behind it where it is taken."""
-    while name in taken:
-        name += "_"
-    return name
+def _ranges(numbers: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """Return the least number of each column, and how far the largest is from it (1 where all are equal)."""
+    known = [column[np.isfinite(column)] for column in numbers]
+    lows = [float(column.min()) if column.size else 0.0 for column in known]
+    spans = [float(np.ptp(column)) if column.size else 0.0 for column in known]
+    return lows, [span if span > 0 else 1.0 for span in spans]
 
 
 def _indicators(rows: Table) -> npt.NDArray[np.float32]:
-    """Return one column of zeros and ones for each state of each column."""
+    """Return one column of zeros and ones for each state of each categorical column."""
     blocks = [
-        codes[:, None] == np.arange(r, dtype=codes.dtype)
-        for codes, r in zip(rows.codes, rows.cardinalities, strict=True)
+        codes[:, None] == np.arange(variable.cardinality, dtype=codes.dtype)
+        for codes, variable in zip(rows.codes, rows.variables, strict=True)
+        if not variable.is_continuous
     ]
-    return np.concatenate(blocks, axis=1).astype(np.float32)
+    return np.concatenate([*blocks, np.zeros((rows.n_rows, 0), dtype=bool)], axis=1).astype(np.float32)
 
 
-def random_subset(table: Table, k: int, seed: Seed = None) -> Selection:
+def random_subset(table: Data, k: int, seed: Seed = None) -> Selection:
     """Choose rows at random, each at most once.
 
     Parameters
     ----------
-    table : Table
+    table : Table, data frame, list of strings or array
     k : int
         How many rows, from 1 to the number of rows.
     seed : None, int or numpy.random.Generator
@@ -154,10 +182,11 @@ def random_subset(table: Table, k: int, seed: Seed = None) -> Selection:
     >>> len(fn.select.random_subset(table, 10, seed=1).indices)
     10
     """
-    table = as_data(table, "random_subset")
-    k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
+    data = held(table)
+    n_rows = n_rows_of(data, "random_subset")
+    k = check.integer(k, "k", least=1, most=n_rows, note="the rows of the table")
     number = fixed_seed(seed)
-    rows = _core.draw_subset(table.n_rows, k, stream_key(number), 0)
+    rows = _core.draw_subset(n_rows, k, stream_key(number), 0)
     return Selection(
         indices=rows,
         distance=float("nan"),
@@ -165,6 +194,6 @@ def random_subset(table: Table, k: int, seed: Seed = None) -> Selection:
         sweeps=0,
         criterion="random",
         seed=number,
-        table=table,
+        data=data,
         kernel=None,
     )

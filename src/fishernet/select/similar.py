@@ -12,11 +12,13 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed, brief
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import several
+from fishernet.base.names import a, several
 from fishernet.data import Table
-from fishernet.data.matching import as_data
-from fishernet.kernels import FisherKernel
-from fishernet.select.selection import chosen_frame
+from fishernet.data.frames.rows import arrow_rows, held, taken
+from fishernet.data.matching import Data, as_data, is_frame, is_table
+from fishernet.kernels import Kernel, Normalized
+from fishernet.kernels.kernel import is_kernel
+from fishernet.kernels.rows import Rows, rows_of
 
 BLOCK = 4096
 
@@ -30,21 +32,34 @@ class Similar(Framed):
     cosines: npt.NDArray[np.float64]
     """(n,) cosines of the angles between their features and those of the given row, descending, from -1 to 1."""
     by_variable: npt.NDArray[np.float64]
-    """(n, n_variables) what each variable adds to the cosine, in the order of `names`; a row sums to its cosine."""
+    """(n, n_variables) what each variable adds to the cosine, in the order of `names`; a row sums to its cosine.
+
+    (n, 0) under a kernel that is no sum over variables.
+    """
     names: tuple[str, ...]
     """The names of the network's variables."""
-    table: Table = field(repr=False)
-    """The table looked through."""
+    data: Data = field(repr=False)
+    """What was looked through, as it was given: a table, a frame, a list of strings or an array."""
 
     def __repr__(self) -> str:
         return f"Similar({several(len(self.indices), 'row')}: {brief(self.indices)}, cosines {brief(self.cosines)})"
 
+    @property
+    def rows(self) -> Data:
+        """The rows, in the kind of data they were looked for in; a pandas frame's with its index."""
+        return taken(self.data, self.indices)
+
+    @property
+    def table(self) -> Table:
+        """The table looked through; a frame is read as one. SchemaError of what is neither."""
+        return as_data(self.data, "a table of similar rows")
+
     def to_frame(self) -> pa.Table:
-        """Return the rows as a pyarrow Table: their positions and cosines, then the columns of the table."""
-        return chosen_frame(self.table, self.indices, {"cosine": self.cosines})
+        """Return the rows as a pyarrow Table: positions and cosines, then their columns (or the items of a list)."""
+        return arrow_rows(self.data, self.indices, {"cosine": self.cosines})
 
 
-def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10) -> Similar:
+def similar(kernel: Kernel, table: Data, row: Any, *, n: int = 10) -> Similar:
     """Find the rows of a table that are most like a given one.
 
     Likeness is the cosine ``K(x, y) / sqrt(K(x, x) K(y, y))``. The kernel itself would not do: it grows with the
@@ -53,10 +68,11 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
 
     Parameters
     ----------
-    kernel : FisherKernel
-    table : Table
-    row : int or Table
-        A position in the table (negative ones count from its end), or a table of one row.
+    kernel : Kernel
+        Under the Fisher kernel of a network of tables it is also said what each variable adds.
+    table : Table, data frame, or what else the kernel takes, as a list of strings
+    row : int, or table or frame of one row, or one string
+        A position in the table (negative ones count from its end), or a row of its own.
     n : int
         How many rows to return; all, when there are fewer.
 
@@ -68,9 +84,9 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
     Raises
     ------
     FishernetError
-        When the position is not in the table or n is not positive.
+        When the position is not in the table, n is not positive, or the kernel is none.
     SchemaError
-        When the kernel is no Fisher kernel, or a table does not fit its network.
+        When a table does not fit the kernel's model.
 
     Examples
     --------
@@ -81,39 +97,44 @@ def similar(kernel: FisherKernel, table: Table, row: int | Table, *, n: int = 10
     >>> found.cosines.round(6)
     array([1., 1., 1.])
     """
-    if not hasattr(kernel, "terms"):
-        raise SchemaError(f"similar needs a FisherKernel, whose terms are the variables', not {type(kernel).__name__}")
+    if not is_kernel(kernel):
+        raise SchemaError(f"similar needs a kernel, as fn.kernels.FisherKernel(net), not {a(type(kernel).__name__)}")
     n = check.integer(n, "n", least=1)
-    table = as_data(table, "similar")
-    given = _given_row(table, row)
-    lengths = np.sqrt(kernel.diag(table) * kernel.diag(given))
-    cosines = np.zeros(table.n_rows)
-    for first in range(0, table.n_rows, BLOCK):
+    data = held(table)
+    rows = rows_of(kernel, data)
+    given = _given_row(kernel, rows, row)
+    cosine = Normalized(kernel)
+    cosine.diag(rows)  # refuses an impossible row by its place among all of them
+    cosines = np.zeros(len(rows))
+    for first in range(0, len(rows), BLOCK):
         part = slice(first, first + BLOCK)
-        values = kernel(table[part], given)[:, 0]
-        np.divide(values, lengths[part], out=cosines[part], where=lengths[part] > 0)
+        cosines[part] = cosine(rows[part], given)[:, 0]
     cosines = np.clip(cosines, -1, 1)
     # rounding must not decide between rows that are equally alike, nor push a row behind itself
     order = np.argsort(-cosines.round(12), kind="stable")[:n].astype(np.int64)
-    terms = kernel.terms(table[order], given)[:, :, 0].T
-    scale = lengths[order, None]
-    return Similar(
-        indices=order,
-        cosines=cosines[order],
-        by_variable=np.divide(terms, scale, out=np.zeros_like(terms), where=scale > 0),
-        names=kernel.model.names,
-        table=table,
-    )
+    names, by_variable = _shares(kernel, rows[order], given)
+    return Similar(indices=order, cosines=cosines[order], by_variable=by_variable, names=names, data=data)
 
 
-def _given_row(table: Table, row: Any) -> Table:
-    if hasattr(row, "n_rows"):
-        if row.n_rows != 1:
-            raise FishernetError(f"the given row must be a table of one row, got {several(row.n_rows, 'row')}")
-        given: Table = row
-        return given
-    if isinstance(row, bool) or not isinstance(row, int | np.integer):
+def _shares(kernel: Any, rows: Rows, given: Rows) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+    """Return the variables of a Fisher kernel, and what each adds to the cosines; none of other kernels."""
+    if not getattr(kernel, "has_terms", False):
+        return (), np.zeros((len(rows), 0))
+    terms = kernel.terms(rows, given)[:, :, 0].T
+    scale = np.sqrt(kernel.diag(rows) * kernel.diag(given))[:, None]
+    return kernel.model.names, np.divide(terms, scale, out=np.zeros_like(terms), where=scale > 0)
+
+
+def _given_row(kernel: Kernel, rows: Rows, row: Any) -> Rows:
+    """Return the given row as the kernel takes it: one of the rows, or one of its own."""
+    if isinstance(row, int | np.integer) and not isinstance(row, bool):
+        if not -len(rows) <= row < len(rows):
+            raise FishernetError(f"row {row} is not in the table, which has {several(len(rows), 'row')}")
+        return rows[np.array([int(row) % len(rows)])]
+    is_string = isinstance(row, str | list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1)
+    if not is_string and not is_table(row) and not is_frame(row):
         raise FishernetError(f"row must be a position in the table or a table of one row, got {row!r}")
-    if not -table.n_rows <= row < table.n_rows:
-        raise FishernetError(f"row {row} is not in the table, which has {several(table.n_rows, 'row')}")
-    return table[[int(row)]]
+    given = rows_of(kernel, [row] if is_string else row)
+    if len(given) != 1:
+        raise FishernetError(f"the given row must be a table of one row, got {several(len(given), 'row')}")
+    return given

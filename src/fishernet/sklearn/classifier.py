@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import BinningName, ClassifierName, ScoreName, word
 from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
 from fishernet.data.variable import code_dtype
@@ -100,13 +100,13 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def __init__(
         self,
-        structure: str = "tan",
+        structure: ClassifierName = "tan",
         *,
         k: int = 3,
-        structure_score: str | Score = "bic",
+        structure_score: ScoreName | Score = "bic",
         smoothing: float | str = 1.0,
         bins: Bins | None = 5,
-        binning: str = "quantile",
+        binning: BinningName = "quantile",
     ) -> None:
         self.structure = structure
         self.k = k
@@ -129,7 +129,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         Raises
         ------
         ValueError
-            When shapes or values do not fit, there is one class only, or a column has only missing cells.
+            When shapes or values do not fit, there is one class only, or all columns have only missing cells.
         TypeError
             When X is sparse, or a cell is no label.
         """
@@ -164,7 +164,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         columns = dict(zip(self._feature_names(), columns_like_training(self, X), strict=True))
         known = self.network_.variables[:-1]
         table = Table.from_frame(columns, schema=known, missing="keep", unknown="missing", na_values=())
-        return predict_proba(self.network_, table, self.target_name_)
+        return np.asarray(predict_proba(self.network_, table, self.target_name_))
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row, (n_rows,); of equally probable ones the first.

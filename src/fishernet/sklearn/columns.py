@@ -27,7 +27,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import generator
 from fishernet.data import Statistic, Table
-from fishernet.data.statistics import count_cells, most_dense_cells
+from fishernet.data.statistics import most_dense_cells
+from fishernet.data.statistics.counting import count_cells
 
 is_frame = nw.dependencies.is_into_dataframe
 Columns = list[Any]  # one array, or one series of a data frame, a feature

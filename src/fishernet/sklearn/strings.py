@@ -1,7 +1,8 @@
 """Transformers of strings: Gram matrices for ``kernel="precomputed"``, and Fisher features for any estimator.
 
 X is a list or an array of strings, or a column of a frame; a string is a str or a sequence of symbols. Fisher features
-are the scores of a generative model ("Kernels from generative models", section 12.2).
+are the scores of a generative model (Shawe-Taylor and Cristianini, 2004, section 12.2). Symbols that training did not
+have are summed out unless `unknown` says otherwise, so that a rare symbol in a test fold ends no cross-validation.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.vocabulary import word
+from fishernet.base.vocabulary import MetricName, word
 from fishernet.kernels import FisherKernel, Normalized
 from fishernet.kernels.fisher import METRICS
 from fishernet.kernels.kernel import is_kernel
 from fishernet.learn import hidden_markov_model, markov_chain
+from fishernet.models.sequences.alphabet import ANY, ERROR
 
 Strings = list[Any]  # each a str or a sequence of symbols
 
@@ -52,6 +54,18 @@ def listed_strings(X: Any) -> Strings:
         if not isinstance(string, str | list | tuple | np.ndarray):
             raise SchemaError(f"string {number} is {string!r}, neither a text nor a list of symbols")
     return [str(string) if isinstance(string, str) else string for string in strings]
+
+
+def with_policy(model: Any, unknown: Any) -> Any:
+    """Return a model that deals with unknown symbols as said, where it refuses them by itself."""
+    refuses = hasattr(model, "with_unknown") and model.alphabet.unknown is None
+    return model.with_unknown(unknown) if refuses and unknown != ERROR else model
+
+
+def own_policy(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options without the policy where the alphabet has one of its own."""
+    kept = options["alphabet"]
+    return options | {"unknown": None} if getattr(kept, "unknown", None) is not None else options
 
 
 class KernelTransformer(OfStrings):
@@ -115,13 +129,14 @@ class KernelTransformer(OfStrings):
 class Scored(OfStrings, ABC):
     """What these transformers share: fit finds a model, transform gives the features of its Fisher kernel."""
 
-    metric: str
+    metric: MetricName
     length: int | None
+    unknown: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the model of some strings, and the matrix between the scores; y is ignored."""
         strings = listed_strings(X)
-        self.model_ = self._found(strings)
+        self.model_ = with_policy(self._found(strings), self.unknown)
         metric = word(self.metric, "metric", METRICS, error=SchemaError)
         self.kernel_ = FisherKernel(
             self.model_,
@@ -153,6 +168,10 @@ class FisherFeatures(Scored):
         A function is given the strings of training, and `options` as keywords.
     options : dict, optional
         For the function; a grid search may go over several.
+    unknown : {"any", "skip", "error"} or symbol
+        What to do about a symbol that the model does not know, as often in the test folds of a cross-validation: sum it
+        out, leave it out of its string, refuse it, or take it for this one symbol.
+        A model that has a policy of its own keeps it.
     metric : {"practical", "empirical", "invariant"}
         See `fishernet.kernels.FisherKernel`; the reference rows of "empirical" are the strings of training.
     length : int, optional
@@ -179,12 +198,14 @@ class FisherFeatures(Scored):
         model: Any,
         *,
         options: Mapping[str, Any] | None = None,
-        metric: str = "practical",
+        unknown: Any = ANY,
+        metric: MetricName = "practical",
         length: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.model = model
         self.options = options
+        self.unknown = unknown
         self.metric = metric
         self.length = length
         self.random_state = random_state
@@ -203,6 +224,9 @@ class MarkovFisherFeatures(Scored):
     ----------
     order, smoothing, alphabet, end
         As for `fishernet.learn.markov_chain`.
+    unknown : {"any", "skip", "error"} or symbol
+        What to do about a symbol outside the alphabet, as often in the test folds of a cross-validation: sum it
+        out, leave it out of its string, refuse it, or take it for this one symbol.
     metric : {"practical", "empirical", "invariant"}
         See `fishernet.kernels.FisherKernel`; the reference rows of "empirical" are the strings of training.
     length : int, optional
@@ -226,19 +250,22 @@ class MarkovFisherFeatures(Scored):
         *,
         smoothing: float = 1.0,
         alphabet: Any = None,
+        unknown: Any = ANY,
         end: bool = False,
-        metric: str = "practical",
+        metric: MetricName = "practical",
         length: int | None = None,
     ) -> None:
         self.order = order
         self.smoothing = smoothing
         self.alphabet = alphabet
+        self.unknown = unknown
         self.end = end
         self.metric = metric
         self.length = length
 
     def _found(self, strings: Strings) -> Any:
-        return markov_chain(strings, order=self.order, smoothing=self.smoothing, alphabet=self.alphabet, end=self.end)
+        options = {name: getattr(self, name) for name in ("order", "smoothing", "alphabet", "unknown", "end")}
+        return markov_chain(strings, **own_policy(options))
 
 
 class HmmFisherFeatures(Scored):
@@ -248,6 +275,9 @@ class HmmFisherFeatures(Scored):
     ----------
     n_states, smoothing, alphabet, final, restarts
         As for `fishernet.learn.hidden_markov_model`.
+    unknown : {"any", "skip", "error"} or symbol
+        What to do about a symbol outside the alphabet, as often in the test folds of a cross-validation: sum it
+        out, leave it out of its string, refuse it, or take it for this one symbol.
     metric : {"practical", "empirical", "invariant"}
         See `fishernet.kernels.FisherKernel`; the reference rows of "empirical" are the strings of training.
     length : int, optional
@@ -273,15 +303,17 @@ class HmmFisherFeatures(Scored):
         *,
         smoothing: float = 0.01,
         alphabet: Any = None,
+        unknown: Any = ANY,
         final: bool = False,
         restarts: int = 5,
-        metric: str = "practical",
+        metric: MetricName = "practical",
         length: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_states = n_states
         self.smoothing = smoothing
         self.alphabet = alphabet
+        self.unknown = unknown
         self.final = final
         self.restarts = restarts
         self.metric = metric
@@ -289,5 +321,6 @@ class HmmFisherFeatures(Scored):
         self.random_state = random_state
 
     def _found(self, strings: Strings) -> Any:
-        options = {name: getattr(self, name) for name in ("n_states", "smoothing", "alphabet", "final", "restarts")}
-        return hidden_markov_model(strings, seed=self.random_state, **options)
+        names = ("n_states", "smoothing", "alphabet", "unknown", "final", "restarts")
+        options = {name: getattr(self, name) for name in names}
+        return hidden_markov_model(strings, seed=self.random_state, **own_policy(options))

@@ -168,7 +168,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 @pytest.mark.parametrize("binning", ["quantile", "equal-width"])
 @given(st.lists(st.integers(-20, 20), min_size=1), st.integers(1, 10))
 def test_never_more_bins_than_distinct_values(binning: str, x: list[int], n_bins: int) -> None:
-    variable = Table.from_frame({"x": x}, bins=n_bins, binning=binning).variables[0]
+    variable = Table.from_frame({"x": x}, bins=n_bins, binning=binning).variables[0]  # type: ignore[arg-type]
     n_distinct = len(set(x))
     assert variable.cardinality <= min(n_bins, n_distinct)
     if n_distinct <= n_bins:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fishernet import Table, Variable
 from fishernet.data.cells import Block, Cells
 from fishernet.data.variable import label_array
 
@@ -74,3 +77,16 @@ def test_kept_rows_are_as_if_the_others_had_never_been(
     left = cells.kept(np.array(mask, dtype=bool))
     assert contents(left) == rest
     assert left.labels.tolist() == [label for label in LABELS if cells.declared or label in rest]
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+@given(st.data())
+def test_integers_near_one_another_are_told_apart_as_others_are(kind: str, data: st.DataObject) -> None:
+    limits = np.iinfo(kind)
+    low = int(data.draw(st.sampled_from([limits.min, limits.max - 100, 0, 5])))
+    span = min(int(limits.max) - low, data.draw(st.sampled_from([0, 19, 255, 4095, 4096])))
+    values = data.draw(st.lists(st.integers(low, low + span), min_size=1, max_size=30))
+    chunks = pa.chunked_array([pa.array(np.array(part, kind)) for part in (values[:9], values[9:])])
+    table = Table.from_frame(pa.table({"v": chunks}), categorical=["v"])
+    states, codes = np.unique(np.array(values, kind), return_inverse=True)
+    assert table == Table.from_codes(codes[:, None], [Variable("v", states.tolist())])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet import Continuous, MissingValueError, SchemaError, Table, UnknownStateError, Variable
+from fishernet import Continuous, FishernetWarning, MissingValueError, SchemaError, Table, UnknownStateError, Variable
 from tests.data.hostile import exact, labels
 
 GAPPY: dict[str, list[Any]] = {"x": [3, None, 1, 2], "y": ["b", "c", None, "a"], "z": [True, False, True, True]}
@@ -125,11 +125,17 @@ def test_dropping_every_row() -> None:
 
 
 def test_a_column_of_missing_cells_only() -> None:
-    with pytest.raises(SchemaError, match="column 'x', 'z' has only missing cells"):
-        Table.from_frame({"x": [None, None], "y": [1, 2], "z": ["?", ""]}, missing="keep")
+    frame = {"x": [None, None], "y": [1, 2], "z": ["?", ""]}
+    with pytest.warns(FishernetWarning, match="the columns 'x', 'z' are left out: there are only missing cells"):
+        table = Table.from_frame(frame, missing="error")
+    assert table.names == ("y",)
+    assert [c.why for c in table.describe().columns] == ["2 whole numbers", "only missing cells", "only missing cells"]
+    assert Table.from_frame(frame, exclude=["z"], continuous=["x"], missing="keep").names == ("x", "y")
+    with pytest.raises(SchemaError, match="there are only missing cells in 'x'"):
+        Table.from_frame(frame, exclude=["z"], categorical=["x"])
     declared = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array(["a"]))
     assert Table.from_frame({"x": declared}, missing="keep").codes[0].tolist() == [1]
-    with pytest.raises(SchemaError, match="column 'x' has only missing cells"):
+    with pytest.raises(SchemaError, match="there are only missing cells in 'x'"):
         Table.from_frame({"x": pa.nulls(2).dictionary_encode()}, missing="keep")
 
 
@@ -163,10 +169,10 @@ def test_unknown_labels_in_dropped_rows_do_not_matter() -> None:
 )
 def test_unknown_labels_may_become_missing_cells(missing: str, expected: list[int]) -> None:
     schema = [Variable("x", ["a", "b", "missing"])]
-    table = Table.from_frame({"x": ["a", "q"]}, schema=schema, unknown="missing", missing=missing)
+    table = Table.from_frame({"x": ["a", "q"]}, schema=schema, unknown="missing", missing=missing)  # type: ignore[arg-type]
     assert table.codes[0].tolist() == expected
     weighted = {"x": ["q", "a"], "n": [5, 7]}
-    table = Table.from_frame(weighted, schema=schema, unknown="missing", missing=missing, weights="n")
+    table = Table.from_frame(weighted, schema=schema, unknown="missing", missing=missing, weights="n")  # type: ignore[arg-type]
     assert table.weights is not None
     assert table.weights.tolist() == ([7] if missing == "drop" else [5, 7])
 

@@ -58,8 +58,8 @@ def test_every_frame_tells_missing_cells(make: Callable[[dict[str, list[Any]]], 
         for at, (name, column) in enumerate(COLUMNS.items())
         if at < 3
     }
-    table = Table.from_frame(make(gappy), missing=policy, categorical=["f"])
-    expected = Table.from_frame(gappy, missing=policy, categorical=["f"])
+    table = Table.from_frame(make(gappy), missing=policy, categorical=["f"])  # type: ignore[arg-type]
+    expected = Table.from_frame(gappy, missing=policy, categorical=["f"])  # type: ignore[arg-type]
     assert table == expected
     assert (
         labels(expected)["t"]

@@ -155,7 +155,7 @@ def with_cell(row: int, column: int, value: float) -> np.ndarray[Any, Any]:
         (lambda: fn.learn.markov_graph(X, search="pc"), "unknown search 'pc'"),  # type: ignore[arg-type]
         (lambda: fn.learn.markov_graph(X, nearest=3), "neither this function nor the"),
         (lambda: fn.learn.markov_graph(X, test="fisher-z", k=3), "neither this function nor the"),
-        (lambda: fn.learn.markov_graph([[0, 1], [1, 0]], test="g-squared", k=3), "takes no options, got 'k'"),
+        (lambda: fn.learn.markov_graph([[0, 1], [1, 0]], test="g-squared", k=3), "takes the option 'k'"),
         (lambda: fn.learn.markov_graph(X, test=fn.independence.FisherZ(X), k=3), "this test is made already"),
         (lambda: fn.learn.markov_graph(X, max_blanket=-1), "max_blanket"),
         (lambda: fn.learn.markov_graph(X, max_blanket=1.5), "max_blanket"),  # type: ignore[arg-type]

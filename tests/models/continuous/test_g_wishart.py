@@ -90,7 +90,7 @@ def test_a_complete_graph_gives_the_wishart_distribution() -> None:
     wishart = stats.wishart(df + 3, inverse)
     theirs = wishart.rvs(N, random_state=np.random.default_rng(3))
     for method, n in (("auto", N), ("direct", 4000)):
-        K = fn.models.g_wishart(GRAPHS["complete"], df=df, scale=SCALE, n=n, method=method, seed=4)
+        K = fn.models.g_wishart(GRAPHS["complete"], df=df, scale=SCALE, n=n, method=method, seed=4)  # type: ignore[arg-type]
         error = np.sqrt(wishart.var() / n)
         assert (np.abs(K.mean(axis=0) - wishart.mean()) < 4.5 * error).all()
         for i, j in ((0, 0), (0, 1), (2, 3)):
@@ -107,7 +107,7 @@ def test_blocks_of_the_inverse_are_inverse_wishart(name: str, method: str) -> No
     For graphs that are not chordal the mean follows from the same identity with a constant in place of K_b.
     """
     df, n = 5.0, 20_000 if method == "auto" else 2500
-    K = fn.models.g_wishart(GRAPHS[name], df=df, scale=SCALE, n=n, method=method, sweeps=20, seed=5)
+    K = fn.models.g_wishart(GRAPHS[name], df=df, scale=SCALE, n=n, method=method, sweeps=20, seed=5)  # type: ignore[arg-type]
     W = np.linalg.inv(K)
     if name != "ring" or method == "direct":
         for v in range(4):

@@ -106,7 +106,7 @@ def test_what_is_asked_of_states_is_refused() -> None:
     table = NET.sample(2, seed=1)
     for ask in (
         lambda: NET.predict_proba(table, "a"),
-        lambda: fn.infer.marginal(NET, ["a"]),
+        lambda: fn.infer.family_marginals(NET),
         lambda: fn.infer.JunctionTree(NET),
         lambda: NET.conditional("a").probabilities,
     ):

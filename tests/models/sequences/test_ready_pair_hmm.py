@@ -123,9 +123,9 @@ def test_values_sum_to_one_over_short_strings_of_a_model_that_stops_soon() -> No
 
 
 def test_unknown_letters() -> None:
-    with pytest.raises(UnknownStateError, match="'N'"):
-        fn.models.pair_hmm_dna().alphabet.encode(["ACN"])
-    assert fn.models.pair_hmm_dna(unknown="A").alphabet.encode(["NC"]).codes.tolist() == [0, 1]
+    with pytest.raises(UnknownStateError, match="'X'"):
+        fn.models.pair_hmm_dna().alphabet.encode(["ACX"])
+    assert fn.models.pair_hmm_dna(unknown="A").alphabet.encode(["XC"]).codes.tolist() == [0, 1]
     assert fn.models.pair_hmm_protein().alphabet.symbols == tuple(AMINO_ACIDS)
 
 

@@ -24,6 +24,7 @@ from fishernet.base.fields import Fields
 from fishernet.base.names import listed, several
 from fishernet.base.value import Value
 from fishernet.data import Table, Variable
+from fishernet.data.frames.answering import cells_frame
 from fishernet.data.variable import Column, checked_variables
 
 MOST_CELLS = 2**28
@@ -367,18 +368,7 @@ class Grouped(Conditional):
 
     def to_frame(self) -> pa.Table:
         """Return the table with labels: one row per cell, columns are the parents, the child and its probability."""
-        values = self.table()
-        columns: dict[str, Any] = {}
-        for axis, variable in enumerate(self.variables):
-            shape = [1] * values.ndim
-            shape[axis] = variable.cardinality
-            codes = np.broadcast_to(np.arange(variable.cardinality).reshape(shape), values.shape).ravel()
-            columns[variable.name] = pa.array([variable.states[code] for code in codes])
-        name = "probability"
-        while name in columns:
-            name += "_"
-        columns[name] = pa.array(values.ravel())
-        return pa.table(columns)
+        return cells_frame(self.variables, probability=self.table())
 
     @property
     def _shape(self) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,16 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several, shown
 from fishernet.base.random import Seed, generator
 from fishernet.base.value import Value
-from fishernet.base.vocabulary import word
-from fishernet.models.sequences.alphabet import Alphabet, Numbers, alphabet_of_columns, checked_numbers, checked_rows
+from fishernet.base.vocabulary import DecodeMethodName, word
+from fishernet.models.sequences.alphabet import (
+    Alphabet,
+    Numbers,
+    alphabet_of_columns,
+    checked_numbers,
+    checked_rows,
+    with_sets,
+)
+from fishernet.models.sequences.alphabet import Strings as Encoded
 from fishernet.models.sequences.hmm_counts import (
     ExpectedCounts,
     Parameters,
@@ -61,7 +69,10 @@ class HiddenMarkovModel(Value):
     emission : (n_states, n_symbols) array
         ``emission[a, s]`` is P(symbol s | a); with `empty` one column more.
     alphabet : iterable of symbols, or Alphabet, optional
-        Default: 0, 1, ...
+        Default: 0, 1, ... With "dna", "rna" or "protein", ambiguous letters are summed over what they may be.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about a symbol that is not in the alphabet: as for `Alphabet`. "any" sums it out: every state gives
+        it with probability 1 (less that of none).
     final : (n_states,) array, optional
         ``final[a]`` is the probability of stopping after a. Rows of `transition` then sum to 1 - final[a], and what
         `initial` lacks to 1 is the probability of stopping at once. Without it a string ends where it ends.
@@ -95,7 +106,7 @@ class HiddenMarkovModel(Value):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    __slots__ = ("_native", "alphabet", "emission", "empty", "final", "initial", "transition")
+    __slots__ = ("_native", "_with_sets", "alphabet", "emission", "empty", "final", "initial", "transition")
 
     alphabet: Alphabet
     """The symbols."""
@@ -117,6 +128,7 @@ class HiddenMarkovModel(Value):
         emission: npt.ArrayLike,
         *,
         alphabet: Iterable[Hashable] | Alphabet | None = None,
+        unknown: Hashable | None = None,
         final: npt.ArrayLike | None = None,
         empty: bool = False,
     ) -> None:
@@ -125,7 +137,7 @@ class HiddenMarkovModel(Value):
         stops = None if final is None else checked_numbers(final, "final", (n,))
         symbols, none = _divided(checked_rows(emission, "emission", (n, None)), empty)
         self._set(
-            alphabet=alphabet_of_columns(alphabet, symbols.shape[1]),
+            alphabet=alphabet_of_columns(alphabet, symbols.shape[1], unknown),
             initial=starts,
             transition=_checked_transition(transition, stops, n),
             emission=symbols,
@@ -133,6 +145,7 @@ class HiddenMarkovModel(Value):
             final=stops,
         )
         self._native: _core.HiddenMarkov | None = None
+        self._with_sets: _core.HiddenMarkov | None = None
 
     @classmethod
     def from_hmmlearn(cls, model: Any, *, alphabet: Iterable[Hashable] | Alphabet | None = None) -> HiddenMarkovModel:
@@ -181,9 +194,7 @@ class HiddenMarkovModel(Value):
     def native(self) -> _core.HiddenMarkov:
         """The model as the core sees it; SchemaError when states without a symbol can follow one another forever."""
         if self._native is None:
-            native = _core.HiddenMarkov(
-                self.initial, self.transition, self.emission, self.empty, self.final, self.stop_at_once
-            )
+            native = self._made(self.emission)
             if native.singular >= 0:
                 raise SchemaError(
                     f"from state {native.singular} on, states without a symbol follow one another forever: the linear "
@@ -191,6 +202,31 @@ class HiddenMarkovModel(Value):
                 )
             self._native = native
         return self._native
+
+    def native_for(self, strings: Encoded) -> _core.HiddenMarkov:
+        """Return the model as the core sees it that knows the codes of these strings, sets of symbols too."""
+        if strings.sets is None:
+            return self.native
+        if self._with_sets is None and self.native is not None:  # a singular one is refused
+            self._with_sets = self._made(with_sets(self.emission, strings.sets))
+        assert self._with_sets is not None
+        return self._with_sets
+
+    def _made(self, emission: Numbers) -> _core.HiddenMarkov:
+        own = self.initial, self.transition, emission, self.empty, self.final, self.stop_at_once
+        return _core.HiddenMarkov(*own, n_single=len(self.alphabet))
+
+    def with_unknown(self, unknown: Hashable) -> Self:
+        """Return the model with another way to deal with symbols that are not in its alphabet.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> hmm = fn.learn.hidden_markov_model(["aab", "abb"], n_states=2, seed=1)
+        >>> hmm.with_unknown("any").log_prob(["axb"]).shape
+        (1,)
+        """
+        return type(self)(*self._parts(), **{**self._options(), "alphabet": self.alphabet.taking(unknown)})
 
     def log_prob(self, strings: Strings) -> Numbers:
         """Return the log-probability of each string, (n,) float64 in nats; -inf for an impossible one.
@@ -208,7 +244,7 @@ class HiddenMarkovModel(Value):
             When a symbol is not in the alphabet.
         """
         encoded = self.alphabet.encode(strings)
-        return self.native.log_prob(encoded.codes, encoded.offsets)
+        return self.native_for(encoded).log_prob(encoded.codes, encoded.offsets)
 
     @overload
     def posterior(self, strings: Strings, *, return_log_prob: Literal[False] = False) -> list[Numbers]: ...
@@ -229,13 +265,13 @@ class HiddenMarkovModel(Value):
             When a string is impossible.
         """
         encoded = self.alphabet.encode(strings)
-        flat, logs = self.native.posterior(encoded.codes, encoded.offsets)
+        flat, logs = self.native_for(encoded).posterior(encoded.codes, encoded.offsets)
         require_possible(~np.isneginf(logs))
         shares = [flat[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
         return (shares, logs) if check.flag(return_log_prob, "return_log_prob") else shares
 
-    def decode(self, strings: Strings, *, method: str = "viterbi") -> list[npt.NDArray[np.int32]]:
-        """Return the state of every symbol, one (length,) int32 array per string.
+    def decode(self, strings: Strings, *, method: DecodeMethodName = "viterbi") -> list[npt.NDArray[np.int32]]:
+        """Return the state of every symbol (but those left out), one (length,) int32 array per string.
 
         Parameters
         ----------
@@ -259,7 +295,8 @@ class HiddenMarkovModel(Value):
 
     def expected_counts(self, strings: Strings) -> ExpectedCounts:
         """Return how often the trajectories of each string are expected to use each parameter."""
-        return counts_of_each(self.native, self.parameters, self.alphabet.encode(strings))
+        encoded = self.alphabet.encode(strings)
+        return counts_of_each(self.native_for(encoded), self.parameters, encoded)
 
     def fisher_scores(self, strings: Strings, *, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the derivatives of the log-probability of each string by the parameters.
@@ -292,7 +329,8 @@ class HiddenMarkovModel(Value):
             raise SchemaError(
                 f"parameters must be some of {', '.join(map(repr, known))}, in a list; got {shown(parameters)}"
             )
-        return scores(self.native, self.parameters, self.alphabet.encode(strings), wanted)
+        encoded = self.alphabet.encode(strings)
+        return scores(self.native_for(encoded), self.parameters, encoded, wanted)
 
     def fisher_information(self, *, length: int | None = None, parameters: Sequence[str] | None = None) -> Numbers:
         """Return the Fisher information of strings of one length, by enumeration, (n_parameters, n_parameters).

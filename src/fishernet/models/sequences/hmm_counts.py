@@ -19,7 +19,7 @@ from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.names import shown
-from fishernet.models.sequences.alphabet import Numbers, Strings
+from fishernet.models.sequences.alphabet import Numbers, Strings, of_symbols, with_sets
 
 MOST_CELLS = 2**31  # of scores, 16 GiB
 SUMMED = 64  # strings that the core sums to a row, at least
@@ -138,7 +138,9 @@ def _derivatives(
     native: _core.HiddenMarkov, model: Parameters, strings: Strings, block: int, *, transitions: bool
 ) -> tuple[dict[str, Numbers], Numbers]:
     """Return the derivatives by each kind of parameter, first axis a block of strings; and the log-probabilities."""
+    n_sets = 0 if strings.sets is None else len(strings.sets)
     shapes = {name: values.shape for name, values in model.by_name().items() if transitions or name != "transition"}
+    shapes["emission"] = (model.n_states, shapes["emission"][1] + n_sets)
     cells = math.ceil(len(strings) / block) * sum(math.prod(shape) for shape in shapes.values())
     if cells > MOST_CELLS:
         raise StateSpaceError(
@@ -155,6 +157,11 @@ def _derivatives(
         width = math.prod(shape)
         blocks[name] = rows[:, first : first + width].reshape(len(rows), *shape)
         first += width
+    if strings.sets is not None:
+        n = model.emission.shape[1] + n_sets
+        by_emission = blocks["emission"]
+        own = of_symbols(by_emission[..., :n], strings.sets)
+        blocks["emission"] = np.concatenate([own, by_emission[..., n:]], axis=-1)
     return blocks, logs
 
 
@@ -172,8 +179,9 @@ def require_possible(possible: npt.NDArray[np.bool_]) -> None:
 
 def best_states(model: Parameters, strings: Strings) -> npt.NDArray[np.int32]:
     """Return the state of every symbol along a best trajectory of its string, strings one after the other."""
+    symbols = with_sets(model.emission, strings.sets)
     with np.errstate(divide="ignore"):
-        start, moves, emission = map(np.log, (model.initial, model.transition, model.emission))
+        start, moves, emission = map(np.log, (model.initial, model.transition, symbols))
         end = np.zeros(model.n_states) if model.final is None else np.log(model.final)
         silent = None if model.empty is None else np.log(model.empty)
     if silent is not None:

@@ -8,6 +8,8 @@ at a = p::
 
     d log P / d a_uc = (number of u c) / p(c | u) - (number of u followed by a symbol)
 
+A letter that may be one of several symbols is summed over these: `ambiguous_steps` says what that means.
+
 The printed special case for equal probabilities counts a u at the very end of s too, which its own general formula does
 not. In this parametrisation the scores of one context, weighted by p, add to 0, so the information is singular.
 """
@@ -15,8 +17,8 @@ not. In this parametrisation the scores of one context, weighted by p, add to 0,
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +31,15 @@ from fishernet.base.value import Value
 from fishernet.data.arrays import as_integers
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
 from fishernet.models.sequences.alphabet import Strings as Encoded
+from fishernet.models.sequences.ambiguous_steps import Passed, Run, known_steps, passed, runs
 from fishernet.models.sequences.chain_information import (
     draw_codes,
     information_of_length,
     information_until_end,
     reached_contexts,
 )
-from fishernet.models.sequences.profile import Integers, windows, with_end
+from fishernet.models.sequences.hmm_counts import require_possible
+from fishernet.models.sequences.profile import Integers
 
 Strings = Iterable[Sequence[Hashable]]
 
@@ -50,6 +54,7 @@ class MarkovChain(Value):
     Parameters
     ----------
     alphabet : iterable of symbols, or Alphabet
+        With "dna", "rna" or "protein", ambiguous letters are summed over what they may be.
     order : int
         The length of a context, from 0 (independent symbols).
     transition : (n_symbols, ..., n_symbols, n_symbols) array
@@ -58,7 +63,11 @@ class MarkovChain(Value):
         Whether the last entry of the last axis is P(the string stops | u).
     start : (n_symbols, ..., n_symbols) array, optional
         One axis for each symbol of a context: P(first k symbols). Log-probabilities and scores are given the first
-        symbols and do not depend on it; samples and the information do. Without it all contexts are as likely.
+        symbols and do not depend on it where they are known; samples and the information do. Without it all contexts
+        are as likely.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about a symbol that is not in the alphabet: as for `Alphabet`. "any" sums it out: the log-probability
+        is that of all strings with some symbol there.
 
     Raises
     ------
@@ -71,6 +80,9 @@ class MarkovChain(Value):
     -----
     A string shorter than `order` has log-probability 0 and score 0. So has one of just that length, unless there is an
     end symbol: then it may stop or go on like any other.
+
+    Where the first `order` symbols are not all known, it is the log-probability of the rest given that they are among
+    those meant, with the shares that `start` gives these.
 
     Examples
     --------
@@ -103,9 +115,10 @@ class MarkovChain(Value):
         *,
         end: bool = False,
         start: npt.ArrayLike | None = None,
+        unknown: Hashable | None = None,
     ) -> None:
-        symbols = Alphabet.of(alphabet)
-        shape = table_shape(len(symbols), order, check.flag(end, "end"))
+        symbols = Alphabet.of(alphabet, unknown=unknown)
+        shape = table_shape(len(symbols), order, bool(end))
         self._set(
             alphabet=symbols,
             order=len(shape) - 1,
@@ -125,19 +138,30 @@ class MarkovChain(Value):
         owners, cells = self._steps(encoded)
         with np.errstate(divide="ignore"):
             logs = np.log(self.transition).ravel()
-        return np.bincount(owners, logs[cells], minlength=len(encoded)).astype(np.float64, copy=False)
+        found = np.bincount(owners, logs[cells], minlength=len(encoded)).astype(np.float64, copy=False)
+        for run, through in self.passes(encoded):
+            found[run.owner] += through.log
+        return found
 
     def counts(self, strings: Strings) -> Any:
         """Return how often each string goes from a context to a symbol, (n, n_parameters), as a sparse csr_array.
 
-        Columns are the cells of `transition` in C order.
-        """
-        import scipy.sparse as sp  # slow to import, and needed by few calls
+        Columns are the cells of `transition` in C order. Where symbols are not known they are expected numbers.
 
+        Raises
+        ------
+        UnknownStateError
+            When a symbol is not in the alphabet.
+        ZeroProbabilityError
+            When a string with unknown symbols is impossible.
+        """
         encoded = self.alphabet.encode(strings)
         owners, cells = self._steps(encoded)
-        shape = (len(encoded), self.n_parameters)
-        return sp.coo_array((np.ones(len(cells)), (owners, cells)), shape=shape).tocsr()
+        unclear = self._unclear(encoded)
+        values = np.concatenate([np.ones(len(cells)), unclear.data * self.transition.ravel()[unclear.col]])
+        return _sparse(
+            np.concatenate([owners, unclear.row]), np.concatenate([cells, unclear.col]), values, unclear.shape
+        )
 
     def fisher_scores(self, strings: Strings) -> Numbers:
         """Return the derivatives of each string's log-probability ([1]_, example 12.32).
@@ -160,17 +184,22 @@ class MarkovChain(Value):
         ----------
         .. [1] J. Shawe-Taylor and N. Cristianini, "Kernel methods for pattern analysis", 2004.
         """
-        counts = self.counts(strings)
-        size = counts.shape[0] * counts.shape[1]
+        encoded = self.alphabet.encode(strings)
+        size = len(encoded) * self.n_parameters
         if size > MOST_SCORES:
             raise StateSpaceError("the scores", cells=size, limit=MOST_SCORES, remedy="take the strings in parts")
-        number = counts.toarray()
+        owners, cells = self._steps(encoded)
         p = self.transition.ravel()
-        impossible = (number > 0) & (p == 0)
+        impossible = p[cells] == 0
         if impossible.any():
-            self._refuse(*map(int, np.argwhere(impossible)[0]))
-        of_context = number.reshape(len(number), *self._rows.shape).sum(axis=2)
-        scores: Numbers = np.divide(number, p, out=number, where=p > 0)
+            self._refuse(int(owners[np.argmax(impossible)]), int(cells[np.argmax(impossible)]))
+        unclear = self._unclear(encoded)  # their derivatives stand beside parameters that are 0 as well
+        scores: Numbers = _sparse(owners, cells, np.ones(len(cells)), unclear.shape).toarray()
+        of_context = scores + unclear.toarray() * p if unclear.nnz else scores
+        of_context = of_context.reshape(len(encoded), *self._rows.shape).sum(axis=2)
+        np.divide(scores, p, out=scores, where=p > 0)
+        if unclear.nnz:
+            scores += unclear.toarray()
         scores -= np.repeat(of_context, self.transition.shape[-1], axis=1)
         return scores
 
@@ -244,10 +273,41 @@ class MarkovChain(Value):
         """One row per context."""
         return self.transition.reshape(-1, self.transition.shape[-1])
 
+    def with_unknown(self, unknown: Hashable) -> Self:
+        """Return the chain with another way to deal with symbols that are not in its alphabet.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fishernet as fn
+        >>> chain = fn.MarkovChain("ab", 1, [[0.9, 0.1], [0.5, 0.5]]).with_unknown("any")
+        >>> np.exp(chain.log_prob(["a?b"])).round(3)  # 0.9 0.1 + 0.1 0.5
+        array([0.14])
+        """
+        return type(self)(self.alphabet.taking(unknown), *self._parts()[1:], **self._options())
+
+    def passes(self, encoded: Encoded) -> Iterator[tuple[Run, Passed]]:
+        """Yield what is found about the parts of strings whose symbols are not all known."""
+        start, n_symbols = self.start.ravel(), len(self.alphabet)
+        for run in runs(encoded, self.order, n_symbols, self.end):
+            yield run, passed(run, self._rows, start, n_symbols)
+
     def _steps(self, encoded: Encoded) -> tuple[Integers, Integers]:
-        """Return the string and the cell of `transition` of every step."""
-        strings = with_end(encoded, len(self.alphabet)) if self.end else encoded
-        return windows(strings, self.transition.shape)
+        """Return the string and the cell of `transition` of every step among known symbols."""
+        return known_steps(encoded, self.transition.shape, len(self.alphabet))
+
+    def _unclear(self, encoded: Encoded) -> Any:
+        """Return the derivatives of the strings' log-probabilities by the other steps, a sparse coo_array."""
+        rows: list[Integers] = [np.zeros(0, np.int64)]
+        found = [(np.zeros(0, np.int64), np.zeros(0))]
+        possible = np.ones(len(encoded), bool)
+        for run, through in self.passes(encoded):
+            possible[run.owner] &= through.log > -np.inf
+            rows.append(np.full(len(through.cells), run.owner))
+            found.append((through.cells, through.derivatives))
+        require_possible(possible)
+        cells, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return _sparse(np.concatenate(rows), cells, values, (len(encoded), self.n_parameters)).tocoo()
 
     def _n_steps(self, length: int | None) -> int:
         if length is None:
@@ -290,6 +350,13 @@ class MarkovChain(Value):
             state=symbols[last],
             parameter="smoothing",
         )
+
+
+def _sparse(rows: Integers, columns: Integers, values: Numbers, shape: tuple[int, int]) -> Any:
+    """Return a csr_array of the sums of values in the same place."""
+    import scipy.sparse as sp  # slow to import, and needed by few calls
+
+    return sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
 
 
 MOST_ORDER = 30  # and one axis more of an array of NumPy 1

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import shown
-from fishernet.models.sequences.alphabet import ROUNDING, Alphabet, Numbers, checked_numbers, checked_rows
+from fishernet.models.sequences.alphabet import NAMED, ROUNDING, Alphabet, Numbers, checked_numbers, checked_rows
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
@@ -254,8 +254,8 @@ def pair_hmm_dna(
         Of A, C, G and T.
     gap_open, gap_extend, gap_symbol, stop : float
         See `pair_hmm_from_substitutions`.
-    unknown : str, optional
-        What other letters are taken for; by default they are an error.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about letters beside those of IUPAC, as for `Alphabet`; by default they are an error.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def pair_hmm_dna(
     divergence = check.number(divergence, "divergence", least=0, error=SchemaError)
     alike = np.array([[(a in PURINES) == (b in PURINES) for b in DNA] for a in DNA])
     p, half = after(np.where(alike, kappa, 1.0), frequencies, divergence / 2)
-    return _with_gaps(p, half, Alphabet(DNA, unknown=unknown), (gap_open, gap_extend, gap_symbol, stop))
+    return _with_gaps(p, half, Alphabet("dna", unknown=unknown), (gap_open, gap_extend, gap_symbol, stop))
 
 
 def pair_hmm_protein(
@@ -301,8 +301,8 @@ def pair_hmm_protein(
         rounded, are taken for 0).
     gap_open, gap_extend, gap_symbol, stop : float
         See `pair_hmm_from_substitutions`.
-    unknown : str, optional
-        What letters beside the 20 amino acids are taken for; by default they are an error.
+    unknown : {"error", "skip", "any"} or symbol, optional
+        What to do about letters beside those of IUPAC, as for `Alphabet`; by default they are an error.
 
     Raises
     ------
@@ -328,7 +328,10 @@ def pair_hmm_protein(
         divergence = check.number(divergence, "divergence", least=0, error=SchemaError)
         frequencies, half = after(*exchange_of(joint), divergence / 2)
     return _with_gaps(
-        frequencies, half, Alphabet(AMINO_ACIDS, unknown=unknown), (gap_open, gap_extend, gap_symbol, stop)
+        frequencies,
+        half,
+        Alphabet(AMINO_ACIDS, unknown=unknown, ambiguous=NAMED["protein"][1], folds=True),
+        (gap_open, gap_extend, gap_symbol, stop),
     )
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
-from fishernet.models.sequences.alphabet import Alphabet, Numbers, Strings, checked_numbers, checked_rows
+from fishernet.models.sequences.alphabet import Alphabet, Numbers, Strings, checked_numbers, checked_rows, evenly
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
 GAPS = "-._~"
@@ -114,7 +114,7 @@ class Alignment:
         return f"Alignment({several(len(self), 'row')}, {several(self.width, 'column')})"
 
 
-PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
+PROTEIN = "protein"
 
 Codes = npt.NDArray[np.int64]
 
@@ -136,7 +136,8 @@ def profile_hmm(
     alignment : Alignment or list of rows
         Rows of one width, with gaps ``-``, ``.``, ``_`` or ``~``.
     alphabet : iterable of characters, or Alphabet
-        Default: the 20 amino acids. ``Alphabet(symbols, unknown=symbol)`` takes other letters for that symbol.
+        Default: the 20 amino acids, with the ambiguous letters of IUPAC, which count as equal shares of the symbols
+        that they may be. ``Alphabet(symbols, unknown=symbol)`` takes other letters for that symbol.
     match_threshold : float or None
         A column is a match column when at least this share of the rows (by their weights) has a symbol there; with
         None, when the alignment's marks "RF" (of a Stockholm file) have no gap there.
@@ -188,10 +189,10 @@ def profile_hmm(
         raise SchemaError("the alignment needs a row of positive weight")
     symbols = _symbols(alignment, alphabet)
     states = _states(symbols >= 0, _match_columns(alignment, symbols >= 0, shares, match_threshold))
-    everywhere = _symbol_counts(symbols >= 0, np.zeros_like(symbols), symbols, shares, (1, len(alphabet)))[0] + 1
+    everywhere = _symbol_counts(alphabet, 1, np.zeros_like(symbols), symbols, shares)[0] + 1
     if background is not None:
         everywhere = checked_rows(background, "background", (len(alphabet),))
-    counts = _symbol_counts(symbols >= 0, states.of_cells, symbols, shares, (3 * states.n + 1, len(alphabet)))
+    counts = _symbol_counts(alphabet, 3 * states.n + 1, states.of_cells, symbols, shares)
     emission = _emission(states.n, counts, everywhere / everywhere.sum(), pseudo)
     moves = _moves(states.n, _move_counts(states, shares), of_moves)
     start, stop = moves[-1, :-1], moves[:-1, -1]
@@ -212,7 +213,7 @@ def _symbols(alignment: Alignment, alphabet: Alphabet) -> Codes:
     gaps = np.array([[symbol in GAPS for symbol in row] for row in alignment.rows], dtype=bool)
     gaps = gaps.reshape(len(alignment), alignment.width)
     codes = np.full(gaps.shape, -1, np.int64)
-    codes[~gaps] = alphabet.encode(alignment.strings).codes
+    codes[~gaps] = alphabet.with_skipped(alignment.strings).codes  # what is left out is as a gap
     return codes
 
 
@@ -238,12 +239,13 @@ def _states(there: npt.NDArray[np.bool_], matches: npt.NDArray[np.bool_]) -> Sta
     return States(n, of_cells)
 
 
-def _symbol_counts(
-    there: npt.NDArray[np.bool_], states: Codes, symbols: Codes, shares: Numbers, shape: tuple[int, int]
-) -> Numbers:
+def _symbol_counts(alphabet: Alphabet, n_states: int, states: Codes, symbols: Codes, shares: Numbers) -> Numbers:
+    """Return how often each state has each symbol; a letter that means several counts as a share of each."""
+    there = symbols >= 0
     rows = np.nonzero(there)[0]
-    counts = np.bincount(states[there] * shape[1] + symbols[there], shares[rows], minlength=shape[0] * shape[1])
-    return counts.astype(np.float64, copy=False).reshape(shape)
+    width = alphabet.code_of_any + 1
+    counts = np.bincount(states[there] * width + symbols[there], shares[rows], minlength=n_states * width)
+    return evenly(counts.astype(np.float64, copy=False).reshape(n_states, width), alphabet.sets)
 
 
 def _emission(n: int, counts: Numbers, background: Numbers, pseudo: float) -> Numbers:

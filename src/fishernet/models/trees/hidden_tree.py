@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,15 @@ from fishernet.base.names import several, shown
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import (
+    SKIP,
     Alphabet,
     Numbers,
     alphabet_of_columns,
     checked_numbers,
     checked_rows,
+    of_symbols,
     require_symbol,
+    with_sets,
 )
 from fishernet.models.sequences.hmm_counts import require_possible, uses
 from fishernet.models.trees.shape import Nested, TreeShape
@@ -166,7 +169,10 @@ class HiddenTree(Value):
         The number of children that a node in each state has (12.1.6). A labelling in which a node has another number
         has probability 0, and the rest is not renormalized: strings then have a total mass below 1.
     alphabet : iterable of symbols, or Alphabet, optional
-        Default: 0, 1, ...
+        Default: 0, 1, ... With "dna", "rna" or "protein", ambiguous letters are summed over what they may be.
+    unknown : {"error", "any"} or symbol, optional
+        What to do about a symbol that is not in the alphabet: as for `Alphabet`; none can be left out. "any" is as
+        `missing`.
     missing : symbol, optional
         Stands in strings for a symbol that is not known; what it may be is summed out.
     branch_tables : sequence of int, optional
@@ -234,6 +240,7 @@ class HiddenTree(Value):
         *,
         arity: Sequence[int] | npt.NDArray[np.integer] | None = None,
         alphabet: Iterable[Hashable] | Alphabet | None = None,
+        unknown: Hashable | None = None,
         missing: Hashable | None = None,
         branch_tables: Sequence[int] | npt.NDArray[np.integer] | None = None,
     ) -> None:
@@ -249,7 +256,7 @@ class HiddenTree(Value):
             emission=symbols,
             arity=checked_arity(arity, n),
             branch_tables=checked_branches(branch_tables, shape, moves, symbols),
-            alphabet=alphabet_of_columns(alphabet, symbols.shape[-1]),
+            alphabet=alphabet_of_columns(alphabet, symbols.shape[-1], unknown),
             missing=missing,
         )
         self._codes = self.alphabet
@@ -257,14 +264,21 @@ class HiddenTree(Value):
             require_symbol(missing)
             if missing in self.alphabet.symbols:
                 raise SchemaError(f"{missing!r} cannot stand for a missing symbol: it is in the alphabet")
-            self._codes = Alphabet([*self.alphabet.symbols, missing], unknown=self.alphabet.unknown)
+            self._codes = self.alphabet.with_ambiguous({missing: self.alphabet.symbols})
+        if self._codes.unknown == SKIP and SKIP not in self.alphabet.symbols:
+            raise SchemaError(
+                "a string has a symbol for each leaf of the tree, so that none can be left out; unknown='any' sums an "
+                "unknown one out",
+                parameter="unknown",
+            )
         self._set(native=self._make_native())
-        unknown = np.full((1, self.n_leaves), len(self.alphabet), np.int32)
-        if not np.isfinite(self.native.log_prob(unknown)[0]):  # the mass of all strings
+        anything = np.full((1, self.n_leaves), self._codes.code_of_any, np.int32)
+        if not np.isfinite(self.native.log_prob(anything)[0]):  # the mass of all strings
             raise SchemaError("no labelling of the tree's nodes has the arities: every string would be impossible")
 
     def _make_native(self) -> _core.TreeModel:
-        transition, emission = (part[None] if part.ndim == 2 else part for part in (self.transition, self.emission))
+        symbols = with_sets(self.emission, self._sets)
+        transition, emission = (part[None] if part.ndim == 2 else part for part in (self.transition, symbols))
         n_tables = max(len(transition), len(emission))
         shape, n = self.shape, self.n_states
         allowed = np.ones((shape.n_nodes, n), np.uint8)
@@ -279,6 +293,15 @@ class HiddenTree(Value):
             np.ascontiguousarray(np.broadcast_to(transition, (n_tables, n, n))),
             np.ascontiguousarray(np.broadcast_to(emission, (n_tables, n, emission.shape[2]))),
         )
+
+    @property
+    def _sets(self) -> Numbers | None:
+        """The sets of symbols that letters may mean, without that of all symbols: the core knows it anyway."""
+        return self._codes.sets[:-1] if self._codes.has_sets else None
+
+    def with_unknown(self, unknown: Hashable) -> Self:
+        """Return the model with another way to deal with symbols that are not in its alphabet: "any" or "error"."""
+        return type(self)(*self._parts(), **{**self._options(), "alphabet": self.alphabet.taking(unknown)})
 
     @property
     def n_leaves(self) -> int:
@@ -310,7 +333,9 @@ class HiddenTree(Value):
         )
 
     def encode(self, strings: Strings) -> Codes:
-        """Return strings as codes, (n, n_leaves) int32; a missing symbol's code is the number of symbols.
+        """Return strings as codes, (n, n_leaves) int32; a missing symbol's code is the largest.
+
+        From ``len(alphabet)`` on they are the alphabet's sets of symbols, of which the last has all.
 
         Raises
         ------
@@ -411,11 +436,11 @@ class HiddenTree(Value):
         """Divide columns into those of emission, transition and root; a shared table's are summed."""
         n = self.n_states
         lead, columns = quotients.shape[:-1], quotients.shape[-1]
-        n_symbols = len(self.alphabet)
+        n_symbols = self._codes.code_of_any
         n_tables = (columns - n) // (n * (n_symbols + n))
         ends = np.cumsum([n_tables * n * n_symbols, n_tables * n * n])
         emission, transition, root = np.split(quotients, ends, axis=-1)
-        emission = emission.reshape(*lead, n_tables, n, n_symbols)
+        emission = of_symbols(emission.reshape(*lead, n_tables, n, n_symbols), self._sets)
         transition = transition.reshape(*lead, n_tables, n, n)
         if self.emission.ndim == 2:
             emission = emission.sum(axis=-3)

@@ -6,16 +6,14 @@ scatter of its continuous ones. Statistics of two parts of the data add up to th
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet import _core
 from fishernet.base.display import Brief
 from fishernet.base.errors import MissingValueError, SchemaError, StateSpaceError
 from fishernet.base.names import listed, several
@@ -262,145 +260,3 @@ def _merged(
 def most_dense_cells(n_rows: int | float) -> int:
     """Return the number of cells up to which the counts of so many rows hold all cells."""
     return max(1, math.floor(DENSE_CELLS_PER_ROW * n_rows))
-
-
-# ------------------------------------------------------------------------------------------------------- of rows
-
-
-def check_sets(sets: Iterable[tuple[int, ...]], n_variables: int) -> None:
-    """Raise SchemaError unless the positions of each set are ascending and in range."""
-    for chosen in sets:
-        if any(a >= b for a, b in itertools.pairwise(chosen)) or (
-            chosen and not (chosen[0] >= 0 and chosen[-1] < n_variables)
-        ):
-            raise SchemaError(f"a set must hold ascending positions from 0 to {n_variables - 1}, got {chosen}")
-
-
-def flat_sets(sets: Iterable[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return sets as the core takes them: offsets (n + 1,) int64 and members int32, one set after the other."""
-    lengths = [0]
-    members: list[int] = []
-    for chosen in sets:
-        members.extend(chosen)
-        lengths.append(len(members))
-    return np.array(lengths, dtype=np.int64), np.array(members, dtype=np.int32)
-
-
-def count_cells(
-    native: _core.Columns,
-    variables: Sequence[Column],
-    sets: Sequence[tuple[int, ...]],
-    most_dense: int,
-    unit: float = 0.0,
-) -> list[Statistic]:
-    """Return the counts of sets of columns; those of more than `most_dense` cells hold the cells that occur.
-
-    Continuous columns have no axis, and the rows in which they lack a number are left out. With a unit other than 0 the
-    weights are whole numbers of it: sums of these are exact, in any order.
-    """
-    offsets, members = flat_sets(sets)
-    found = []
-    for chosen, (counts, states, left_out) in zip(sets, _core.count(native, offsets, members, most_dense), strict=True):
-        axes = [axis for axis, v in enumerate(chosen) if not variables[v].is_continuous]
-        kept = chosen if len(axes) == len(chosen) else tuple([chosen[axis] for axis in axes])
-        shape = tuple([variables[v].cardinality for v in kept])
-        cells: Any = counts.reshape(shape) if states is None else counts
-        of = states if states is None or kept is chosen else states[:, axes]
-        out: float = left_out
-        if unit:
-            cells, out = np.asarray(cells * unit, dtype=np.float64), left_out * unit
-        found.append(Statistic.adopt(kept, shape, cells, of, out))
-    return found
-
-
-def with_moments(
-    counted: Statistic,
-    chosen: tuple[int, ...],
-    columns: Sequence[npt.NDArray[Any]],
-    variables: Sequence[Column],
-    weights: Any,
-) -> Statistic:
-    """Return the statistic of a set of which the core counted the rows, with the moments of its continuous members.
-
-    `columns` are a table's, (n_rows,) codes or numbers each, and `weights` its rows' or None.
-    """
-    if len(counted.variables) == len(chosen):
-        return counted
-    numbers = tuple(v for v in chosen if variables[v].is_continuous)
-    rows = _counted_rows(counted, chosen, columns, variables, weights)
-    x = np.array([columns[v][rows] for v in numbers])
-    w = None if weights is None else weights[rows]
-    codes = [columns[v][rows] for v in counted.variables]
-    cell = _cells_of_rows(codes, counted.cardinalities, dense=counted.is_dense)
-    mean, scatter = _moments_by_cell(x, w, cell, counted.counts.reshape(-1))
-    shape, d = counted.counts.shape, len(numbers)
-    held = mean.reshape(*shape, d), scatter.reshape(*shape, d, d)
-    cells = counted.variables, counted.cardinalities, counted.counts, counted.states, counted.left_out
-    return Statistic.adopt(*cells, numbers, *held)
-
-
-def of_numbers(chosen: tuple[int, ...], numbers: Floats, weights: Any, *, complete: bool) -> Statistic:
-    """Return the statistic of continuous variables: of rows without a hole of columns, (d, n_rows).
-
-    `complete` says that there is none.
-    """
-    left_out: int | float = 0
-    if not complete:
-        known = ~np.isnan(numbers).any(axis=0)
-        left_out = (~known if weights is None else weights[~known]).sum().item()
-        numbers, weights = numbers[:, known], None if weights is None else weights[known]
-    n = np.array(numbers.shape[1] if weights is None else weights.sum())
-    mean, scatter = _moments(numbers, weights)
-    return Statistic.adopt((), (), n, None, left_out, chosen, mean, scatter)
-
-
-def _counted_rows(
-    counted: Statistic,
-    chosen: tuple[int, ...],
-    columns: Sequence[npt.NDArray[Any]],
-    variables: Sequence[Column],
-    weights: Any,
-) -> npt.NDArray[np.bool_] | slice:
-    """Return the rows that count: those without a missing cell in the set, and with a weight."""
-    out = [] if weights is None else [weights == 0]
-    if counted.left_out:
-        out += [variables[v].missing(columns[v]) for v in chosen]
-    return ~np.logical_or.reduce(out) if out else slice(None)
-
-
-def _cells_of_rows(
-    codes: Sequence[npt.NDArray[Any]], cardinalities: tuple[int, ...], *, dense: bool
-) -> npt.NDArray[np.int64]:
-    """Return the position of each row's cell among all cells, or among those that occur, in lexicographic order."""
-    if dense:
-        places: npt.NDArray[np.int64] = np.ravel_multi_index([c.astype(np.int64) for c in codes], cardinalities)
-        return places
-    return np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def _moments(numbers: Floats, weights: npt.NDArray[Any] | None) -> tuple[Floats, Floats]:
-    """Return the mean, (d,), and the centred sums of products, (d, d), of columns (d, n_rows)."""
-    n_rows = numbers.shape[1] if weights is None else weights.sum()
-    mean = np.average(numbers, axis=1, weights=weights) if n_rows else np.zeros(len(numbers))
-    centred = numbers - mean[:, None]
-    if weights is not None:
-        centred *= np.sqrt(weights)
-    return mean, centred @ centred.T
-
-
-def _moments_by_cell(
-    numbers: Floats, weights: npt.NDArray[Any] | None, cell: npt.NDArray[np.int64], counts: Numbers
-) -> tuple[Floats, Floats]:
-    """Return the means, (n_cells, d), and the centred sums of products, (n_cells, d, d)."""
-    origin = numbers.mean(axis=1, keepdims=True) if numbers.size else np.zeros((len(numbers), 1))
-    apart = numbers - origin  # sums of numbers far from 0 would cancel
-
-    def sums(values: Floats) -> Floats:
-        found: Any = np.bincount(cell, values if weights is None else weights * values, len(counts))
-        return np.asarray(found, dtype=np.float64)
-
-    n = np.where(counts > 0, counts, 1)
-    centre = np.array([sums(values) / n for values in apart])
-    apart = apart - centre[:, cell]
-    scatter = np.array([[sums(a * b) for b in apart] for a in apart])
-    return np.where(counts > 0, origin + centre, 0.0).T, np.moveaxis(scatter, -1, 0)

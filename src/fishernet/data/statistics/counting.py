@@ -1,0 +1,231 @@
+"""Statistics of rows that are in memory: counted in the core, with the moments of numbers added."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base.errors import SchemaError
+from fishernet.data.statistics.statistic import Floats, Numbers, Statistic, most_dense_cells
+from fishernet.data.variable import Column
+
+MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
+MOST_REPEATED_CELLS = 2**28
+
+
+class _Rows(Protocol):
+    """What of a `fishernet.Table` is counted; its attributes say more."""
+
+    @property
+    def variables(self) -> tuple[Column, ...]: ...
+    @property
+    def codes(self) -> tuple[npt.NDArray[Any], ...]: ...
+    @property
+    def numbers(self) -> Floats: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def weights(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64] | None: ...
+    @property
+    def total(self) -> int | float: ...
+    @property
+    def has_fractions(self) -> bool: ...
+    @property
+    def weights_in_units(self) -> tuple[npt.NDArray[np.int64] | None, float]: ...
+    @property
+    def has_missing(self) -> bool: ...
+    @property
+    def native(self) -> _core.Columns: ...
+    def require_complete(self, purpose: str) -> None: ...
+
+
+def statistics_of(rows: _Rows, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+    """Return the statistics of sets of variables, given by ascending positions, in that order."""
+    check_sets(sets, len(rows.variables))
+    places = {v for v, variable in enumerate(rows.variables) if variable.is_continuous}
+    mixed = [chosen for chosen in sets if not chosen or not places.issuperset(chosen)]
+    found = dict(zip(mixed, _counted(rows, mixed), strict=True)) if mixed else {}
+    for chosen in sets:
+        if chosen not in found:
+            numbers = rows.numbers if len(chosen) == len(places) else np.array([rows.codes[v] for v in chosen])
+            found[chosen] = _of_numbers(chosen, numbers, rows.weights, complete=not rows.has_missing)
+    return [found[chosen] for chosen in sets]
+
+
+def _counted(rows: _Rows, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+    """Return the statistics of sets with categorical members, whose rows the core counts."""
+    fractions = rows.has_fractions
+    most_dense = most_dense_cells(rows.n_rows if fractions else int(rows.total))
+    unit = rows.weights_in_units[1] if fractions else 0.0
+    counted = count_cells(rows.native, rows.variables, sets, most_dense, unit)
+    return [_with_moments(one, chosen, rows) for one, chosen in zip(counted, sets, strict=True)]
+
+
+def family_scores_of(rows: _Rows, families: Any, score: Any) -> npt.NDArray[np.float64] | None:
+    """Return the scores of `fishernet.scores.Families`, counted and scored in the core; None where it cannot."""
+    rule, columns = score.rule(rows.total), in_core(rows)
+    if rule is None or columns is None:
+        return None
+    return _core.SetTerms(columns, *rule).family_scores(families.children, families.offsets, families.parents)
+
+
+def in_core(rows: _Rows) -> _core.Columns | None:
+    """Return the rows as the core counts and scores them in one pass; None where weights are not whole.
+
+    _Rows that count once are counted many at a time. So where that is no longer than the core gains by it, each row is
+    there as often as its weight says.
+
+    Raises
+    ------
+    MissingValueError
+        When a cell is missing.
+    """
+    rows.require_complete("a score")
+    if rows.weights is None or rows.has_fractions:
+        return None if rows.has_fractions else rows.native
+    n_rows = int(rows.total)
+    if n_rows > MOST_REPEATED * rows.n_rows or n_rows * len(rows.variables) > MOST_REPEATED_CELLS:
+        return rows.native
+    repeated = np.repeat(np.arange(rows.n_rows), rows.weights.astype(np.int64))
+    return native_columns(rows.variables, [codes[repeated] for codes in rows.codes], n_rows, None)
+
+
+def native_columns(
+    variables: Sequence[Column],
+    columns: Sequence[npt.NDArray[Any]],
+    n_rows: int,
+    weights: npt.NDArray[np.int64] | None,
+) -> _core.Columns:
+    """Return columns as the core counts them; a continuous one has a single state, missing where its number is."""
+    cardinalities = np.array([variable.cardinality for variable in variables], dtype=np.int64)
+    codes = [variable.as_codes(column) for variable, column in zip(variables, columns, strict=True)]
+    return _core.Columns(codes, cardinalities, n_rows, weights)
+
+
+def check_sets(sets: Iterable[tuple[int, ...]], n_variables: int) -> None:
+    """Raise SchemaError unless the positions of each set are ascending and in range."""
+    for chosen in sets:
+        if any(a >= b for a, b in itertools.pairwise(chosen)) or (
+            chosen and not (chosen[0] >= 0 and chosen[-1] < n_variables)
+        ):
+            raise SchemaError(f"a set must hold ascending positions from 0 to {n_variables - 1}, got {chosen}")
+
+
+def flat_sets(sets: Iterable[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return sets as the core takes them: offsets (n + 1,) int64 and members int32, one set after the other."""
+    lengths = [0]
+    members: list[int] = []
+    for chosen in sets:
+        members.extend(chosen)
+        lengths.append(len(members))
+    return np.array(lengths, dtype=np.int64), np.array(members, dtype=np.int32)
+
+
+def count_cells(
+    native: _core.Columns,
+    variables: Sequence[Column],
+    sets: Sequence[tuple[int, ...]],
+    most_dense: int,
+    unit: float = 0.0,
+) -> list[Statistic]:
+    """Return the counts of sets of columns; those of more than `most_dense` cells hold the cells that occur.
+
+    Continuous columns have no axis, and the rows in which they lack a number are left out. With a unit other than 0 the
+    weights are whole numbers of it: sums of these are exact, in any order.
+    """
+    offsets, members = flat_sets(sets)
+    found = []
+    for chosen, (counts, states, left_out) in zip(sets, _core.count(native, offsets, members, most_dense), strict=True):
+        axes = [axis for axis, v in enumerate(chosen) if not variables[v].is_continuous]
+        kept = chosen if len(axes) == len(chosen) else tuple([chosen[axis] for axis in axes])
+        shape = tuple([variables[v].cardinality for v in kept])
+        cells: Any = counts.reshape(shape) if states is None else counts
+        of = states if states is None or kept is chosen else states[:, axes]
+        out: float = left_out
+        if unit:
+            cells, out = np.asarray(cells * unit, dtype=np.float64), left_out * unit
+        found.append(Statistic.adopt(kept, shape, cells, of, out))
+    return found
+
+
+def _with_moments(counted: Statistic, chosen: tuple[int, ...], rows: _Rows) -> Statistic:
+    """Return the statistic of a set whose rows the core counted, with the moments of its continuous members."""
+    if len(counted.variables) == len(chosen):
+        return counted
+    numbers = tuple(v for v in chosen if rows.variables[v].is_continuous)
+    kept = _counted_rows(counted, chosen, rows)
+    x = np.array([rows.codes[v][kept] for v in numbers])
+    w = None if rows.weights is None else rows.weights[kept]
+    codes = [rows.codes[v][kept] for v in counted.variables]
+    cell = _cells_of_rows(codes, counted.cardinalities, dense=counted.is_dense)
+    mean, scatter = _moments_by_cell(x, w, cell, counted.counts.reshape(-1))
+    shape, d = counted.counts.shape, len(numbers)
+    held = mean.reshape(*shape, d), scatter.reshape(*shape, d, d)
+    cells = counted.variables, counted.cardinalities, counted.counts, counted.states, counted.left_out
+    return Statistic.adopt(*cells, numbers, *held)
+
+
+def _of_numbers(chosen: tuple[int, ...], numbers: Floats, weights: Any, *, complete: bool) -> Statistic:
+    """Return the statistic of continuous variables: of rows without a hole of columns, (d, n_rows).
+
+    `complete` says that there is none.
+    """
+    left_out: int | float = 0
+    if not complete:
+        known = ~np.isnan(numbers).any(axis=0)
+        left_out = (~known if weights is None else weights[~known]).sum().item()
+        numbers, weights = numbers[:, known], None if weights is None else weights[known]
+    n = np.array(numbers.shape[1] if weights is None else weights.sum())
+    mean, scatter = _moments(numbers, weights)
+    return Statistic.adopt((), (), n, None, left_out, chosen, mean, scatter)
+
+
+def _counted_rows(counted: Statistic, chosen: tuple[int, ...], rows: _Rows) -> npt.NDArray[np.bool_] | slice:
+    """Return which rows count: those without a missing cell in the set, and with a weight."""
+    out = [] if rows.weights is None else [rows.weights == 0]
+    if counted.left_out:
+        out += [rows.variables[v].missing(rows.codes[v]) for v in chosen]
+    return ~np.logical_or.reduce(out) if out else slice(None)
+
+
+def _cells_of_rows(
+    codes: Sequence[npt.NDArray[Any]], cardinalities: tuple[int, ...], *, dense: bool
+) -> npt.NDArray[np.int64]:
+    """Return the position of each row's cell among all cells, or among those that occur, in lexicographic order."""
+    if dense:
+        places: npt.NDArray[np.int64] = np.ravel_multi_index([c.astype(np.int64) for c in codes], cardinalities)
+        return places
+    return np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _moments(numbers: Floats, weights: npt.NDArray[Any] | None) -> tuple[Floats, Floats]:
+    """Return the mean, (d,), and the centred sums of products, (d, d), of columns (d, n_rows)."""
+    n_rows = numbers.shape[1] if weights is None else weights.sum()
+    mean = np.average(numbers, axis=1, weights=weights) if n_rows else np.zeros(len(numbers))
+    centred = numbers - mean[:, None]
+    if weights is not None:
+        centred *= np.sqrt(weights)
+    return mean, centred @ centred.T
+
+
+def _moments_by_cell(
+    numbers: Floats, weights: npt.NDArray[Any] | None, cell: npt.NDArray[np.int64], counts: Numbers
+) -> tuple[Floats, Floats]:
+    """Return the means, (n_cells, d), and the centred sums of products, (n_cells, d, d)."""
+    origin = numbers.mean(axis=1, keepdims=True) if numbers.size else np.zeros((len(numbers), 1))
+    apart = numbers - origin  # sums of numbers far from 0 would cancel
+
+    def sums(values: Floats) -> Floats:
+        found: Any = np.bincount(cell, values if weights is None else weights * values, len(counts))
+        return np.asarray(found, dtype=np.float64)
+
+    n = np.where(counts > 0, counts, 1)
+    centre = np.array([sums(values) / n for values in apart])
+    apart = apart - centre[:, cell]
+    scatter = np.array([[sums(a * b) for b in apart] for a in apart])
+    return np.where(counts > 0, origin + centre, 0.0).T, np.moveaxis(scatter, -1, 0)

@@ -1,0 +1,237 @@
+"""One variable from the other cells of each row: its states' probabilities, its most probable state, or its mean.
+
+What is missing is summed out exactly. Answers come in the kind of frame that was asked with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import positions
+from fishernet.base.vocabulary import UnknownName
+from fishernet.data import Continuous, Table, Variable, as_table
+from fishernet.data.frames.answering import columns_in_kind, in_kind
+from fishernet.data.numbers import require_finite
+from fishernet.infer.evidence import impossible_row
+from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned
+from fishernet.infer.normal import Normal, is_normal, pull
+from fishernet.infer.queries import Queried
+
+
+class Predicting(Queried):
+    """A model that predicts one variable from the others."""
+
+    __slots__ = ()
+
+    def predict_proba(
+        self, data: Any, target: str, *, unknown: UnknownName = "error", max_table: int = MAX_TABLE
+    ) -> Any:
+        """Return the probability of each state of one variable, given the other cells of each row.
+
+        Missing cells are summed out exactly; all is as for `fishernet.infer.predict_proba`.
+
+        Parameters
+        ----------
+        data : Table, data frame, mapping from names to columns, or (n_rows, n_variables) array of codes
+            All variables but the target must be there; the target's column is not looked at.
+        target : str
+            The variable to predict.
+        unknown : {"error", "missing"}
+            What becomes of labels that the model does not have.
+        max_table : int
+            How many cells (8 bytes each) the tables held at once may have.
+
+        Returns
+        -------
+        (n_rows, r) float64, or a frame of the kind that was given
+            Rows sum to 1; the columns are the states.
+        """
+        return predict_proba(self, data, target, unknown=unknown, max_table=max_table)  # type: ignore[arg-type]
+
+    def predict(self, data: Any, target: str, *, unknown: UnknownName = "error", max_table: int = MAX_TABLE) -> Any:
+        """Return the most probable state of one variable given the other cells of each row, or its conditional mean.
+
+        Parameters
+        ----------
+        data, target, unknown, max_table
+            As for `predict_proba`.
+
+        Returns
+        -------
+        (n_rows,) array, or a column of the kind of frame that was given, named as the target
+            Labels; among equally probable ones the first. Numbers of a continuous variable.
+        """
+        return predict(self, data, target, unknown=unknown, max_table=max_table)
+
+
+def predict(model: Any, data: Any, target: str, *, unknown: UnknownName = "error", max_table: int = MAX_TABLE) -> Any:
+    """Return the most probable state of a variable, or its mean, in each row; see `Predicting.predict`."""
+    if is_normal(model):
+        position = positions(model.names, [target])[0]
+        others = [v for v in range(len(model.names)) if v != position]
+        rows = numbers_with_gaps(data, model.variables, [model.names[v] for v in others])
+        return in_kind(data, model.variables[position], conditional_means(model, rows, others, [position])[:, 0])
+    probabilities = _probabilities(model, data, target, unknown, max_table)
+    variable = model.variables[positions(model.names, [target])[0]]
+    return in_kind(data, variable, probabilities.argmax(axis=1))
+
+
+def predict_proba(
+    net: Model, data: Any, target: str, *, unknown: UnknownName = "error", max_table: int = MAX_TABLE
+) -> Any:
+    """Return the probability of each state of one variable, given the cells of each row that are not missing.
+
+    Missing cells are summed out exactly. Rows with the same cells missing share a plan, and equal rows are computed
+    once. Numbers have a density and no probabilities: of a Gaussian network ``net.predict`` gives means, and
+    ``net.query`` a mean with its standard deviation.
+
+    Parameters
+    ----------
+    net : BayesianNetwork or MarkovNetwork
+    data : Table, data frame, mapping from names to columns, or (n_rows, n_variables) array of codes
+        All variables but the target must be there; the target's column is not looked at. In an array, a missing cell's
+        code is the variable's cardinality.
+    target : str
+        The variable to predict.
+    unknown : {"error", "missing"}
+        What becomes of labels that the model does not have: they are refused, or taken for missing.
+    max_table : int
+        How many cells (8 bytes each) the tables held at once may have.
+
+    Returns
+    -------
+    (n_rows, r) float64, or a frame of the kind that was given
+        Rows sum to 1. A pandas, polars or pyarrow frame is answered with such a frame, whose columns are the states
+        (as text but in pandas); pandas keeps the index.
+
+    Raises
+    ------
+    SchemaError, UnknownStateError
+        When columns or labels do not fit, or the target is continuous.
+    ZeroProbabilityError
+        When a row is impossible whatever the target's state.
+    StateSpaceError
+        When so much is missing that a table would be too large.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> rows = asia.sample(3, seed=1).to_frame().to_pydict() | {"smoke": ["yes", None, None]}
+    >>> fn.infer.predict_proba(asia, rows, "lung").shape
+    (3, 2)
+    """
+    probabilities = _probabilities(net, data, target, unknown, max_table)
+    variable = net.variables[positions(net.names, [target])[0]]
+    return columns_in_kind(data, variable.states, probabilities)
+
+
+def _probabilities(net: Any, data: Any, target: str, unknown: UnknownName, max_table: int) -> Array:
+    """Return the probabilities of the target's states in each row, (n_rows, r)."""
+    limit = checked_limit(max_table)
+    if is_normal(net):
+        positions(net.names, [target])
+        raise SchemaError(
+            f"{target!r} is continuous and has no states; predict gives its mean, and query its mean and sd"
+        )
+    net = model_of(net)
+    position = positions(net.names, [target])[0]
+    rows = without_target(data, net.variables, position, unknown)
+    at_once = getattr(net, "probabilities_given_rest", None)
+    if not rows.has_missing and at_once is not None:
+        return np.asarray(at_once(rows, position))
+    codes = np.stack([column.astype(np.int32) for column in rows.codes], axis=1)
+    missing = codes == np.array([variable.cardinality for variable in net.variables], dtype=np.int32)
+    missing[:, position] = True
+    out = np.empty((rows.n_rows, net.variables[position].cardinality))
+    complete = missing.sum(axis=1) == 1 if at_once is not None else np.zeros(rows.n_rows, dtype=bool)
+    if at_once is not None and complete.any():
+        out[complete] = at_once(rows[complete], position)
+    for members, pattern in _by_gaps(missing, np.flatnonzero(~complete)):
+        out[members] = _by_pattern(net, codes[members], pattern, position, members, limit)
+    return out
+
+
+def _by_gaps(
+    missing: npt.NDArray[np.bool_], rows: npt.NDArray[np.intp]
+) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]]:
+    """Yield the rows in which the same cells are missing, and which these are."""
+    marked = missing[rows]
+    if len(rows) and (marked == marked[0]).all():  # most often: none is missing, and a million rows need no sorting
+        yield rows, marked[0]
+        return
+    patterns, pattern_of = np.unique(marked, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        yield rows[pattern_of.ravel() == number], pattern
+
+
+def _by_pattern(
+    net: Model,
+    codes: npt.NDArray[np.int32],
+    missing: npt.NDArray[np.bool_],
+    target: int,
+    members: npt.NDArray[np.intp],
+    limit: int,
+) -> Array:
+    """Predict rows in which the same cells are missing."""
+    known = np.where(missing, np.int32(0), codes)
+    distinct, which = np.unique(known, axis=0, return_inverse=True)
+    plan = planned(net, np.flatnonzero(~missing).tolist(), [], [[target]], limit)
+    found = plan.run_rows(np.ascontiguousarray(distinct, dtype=np.int32))
+    result = found[which.ravel()]
+    nowhere = np.isnan(result).any(axis=1)
+    if nowhere.any():
+        raise impossible_row(int(members[int(np.argmax(nowhere))]), net.variables[target].name)
+    return result
+
+
+def without_target(data: Any, variables: Sequence[Variable], target: int, unknown: UnknownName) -> Table:
+    """Return data as a table of a model's variables in which the target's column means nothing.
+
+    Other cells may be missing.
+    """
+    rows = as_table(data, variables, without=(variables[target].name,), unknown=unknown)
+    columns = list(rows.codes)
+    columns.insert(target, np.zeros(rows.n_rows, dtype=variables[target].dtype))
+    return Table.adopt(variables, columns, n_rows=rows.n_rows)
+
+
+# ------------------------------------------------------------------------------------------------------- of numbers
+
+
+def numbers_with_gaps(data: Any, variables: Sequence[Continuous], names: Sequence[str]) -> Array:
+    """Return some of a model's columns of numbers, (n_rows, len(names)); NaN where a cell is missing.
+
+    An array has the model's variables in their order, or the named ones alone.
+    """
+    every: Sequence[Continuous] = variables
+    if isinstance(data, list | tuple | np.ndarray) and np.ndim(data) == 2 and np.shape(data)[1] == len(names):
+        every = [variables[v] for v in positions([variable.name for variable in variables], names)]
+    table = as_table(data, every, without={variable.name for variable in every} - set(names))
+    found = []
+    for name in names:
+        column = table.column(name)
+        require_finite(name, np.where(np.isnan(column), 0, column))
+        found.append(column)
+    return np.array(found, dtype=np.float64).reshape(len(names), table.n_rows).T
+
+
+def conditional_means(model: Normal, rows: Array, known: Sequence[int], wanted: Sequence[int]) -> Array:
+    """Return the means of some variables given the known ones of each row, (n_rows, len(wanted)).
+
+    `rows` holds the known ones, (n_rows, len(known)); where one is NaN it is integrated out.
+    """
+    K, mean = model.precision, model.mean
+    out = np.empty((len(rows), len(wanted)))
+    for members, gaps in _by_gaps(np.isnan(rows), np.arange(len(rows))):
+        seen = [v for v, gap in zip(known, gaps.tolist(), strict=True) if not gap]
+        hidden = [v for v in range(len(mean)) if v not in set(seen)]
+        off = rows[np.ix_(members, ~gaps)] - mean[seen]
+        at = [hidden.index(v) for v in wanted]
+        out[members] = mean[list(wanted)] - off @ pull(K, hidden, seen)[at].T
+    return out
