@@ -2,7 +2,7 @@
 
 The calls are written down while the library works (`_examples`). A case makes one of them again, with all that its
 objects were told before, and changes one argument of one of these calls: an index, a size, an offset, a shape, a type.
-What was changed may be refused with ValueError or TypeError; it may never be taken and then crash.
+What was changed may be refused with ValueError or TypeError (or MemoryError: more was asked for than there is); it may never be taken and then crash.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tests.fuzz import hostile
 from tests.fuzz.case import Case
 
 LEFT_OUT = {"set_threads", "get_threads"}
+LONG = ("sample", "draw", "run", "search", "OrderSearch", "step", "visit", "climb")
 PER_KIND = 40  # calls of one function or method on the tape
 MOST_CELLS = 4000  # of an array on it
 
@@ -169,14 +170,15 @@ def tape() -> Tape:
     return made
 
 
-def changed(value: Any, draws: random.Random) -> Any:
-    """Return an argument with something out of range."""
+def changed(value: Any, draws: random.Random, *, long: bool = False) -> Any:
+    """Return an argument with something out of range; of calls that may be `long`, no number of repetitions."""
     if isinstance(value, np.ndarray):
         return _array(value, draws)
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return draws.choice([None, "", "no such word", 1, -1, np.zeros(2), not value])
     if isinstance(value, int):
-        return draws.choice([value + 1, value - 1, -1, 0, 2**31 - 1, 2**31, 2**62, 2**63 - 1, -(2**63), 2**64])
+        large = [] if long else [2**31 - 1, 2**31, 2**62, 2**63 - 1]
+        return draws.choice([value + 1, value - 1, -1, 0, -(2**63), 2**64, *large])
     if isinstance(value, float):
         return draws.choice([-value, 0.0, float("nan"), float("inf"), 1e308, -1.0, 1e18])
     if isinstance(value, list | tuple) and value:
@@ -247,16 +249,17 @@ def case(seed: int) -> Case:
     chain = {at: calls[at] for at in tape().chain(last)}
     at = last if draws.random() < 0.5 else draws.choice(list(chain))
     call = chain[at]
+    long = any(word in call.name for word in LONG)
     which = draws.randrange(max(1, len(call.arguments) + len(call.named)))
     arguments, named = list(call.arguments), dict(call.named)
     if which < len(arguments):
-        arguments[which] = changed(arguments[which], draws)
+        arguments[which] = changed(arguments[which], draws, long=long)
         what = f"argument {which} = {hostile.shown(arguments[which])}"
     elif named:
         key = list(named)[which - len(arguments)]
-        named[key] = changed(named[key], draws)
+        named[key] = changed(named[key], draws, long=long)
         what = f"{key} = {hostile.shown(named[key])}"
     else:
         what = "nothing"
     chain[at] = call._replace(arguments=tuple(arguments), named=named)
-    return Case(f"{call.name} with {what}, then {name}", lambda: run(chain), (ValueError, TypeError))
+    return Case(f"{call.name} with {what}, then {name}", lambda: run(chain), (ValueError, TypeError, MemoryError))

@@ -184,7 +184,6 @@ OWN: dict[str, dict[str, Any]] = {
     "knn_test": {"x": NUMBERS[:, 0], "y": NUMBERS[:, 1], "permutations": 5},
     "fisher_z_test": {"x": NUMBERS[:, 0], "y": NUMBERS[:, 1]},
     "regret": {"n": 5, "r": 3},
-    "predict_proba": {"table": TABLE},
     "set_threads": {"n": 1},
     "Rbf": {"kernel": KERNEL},
 }

@@ -92,7 +92,7 @@ class Watch:
     """Progress and a deadline (`max_seconds` from now on; None: there is none), looked at by whoever works."""
 
     def __init__(self, progress: Progress | None = None, what: str = "", max_seconds: float | None = None) -> None:
-        if max_seconds is not None and max_seconds != math.inf:
+        if max_seconds is not None and not (isinstance(max_seconds, float) and max_seconds == math.inf):
             check.number(max_seconds, "max_seconds", least=0)
         self._progress = checked(progress)
         self._reporter = Reporter(self._progress, what)

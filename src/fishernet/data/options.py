@@ -133,7 +133,7 @@ class TextFormat:
         try:
             known = codecs.lookup(encoding).name
         except (LookupError, TypeError):
-            message = f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {encoding!r}"
+            message = f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {shown(encoding)}"
             raise SchemaError(message, parameter="encoding") from None
         return cls(delimiter, decimal, thousands, known)
 

@@ -170,7 +170,7 @@ def _random_model(
 ) -> HiddenTree:
     """Return a random model on the tree of another whose symbols are about as frequent as in the strings."""
     shape, n_symbols = pattern.shape, len(pattern.alphabet)
-    lead = () if shared else (int(shape.n_children.max()),)
+    lead = () if check.flag(shared, "shared") else (int(shape.n_children.max()),)
     sets = pattern.alphabet.sets[:-1]
     n_codes = n_symbols + len(sets) + 1
     frequency = evenly(np.bincount(codes.ravel(), minlength=n_codes)[: n_codes - 1].astype(np.float64), sets) + 1.0

@@ -132,8 +132,9 @@ class Alphabet(Value):
                 parameter="unknown",
             )
         known = None if unknown == ERROR and ERROR not in self._code else unknown
-        meant = {letter: tuple(of) for letter, of in (ambiguous or {}).items()}
-        self._set(symbols=plain, unknown=known, folds=bool(folds), ambiguous=meant)
+        letters = {} if ambiguous is None else check.mapping(ambiguous, "ambiguous")
+        meant = {letter: tuple(_gone_through(of)) for letter, of in letters.items()}
+        self._set(symbols=plain, unknown=known, folds=check.flag(folds, "folds"), ambiguous=meant)
         self._sets = self._add_ambiguous()
         if folds:
             self._fold()
@@ -202,7 +203,7 @@ class Alphabet(Value):
 
     def with_ambiguous(self, letters: Mapping[Any, Iterable[Symbol]]) -> Self:
         """Return the alphabet with more letters that mean one of several symbols."""
-        meant = {**self.ambiguous, **letters}
+        meant = {**self.ambiguous, **check.mapping(letters, "letters")}
         return type(self)(self.symbols, **{**self._options(), "ambiguous": meant})
 
     def __len__(self) -> int:
@@ -232,6 +233,7 @@ class Alphabet(Value):
 
     def meaning(self, code: int) -> tuple[Any, ...]:
         """Return the symbols of which a code means one."""
+        code = check.integer(code, "code", least=0, most=len(self) + len(self._sets) - 1)
         return (self.symbols[code],) if code < len(self) else tuple(self.decode(self._sets[code - len(self)]))
 
     def encode(self, strings: Iterable[Sequence[Symbol]]) -> Strings:
