@@ -2,7 +2,8 @@
 
 The calls are written down while the library works (`_examples`). A case makes one of them again, with all that its
 objects were told before, and changes one argument of one of these calls: an index, a size, an offset, a shape, a type.
-What was changed may be refused with ValueError or TypeError (or MemoryError: more was asked for than there is); it may never be taken and then crash.
+What was changed may be refused with ValueError or TypeError (MemoryError where that much was asked for); it may never
+be taken and then crash.
 """
 
 from __future__ import annotations

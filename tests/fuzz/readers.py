@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import fishernet as fn
-from fishernet.files import read_newicks, read_uai, read_xdsl
+from fishernet.files import read_newicks, read_uai, read_uai_evidence, read_xdsl
 from tests.files.examples import EXAMPLES
 from tests.fuzz.case import Case
 
@@ -31,6 +31,7 @@ TEXTS = {
     "a.nwk": "((man:0.1,'mo''use':1e-3):0.2,[x]yeast_1:0.9)all;\n",
     "b.nwk": "((a,b),c);\n(d,(e,f));\n",
     "a.sto": "# STOCKHOLM 1.0\n#=GC RF xx.\none AC.\n#=GR one SS HH.\ntwo a-g\n\none T\ntwo T\n//\n",
+    "a.evid": "1\n2 0 1 12 0\n",
     "b.csv": "a;b\n1,5;x\n2.000,25;y\n",
     "b.txt": 'a\tb\n1\t"x\n\ty"\n-1e-3\tNA\n',
 }
@@ -41,6 +42,7 @@ READERS: dict[str, list[Callable[[Path], Any]]] = {
     ".bif": [fn.read_bif, fn.load],
     ".xdsl": [read_xdsl],
     ".uai": [read_uai],
+    ".evid": [read_uai_evidence],
     ".json": [fn.load],
 }
 PIECES = [
