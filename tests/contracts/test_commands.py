@@ -284,7 +284,12 @@ def test_columns_in_another_order_and_unknown_ones_change_nothing(model: Path, t
     turned = written(
         table.with_name("turned.csv"), "".join(",".join(["extra", *reversed(line)]) + "\n" for line in lines)
     )
-    assert good(*words(name, model, turned)).out == good(*words(name, model, table)).out
+    asked, of_turned = words(name, model, table), words(name, model, turned)
+    if name.startswith("select"):  # which writes the rows as they stand in the file
+        assert facts_of(*of_turned)["indices"] == facts_of(*asked)["indices"]
+        return
+    bare = ["--bare"] if name == "predict" else []
+    assert good(*of_turned, *bare).out == good(*asked, *bare).out
 
 
 @pytest.mark.parametrize("name", OF_BOTH)

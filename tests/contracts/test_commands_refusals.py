@@ -254,7 +254,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("similar ASIA IMPOSSIBLE --row 0", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
     *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
-    ("similar NET NUMBERS --row 0", "has no terms, one per variable; that of a Bayesian network"),
     # compare-graphs
     ("compare-graphs MODEL ASIA", "the same variables"),
     ("compare-graphs MODEL ASIA", "only the first has 'age', 'cough'; only the second has 'asia', 'tub'"),

@@ -93,6 +93,13 @@ SUM: Any = K + K * 2
 MIXED = FisherKernel(NET, metric="empirical", reference=TABLE)
 
 Call = Callable[[Any], Any]
+
+
+def labels_of(answer: Any) -> list[Any]:
+    """The labels of an answer in the kind of the frame that asked."""
+    return [cell.as_py() if hasattr(cell, "as_py") else cell for cell in answer]
+
+
 OF_LABELS: dict[str, Call] = {
     "Table.from_frame": lambda data: fn.Table.from_frame(data).select(TABLE.names).to_frame().to_pylist(),
     "learn.bayesian_network": lambda data: fn.learn.bayesian_network(data, seed=1).dag.edges,
@@ -144,7 +151,7 @@ OF_LABELS: dict[str, Call] = {
     "log_prob": NET.log_prob,
     "log_prob_terms": NET.log_prob_terms,
     "fisher_scores": NET.fisher_scores,
-    "predict": lambda data: list(NET.predict(data, "whole")),
+    "predict": lambda data: labels_of(NET.predict(data, "whole")),
     "predict_proba": lambda data: np.asarray(NET.predict_proba(data, "whole")),
     "pseudo_log_likelihood": DEPENDENCIES.pseudo_log_likelihood,
     "log_potential": MARKOV.log_potential,

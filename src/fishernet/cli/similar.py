@@ -61,12 +61,14 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
         data = read_known_rows(table, file, network.variables, missing=missing).table
         check.integer(row, "row", least=0, most=data.n_rows - 1, note="the rows of the table")
         progress("comparing rows", 0, None)
-        found = list(_found(most_similar(FisherKernel(network, seed=SEED), data, row, n=n), file.frame))
+        kernel = FisherKernel(network, seed=SEED)
+        found = list(_found(most_similar(kernel, data, row, n=n), file.frame))
     facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row}
-    lines = [(str(one["row"]), number(one["cosine"]), _largest(one, top)) for one in found]
+    lines = [("row", "cosine", "adds most to the cosine")]
+    lines += [(str(one["row"]), number(one["cosine"]), _largest(one, top)) for one in found]
     return Answer(
         facts | {"states": states(data, row), "cells": shown_cells(file.frame, row), "similar": found},
-        aligned([("row", "cosine", "adds most to the cosine"), *lines]),
+        aligned([line if kernel.has_terms else line[:2] for line in lines]),
     )
 
 

@@ -46,10 +46,9 @@ class Metric(FeatureKernel, Protocol):
 class Scores(FeatureMade):
     """The scores of a model, multiplied by a matrix (n_parameters, dimension) that whitens them; None leaves them."""
 
-    has_terms = False
-
     def __init__(self, model: Any, name: str, options: dict[str, Any], whiten: Matrix | None) -> None:
         self.name = name
+        self.has_terms = hasattr(model, "conditionals") and name != "empirical"
         self._model = model
         self._options = options
         self._whiten = whiten
