@@ -82,7 +82,7 @@ def check_names(names: Sequence[str]) -> None:
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
     """Return the position of every name; SchemaError when they have no order, or one is no str or appears twice."""
-    if isinstance(names, str | bytes | set | frozenset) or not isinstance(names, Iterable):
+    if isinstance(names, str | bytes | set | frozenset) or not isinstance(names, Iterable) or _is_one(names):
         raise SchemaError(f"names must be a sequence of str in the variables' order, not {type(names).__name__}")
     where: dict[str, int] = {}
     for position, name in enumerate(names):
@@ -90,6 +90,10 @@ def numbered(names: Iterable[str]) -> dict[str, int]:
         if where.setdefault(str.__str__(name), position) != position:  # NumPy's str becomes a plain one
             raise SchemaError(f"the name {name!r} appears more than once; names must be unique")
     return where
+
+
+def _is_one(value: object) -> bool:
+    return getattr(value, "ndim", 1) == 0
 
 
 def _require_str(name: object) -> None:

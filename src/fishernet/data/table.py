@@ -138,8 +138,8 @@ class Table(GivesFrames):
             sizes = f"{several(len(variables), 'variable')} and {several(len(columns), 'column')}"
             raise SchemaError(f"{sizes}: each variable needs one column")
         self._variables = tuple(variables)
-        found = len(np.atleast_1d(check.array(columns[0], "columns"))) if columns and n_rows is None else n_rows or 0
-        self._n_rows = rows = check.integer(found, "n_rows", least=0)
+        found = len(np.atleast_1d(check.array(columns[0], "columns"))) if columns and n_rows is None else 0
+        self._n_rows = rows = check.integer(found if n_rows is None else n_rows, "n_rows", least=0)
         self._columns = tuple([checked(*pair, rows) for pair in zip(self._variables, columns, strict=True)])
         self._weights = None if weights is None else checked_weights(weights, rows)
         self._has_missing = None

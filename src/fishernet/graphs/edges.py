@@ -34,7 +34,8 @@ def joined(where: Mapping[str, int], edges: Iterable[Pair]) -> list[tuple[int, i
     """Return the positions of pairs of names, in the order given; SchemaError when one is no pair or unknown."""
     pairs = []
     for edge in check.items(edges, "edges", "pairs of names"):
-        ends = () if isinstance(edge, set | frozenset) else check.items(edge, "an edge", "two names")
+        ordered = not isinstance(edge, str | bytes | set | frozenset) and isinstance(edge, Iterable)
+        ends = tuple(edge) if ordered and getattr(edge, "ndim", 1) else ()
         if len(ends) != 2:
             raise SchemaError(f"an edge must be a pair of names, got {shown(edge)}")
         pairs.append((position(where, ends[0]), position(where, ends[1])))

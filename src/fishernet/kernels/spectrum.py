@@ -113,7 +113,7 @@ class SpectrumKernel(Algebra):
         n_rows = n_rows_of(X, "X")
         alphabet = self.alphabet
         if alphabet is None:
-            alphabet = Alphabet.seen(X) if any(map(len, X)) else Alphabet([0])
+            alphabet = Alphabet.seen(X) if any(n_rows_of(x, "each string") for x in X) else Alphabet([0])
         owners, numbers, weights = self._substrings(X, alphabet)
         there, columns = np.unique(numbers, return_inverse=True)
         return _counted(owners, columns, weights, (n_rows, len(there)))

@@ -238,6 +238,7 @@ class Picture:
 
         It is at most 1: names do not grow with the axes, so a small graph keeps its size, in their middle.
         """
+        check.made(ax, "ax", "axes of matplotlib", "get_figure", "get_position")
         figure = ax.get_figure(root=True)
         assert figure is not None
         room = np.array(figure.get_size_inches()) * ax.get_position().size

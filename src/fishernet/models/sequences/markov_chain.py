@@ -118,7 +118,7 @@ class MarkovChain(Value):
         unknown: Hashable | None = None,
     ) -> None:
         symbols = Alphabet.of(alphabet, unknown=unknown)
-        shape = table_shape(len(symbols), order, bool(end))
+        shape = table_shape(len(symbols), order, check.flag(end, "end"))
         self._set(
             alphabet=symbols,
             order=len(shape) - 1,
