@@ -35,7 +35,7 @@ def joined(where: Mapping[str, int], edges: Iterable[Pair]) -> list[tuple[int, i
     pairs = []
     for edge in check.items(edges, "edges", "pairs of names"):
         ordered = not isinstance(edge, str | bytes | set | frozenset) and isinstance(edge, Iterable)
-        ends = tuple(edge) if ordered and getattr(edge, "ndim", 1) else ()
+        ends = tuple(edge) if ordered and getattr(edge, "ndim", 1) != 0 else ()
         if len(ends) != 2:
             raise SchemaError(f"an edge must be a pair of names, got {shown(edge)}")
         pairs.append((position(where, ends[0]), position(where, ends[1])))
