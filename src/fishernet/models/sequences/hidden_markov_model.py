@@ -343,7 +343,7 @@ class HiddenMarkovModel(Value):
             raise StateSpaceError(what, cells=math.inf, limit=MOST_ENUMERATED, remedy=remedy)
         if length is None:
             raise SchemaError("a model without a final state knows no lengths: give length, an integer from 0")
-        length = check.integer(length, "length", least=0)
+        length = check.integer(length, "length", least=0, error=SchemaError)
         n_symbols = len(self.alphabet)
         cells = math.inf if length > MOST_ENUMERATED else n_symbols**length * max(length, 1)
         if cells > MOST_ENUMERATED:
