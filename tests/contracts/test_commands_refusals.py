@@ -193,6 +193,14 @@ REFUSED = [  # a word in capitals stands for a file
     ("predict NET NUMBERS --target d", "'d'"),
     ("predict NET NUMBERS --target a --missing keep", "--missing keep is for models of states"),
     ("predict NET1 NUMBERS --target a", "'a' is the only variable of the model"),
+    # impute
+    ("impute MODEL TABLE --seed 1", "--seed is for --how draw"),
+    ("impute MODEL TABLE --how draw --seed -1", "seed must not be negative"),
+    ("impute MODEL ODD", "'perhaps'"),
+    ("impute COIN2 HOLE", "what is known of row 0 has probability 0 under the network; fit it with smoothing above 0"),
+    ("impute DN TABLE", "this is a dependency network; impute needs a Bayesian network of states"),
+    ("impute NET NUMBERS", "this is a Gaussian Markov network; impute needs a Bayesian network of states"),
+    *((f"impute {model} TABLE", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
     # query
     ("query ASIA nope", "no variable 'nope'; there are 'asia', 'tub'"),
     ("query ASIA lung lung", "'lung' appears more than once"),
@@ -301,6 +309,7 @@ TEXTS = {
     "NUMBER-WORD": "a,b\n1,x\n",
     "ODD": "age,smoke,cough\nold,yes,perhaps\n",
     "HALF": "b\ny\n",
+    "HOLE": "a,b\n,y\n",
     "NOTHING": "age,smoke,cough,n\nold,no,no,0\nold,yes,no,0\n",
 }
 
