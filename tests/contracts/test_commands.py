@@ -111,7 +111,7 @@ def test_help_of_each_command_has_an_example(command: str) -> None:
     "line",
     [
         *("", "nope", "learn", "learn a.csv --nope", "learn a.csv --max-parents x", "learn a.csv --missing nope"),
-        *("select m.json t.csv -k 5 --by nope", "select m.json t.csv -k 5 --missing keep", "select m.json t.csv"),
+        *("select m.json t.csv -k 5 --by nope", "select m.json t.csv -k 5 --missing em", "select m.json t.csv"),
         *("similar m.json t.csv", "score", "score a", "score a b c", "score --folds 3", "score a b --folds 3"),
     ],
 )
