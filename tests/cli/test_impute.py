@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -125,6 +126,23 @@ def test_whole_numbers_truth_values_and_dates_stay_what_they_are(tmp_path: Path,
     if ending == ".parquet":
         assert [str(field.type) for field in pq.read_schema(out)][:2] == ["int64", "bool"]
         assert pq.read_table(out)["when"].null_count == 1
+
+
+def test_dates_among_which_bins_come_become_text_and_a_column_of_nothing_is_filled(tmp_path: Path) -> None:
+    days = pd.date_range("2020-01-01", periods=40)
+    frame = pd.DataFrame({"when": days, "late": ["n"] * 20 + ["y"] * 20})
+    net = fn.learn.bayesian_network(fn.Table.from_frame(frame, bins=2))
+    early, late = net.variables[0].states
+    table, out = tmp_path / "t.parquet", tmp_path / "out.parquet"
+    pd.DataFrame({"when": [pd.NaT, pd.NaT, days[30]], "late": ["n", "y", None]}).to_parquet(table, index=False)
+    good("impute", saved(net, tmp_path), table, "-o", out)
+    filled = pq.read_table(out).to_pydict()
+    assert filled["when"][:2] == [early, late]
+    assert filled["when"][2].startswith("2020-01-31")
+    assert filled["late"] == ["n", "y", "y"]
+    pq.write_table(pa.table({"when": pa.nulls(2), "late": pa.array(["y", "n"])}), table)
+    good("impute", tmp_path / "m.json", table, "-o", out)
+    assert pq.read_table(out).to_pydict() == {"when": [late, early], "late": ["y", "n"]}
 
 
 def test_hostile_labels(tmp_path: Path) -> None:
