@@ -8,6 +8,7 @@ from fishernet.cli.compare_graphs import compare_graphs
 from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
 from fishernet.cli.describe import describe
+from fishernet.cli.impute import impute
 from fishernet.cli.learn import learn
 from fishernet.cli.options import explaining_kinds
 from fishernet.cli.predict import predict
@@ -22,7 +23,10 @@ from fishernet.cli.terminal import Commands
 
 @click.group(
     cls=Commands,
-    commands=[describe, learn, score, sample, predict, query, select, similar, compare_graphs, convert, strings, demo],
+    commands=[
+        *(describe, learn, score, sample, predict, impute, query, select, similar),
+        *(compare_graphs, convert, strings, demo),
+    ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="fishernet", message="%(package)s %(version)s")
