@@ -132,7 +132,7 @@ INTERRUPT.best = fn.Dag.from_edges(["a", "b"], [("a", "b")])  # type: ignore[att
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
-        (fn.FishernetError("what\nis wrong"), 1, "what\\nis wrong"),
+        (fn.FishernetError("what\nis wrong"), 1, "what is wrong"),
         (fn.SchemaError("k must be 1", parameter="k"), 1, "k must be 1 (option --k)"),
         (fn.SchemaError("ess must be 1", parameter="ess"), 1, "ess must be 1"),
         (fn.StateSpaceError("x", cells=9, limit=8, remedy="r"), 1, "x would have 9 cells, more than the limit of 8; r"),

@@ -124,7 +124,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn NUMBERS --model markov --alpha 1", "alpha must be strictly between 0 and 1"),
     ("learn NUMBERS --model markov --k 0", "k must be an integer of at least 1"),
     ("learn NUMBERS --model markov --k 119", "120 rows are too few"),
-    ("learn NUMBERS --model markov --permutations 0", "permutations must be a positive integer"),
+    ("learn NUMBERS --model markov --permutations 0", "permutations must be an integer from 1"),
     ("learn NUMBERS --model markov --scheme x", "unknown scheme 'x'"),
     ("learn NUMBERS --model markov --k 3 --test fisher-z", "--k is for --test knn-mi; it does not go with --test fis"),
     ("learn NUMBERS --model markov --scheme local --test g-squared", "--scheme is for --test knn-mi"),

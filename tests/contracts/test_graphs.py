@@ -90,7 +90,7 @@ def test_repr_counts_variables_and_edges(make: Make) -> None:
         (["a", "b"], [("a", "B")], "no variable 'B'; there are 'a', 'b'"),
         (["a", "b", "a"], [], "the name 'a' appears more than once"),
         (["a", "b"], ["ab"], "an edge must be a pair of names, got 'ab'"),
-        (["a", "b"], 7, "edges must be an iterable of pairs of names, not int"),
+        (["a", "b"], 7, "edges must be a sequence of pairs of names, not an int"),
         ("ab", [("a", "b")], "names must be a sequence of str"),
         (["a", 3], [], "must be a str, not int"),
     ],

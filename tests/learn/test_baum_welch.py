@@ -89,8 +89,8 @@ def test_the_best_restart_is_kept_and_the_seed_repeats_it() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "n_states must be an integer of at least 1"),
-        ({"n_states": 0}, "n_states must be an integer of at least 1"),
+        ({}, "n_states must be an integer from 1 to 16,384"),
+        ({"n_states": 0}, "n_states must be an integer from 1 to 16,384"),
         ({"n_states": 2, "restarts": 0}, "restarts"),
         ({"n_states": 2, "smoothing": -1}, "smoothing"),
         ({"n_states": 2, "max_steps": 0}, "max_steps"),

@@ -103,7 +103,7 @@ def test_copies_of_a_column_are_chained() -> None:
         ({"required": [("v0", "v1")], "forbidden": [("v0", "v1")]}, "'v0' -> 'v1' is both required and forbidden"),
         ({"required": [("v1", "v0")], "tiers": [["v0"], ["v1"]]}, "'v1' -> 'v0' is both required and forbidden"),
         ({"required": [("v0", "v0")]}, "to itself"),
-        ({"required": ["v0"]}, "pairs"),
+        ({"required": ["v0"]}, "parent and child"),
         ({"required": [("v0", "w")]}, "no variable 'w'"),
         ({"tiers": [["v0"], ["v0"]]}, "more than once"),
         ({"max_parents": -1}, "non-negative"),

@@ -124,7 +124,7 @@ def test_to_bdeu_all_parents_with_a_configuration_a_row_are_the_same() -> None:
     """What the report says of large networks: each row costs log r, be it two parents or three."""
     cells = [[*map(int, f"{row:03b}"), row % 3 % 2] for row in (0, 3, 4, 7)]
     rows = fn.Table.from_codes(cells, [fn.Variable(name, [0, 1]) for name in "abcd"])
-    for parents in ("ab", "ac", "abc"):
+    for parents in (["a", "b"], ["a", "c"], ["a", "b", "c"]):
         assert fn.local_score(rows, "d", parents, "bdeu") == pytest.approx(-4 * log(2), rel=1e-12)
 
 

@@ -52,7 +52,7 @@ def n_rows_of(X: Any, name: str) -> int:
     """Return how many rows or strings there are."""
     kind = "a table, a frame, an array or a list of rows or strings"
     check.made(X, name, kind, "__len__", "__getitem__")
-    if getattr(X, "ndim", 1) == 0:
+    if not isinstance(X, str) and getattr(X, "ndim", 1) == 0:  # one of NumPy's strings is one
         raise SchemaError(f"{name} must be {kind}, not one {type(X).__name__}", parameter=name)
     return len(X)
 

@@ -121,12 +121,12 @@ def test_a_seed_repeats_a_fit_and_more_restarts_are_no_worse() -> None:
         ({"strings": []}, "no symbols to make an alphabet of"),
         ({"strings": [], "alphabet": "01"}, "there is none"),
         ({"strings": ["011"]}, "string 0 has 3 symbols"),
-        ({"n_states": None}, "n_states must be an integer of at least 1"),
-        ({"n_states": 0}, "n_states must be an integer of at least 1"),
+        ({"n_states": None}, "n_states must be an integer from 1 to 16,384"),
+        ({"n_states": 0}, "n_states must be an integer from 1 to 16,384"),
         ({"restarts": 0}, "restarts must be an integer of at least 1"),
         ({"max_steps": 1.5}, "max_steps must be an integer of at least 1"),
-        ({"smoothing": -1.0}, "smoothing must be a finite number from 0"),
-        ({"tolerance": np.nan}, "tolerance must be a finite number from 0"),
+        ({"smoothing": -1.0}, "smoothing must be a number of at least 0"),
+        ({"tolerance": np.nan}, "tolerance must be a number of at least 0"),
     ],
 )
 def test_what_does_not_fit_is_an_error(change: dict[str, Any], message: str) -> None:
