@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fishernet.cli.cluster import cluster
 from fishernet.cli.compare_graphs import compare_graphs
 from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
@@ -22,7 +23,10 @@ from fishernet.cli.terminal import Commands
 
 @click.group(
     cls=Commands,
-    commands=[describe, learn, score, sample, predict, query, select, similar, compare_graphs, convert, strings, demo],
+    commands=[
+        *(describe, learn, score, sample, predict, query, select, similar, cluster),
+        *(compare_graphs, convert, strings, demo),
+    ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(package_name="fishernet", message="%(package)s %(version)s")
