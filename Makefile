@@ -1,6 +1,7 @@
 # make demo    learn two real tables and print what was found
 # make test    all tests, the core's own under sanitizers included
 # make test-lowest   most tests, with the oldest versions that pyproject.toml declares, in an environment of their own
+# make fuzz    hostile files and calls for 20 seconds; FUZZ="--seconds 3600 --seed 2" for others
 # make lint    formatting, style and types; one definition of everything in the core
 # make bench   side by side with other libraries, in an environment of their own
 #
@@ -15,7 +16,7 @@ LOWEST := .lowest-venv
 LOWEST_TESTS := tests/data tests/files tests/graphs tests/plot tests/sklearn tests/kernels tests/contracts tests/cli/test_terminal.py \
 	tests/infer/test_marginal.py tests/test_exports.py tests/test_readme.py
 
-.PHONY: demo test test-lowest core-test core-threads core-odr lint bench clean
+.PHONY: demo test test-lowest core-test core-threads core-odr fuzz lint bench clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m fishernet.cli.demo
@@ -26,6 +27,9 @@ test: core-test core-threads $(VENV)/.installed-tests
 # Libraries as old as these are warned of by newer ones that they use themselves: that is no failure of ours.
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pytest -q -m 'not slow' -W default::DeprecationWarning $(LOWEST_TESTS)
+
+fuzz: $(VENV)/.installed-tests
+	$(BIN)/python -m tests.fuzz $(FUZZ)
 
 lint: core-odr $(VENV)/.installed-tests
 	$(BIN)/ruff check .

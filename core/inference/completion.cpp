@@ -65,12 +65,10 @@ Completion::Completion(const Gaps& gaps, const FactorModel& model, double most, 
     run_tasks(static_cast<std::int64_t>(layouts_.size()), [&](std::int64_t g) {
         auto& layout = layouts_[static_cast<std::size_t>(g)];
         layout = lay_out(gaps.gaps()[static_cast<std::size_t>(g)], model, most);
-        if (!layout.tree) return;
-        const auto& tree = *layout.tree->marginals;
-        if (!tree.complete() || tree.cells_held() > most) {
-            double known = too_large;
-            while (known < tree.cells_held() && !too_large.compare_exchange_weak(known, tree.cells_held())) {}
-        }
+        const double held = cells_held_by(layout);
+        if (held <= most && (!layout.tree || layout.tree->marginals->complete())) return;
+        double known = too_large;
+        while (known < held && !too_large.compare_exchange_weak(known, held)) {}
     }, check);
     too_large_ = too_large;
 }
@@ -78,40 +76,46 @@ Completion::Completion(const Gaps& gaps, const FactorModel& model, double most, 
 Completion::Layout Completion::lay_out(const Gap& gap, const FactorModel& model, double most) const {
     Layout layout;
     for (const auto f : gap.factors) {
-        const auto& factor = model.factors[static_cast<std::size_t>(f)];
-        Slice slice{f, {0}, {}, layout.size};
-        for (std::size_t axis = 0; axis < factor.scope.size(); ++axis) {
-            const auto v = factor.scope[axis];
-            if (!std::binary_search(gap.members.begin(), gap.members.end(), v)) {
-                slice.border.emplace_back(static_cast<std::int32_t>(place_in(gap.border, v)), factor.strides[axis]);
-                continue;
-            }
-            std::vector<std::int64_t> finer;
-            for (const auto offset : slice.offsets) {
-                for (std::int64_t k = 0; k < cardinalities_[static_cast<std::size_t>(v)]; ++k) {
-                    finer.push_back(offset + k * factor.strides[axis]);
-                }
-            }
-            slice.offsets = std::move(finer);
-        }
-        layout.size += slice.offsets.size();
-        layout.slices.push_back(std::move(slice));
+        layout.slices.push_back(slice_of(gap, f, model.factors[static_cast<std::size_t>(f)]));
+        layout.slices.back().first = layout.size;
+        layout.size += layout.slices.back().offsets.size();
     }
     if (cells_of(gap) <= most_enumerated) {
         layout.cells = static_cast<std::int64_t>(cells_of(gap));
         layout.places = places_of(gap, layout.cells);
-        return layout;
+    } else {
+        layout.tree = tree_of(gap, model, most);
     }
+    return layout;
+}
+
+Slice Completion::slice_of(const Gap& gap, std::int32_t number, const Factor& factor) const {
+    Slice slice{number, {0}, {}, 0};
+    for (std::size_t axis = 0; axis < factor.scope.size(); ++axis) {
+        const auto v = factor.scope[axis];
+        if (!std::binary_search(gap.members.begin(), gap.members.end(), v)) {
+            slice.border.emplace_back(static_cast<std::int32_t>(place_in(gap.border, v)), factor.strides[axis]);
+            continue;
+        }
+        std::vector<std::int64_t> finer;
+        for (const auto offset : slice.offsets) {
+            for (std::int64_t k = 0; k < cardinalities_[static_cast<std::size_t>(v)]; ++k) {
+                finer.push_back(offset + k * factor.strides[axis]);
+            }
+        }
+        slice.offsets = std::move(finer);
+    }
+    return slice;
+}
+
+// A model of the gap alone: its factors are potentials over its members and its border, which is observed.
+std::unique_ptr<Completion::Tree> Completion::tree_of(const Gap& gap, const FactorModel& model, double most) const {
     Scope variables = gap.members;
     variables.insert(variables.end(), gap.border.begin(), gap.border.end());
     std::vector<std::int64_t> sizes;
     for (const auto v : variables) sizes.push_back(cardinalities_[static_cast<std::size_t>(v)]);
-    layout.tree.reset(new Tree{variables, FactorModel(std::move(sizes)), nullptr});
+    std::unique_ptr<Tree> tree(new Tree{variables, FactorModel(std::move(sizes)), nullptr});
     const auto n_members = gap.members.size();
-    Scope border;
-    for (std::size_t place = n_members; place < variables.size(); ++place) {
-        border.push_back(static_cast<std::int32_t>(place));
-    }
     std::vector<Scope> targets;
     for (const auto f : gap.factors) {
         const auto& factor = model.factors[static_cast<std::size_t>(f)];
@@ -123,11 +127,10 @@ Completion::Layout Completion::lay_out(const Gap& gap, const FactorModel& model,
             scope.push_back(static_cast<std::int32_t>(member ? at : n_members + place_in(gap.border, v)));
             if (member) target.push_back(scope.back());
         }
-        layout.tree->model.adopt(factor, std::move(scope));
+        tree->model.adopt(factor, std::move(scope));
     }
-    layout.tree->marginals =
-        std::make_unique<Inference>(layout.tree->model, border, Scope{}, std::move(targets), false, most);
-    return layout;
+    tree->marginals = std::make_unique<Inference>(tree->model, border_of(*tree, gap), Scope{}, std::move(targets), false, most);
+    return tree;
 }
 
 double Completion::cells_of(const Gap& gap) const {
@@ -158,10 +161,12 @@ std::vector<std::uint16_t> Completion::places_of(const Gap& gap, std::int64_t ce
 
 double Completion::cells_held() const {
     double most = too_large_;
-    for (const auto& layout : layouts_) {
-        if (layout.tree) most = std::max(most, layout.tree->marginals->cells_held());
-    }
+    for (const auto& layout : layouts_) most = std::max(most, cells_held_by(layout));
     return most;
+}
+
+double Completion::cells_held_by(const Layout& layout) {
+    return layout.tree ? layout.tree->marginals->cells_held() : static_cast<double>(layout.cells);
 }
 
 void Completion::take(const FactorModel& model) {

@@ -91,7 +91,10 @@ private:
         std::vector<double> values, joint;
     };
 
+    static double cells_held_by(const Layout& layout);
     Layout lay_out(const Gap& gap, const FactorModel& model, double most) const;
+    Slice slice_of(const Gap& gap, std::int32_t number, const Factor& factor) const;
+    std::unique_ptr<Tree> tree_of(const Gap& gap, const FactorModel& model, double most) const;
     double cells_of(const Gap& gap) const;
     std::vector<std::uint16_t> places_of(const Gap& gap, std::int64_t cells) const;
     double sum(std::size_t question, Work& work) const;

@@ -16,6 +16,7 @@ from fishernet.kernels import (
     FisherKernel,
     HiddenBinomialKernel,
     HiddenTreeKernel,
+    HiddenVariableKernel,
     HmmKernel,
     Kernel,
     MarginalizationKernel,
@@ -64,6 +65,13 @@ TREES = [
 ]
 MARKOV, REGRESSIONS = random_markov_network(3, 4, 0.5), random_bayesian_network(3, 4, 0.5)
 
+INCOMPLETE = fn.Table(
+    TABLE.variables,
+    [
+        np.where(np.arange(TABLE.n_rows) % 7 == i, v.cardinality, c)
+        for i, (v, c) in enumerate(zip(TABLE.variables, TABLE.codes, strict=True))
+    ],
+)
 FISHER, PRACTICAL = FisherKernel(NET), FisherKernel(NET, metric="practical")
 EMPIRICAL = FisherKernel(NET, metric="empirical", reference=TABLE)
 
@@ -81,6 +89,8 @@ CASES: dict[str, Case] = {
     "Fisher, empirical": Case(EMPIRICAL, TABLE),
     "Fisher on codes": Case(FISHER, CODES),
     "Fisher of merged tables": Case(FisherKernel(MERGED), MERGED.sample(40, seed=1)),
+    "Fisher, hidden variables": Case(HiddenVariableKernel(NET, [NET.names[1]]), TABLE),
+    "Fisher, missing cells": Case(HiddenVariableKernel(NET), INCOMPLETE),
     "Fisher, numbers": Case(FisherKernel(MARKOV), NUMBERS),
     "Fisher, numbers, practical": Case(FisherKernel(MARKOV, metric="practical", parameters=["mean"]), NUMBERS),
     "Fisher, numbers, empirical": Case(

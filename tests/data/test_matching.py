@@ -172,7 +172,7 @@ def test_arrays_get_names() -> None:
         (np.array([[1.0, np.nan]]), None, r"without missing cells; missing in 'v1' \(1\); .*missing 'drop'$"),
         (np.array([[1.0, 2.0]]), ["a"], "1 name for 2 columns"),
         (np.array([[1.0, 2.0]]), ["a", "a"], "'a'"),
-        (np.array([[1.0, 2.0]]), "ab", "not the str"),
+        (np.array([[1.0, 2.0]]), "ab", "not a str"),
         (np.arange(3.0), None, "two axes"),
         ({"a": [1.0], "b": ["x"]}, None, "'b' is not of numbers"),
         ({"a": [1.0], "b": ["1"]}, None, "'b' is not of numbers"),

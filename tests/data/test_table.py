@@ -203,7 +203,7 @@ def test_split_is_random_and_leaves_the_global_state_alone() -> None:
 
 @pytest.mark.parametrize("fraction", [-0.1, 1.1, float("nan")])
 def test_a_fraction_is_from_0_to_1(fraction: float) -> None:
-    with pytest.raises(SchemaError, match="fraction must be from 0 to 1"):
+    with pytest.raises(SchemaError, match="fraction must be a number from 0 to 1"):
         make(a=["x"]).split(fraction)
 
 

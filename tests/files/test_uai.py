@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.files import read_uai, write_uai
+from fishernet.files import read_uai, read_uai_evidence, write_uai
 from tests.files.hostile import exact
 
 pyagrum: Any = pytest.importorskip("pyagrum")
@@ -96,3 +97,46 @@ def test_pyagrum_reads_trees_with_the_same_marginals(tmp_path: Path) -> None:
     inference = pyagrum.LazyPropagation(pyagrum.loadBN(str(tmp_path / "b.uai")))
     for v, name in enumerate(net.names):
         np.testing.assert_allclose(inference.posterior(str(v)).toarray(), fn.infer.marginal(net, [name]), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("0\n", {}),
+        ("2 0 1 2 0", {"x0": 1, "x2": 0}),
+        ("1 3 4", {"x3": 4}),
+        ("1\n1 35 1 ", {"x35": 1}),
+        ("1\n2 0 1 1 0", {"x0": 1, "x1": 0}),
+        ("1\n0\n", {}),
+    ],
+)
+def test_evidence_is_read(tmp_path: Path, text: str, given: dict[str, int]) -> None:
+    (tmp_path / "a.uai.evid").write_text(text)
+    assert read_uai_evidence(tmp_path / "a.uai.evid") == given
+    (tmp_path / "a.uai.evid.gz").write_bytes(gzip.compress(text.encode()))
+    assert read_uai_evidence(tmp_path / "a.uai.evid.gz") == given
+
+
+def test_evidence_is_what_a_network_is_given(tmp_path: Path) -> None:
+    net = read(tmp_path, MARKOV)
+    (tmp_path / "evid").write_text("1 0 1")
+    given = read_uai_evidence(tmp_path / "evid")
+    # x1 must be 0 where x0 is 1: 2 (1 + 3 + 5) against 0
+    np.testing.assert_allclose(fn.infer.marginal(net, ["x1"], given=given), [1, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file ends before the number of observed variables"),
+        ("2 0 1", "2 observed variables need 4 numbers more, and there are 2"),
+        ("2 0 1 0 0", "the variable x0 is observed twice"),
+        ("1 0 -1", "expected the state of x0"),
+        ("a", "expected the number of observed variables"),
+        ("1", "need 2 numbers more, and there are 0"),
+    ],
+)
+def test_evidence_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "evid").write_text(text)
+    with pytest.raises(fn.FileFormatError, match=message):
+        read_uai_evidence(tmp_path / "evid")

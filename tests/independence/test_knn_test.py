@@ -242,7 +242,7 @@ X, Y, Z = sample(30)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"permutations": 0}, "permutations must be a positive integer"),
+        ({"permutations": 0}, "permutations must be an integer from 1 to"),
         ({"permutations": np.zeros((2, 29), int)}, r"shape \(T, 30\)"),
         ({"permutations": np.full((1, 30), 30)}, "row order 0, position 0: 30 is not a row"),
         ({"permutations": np.zeros((1, 30))}, "must be integers"),

@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_an_error() -> None:
         with pytest.raises(fn.SchemaError, match="weights must be finite"):
             HiddenTreeKernel(model, weights)
     for keep in (0.0, 1.5, np.nan):
-        with pytest.raises(fn.FishernetError, match="keep must be a probability above 0"):
+        with pytest.raises(fn.FishernetError, match="keep must be a number above 0 of at most 1"):
             PrunedTreeKernel(model, keep=keep)
     assert k([]).shape == (0, 0)
     assert k([], [[0, 0, 0, 0]]).shape == (0, 1)

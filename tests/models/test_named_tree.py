@@ -52,7 +52,7 @@ def test_fewer_leaves_join_branches() -> None:
         (lambda: birth_death_tree(NamedTree((-1, 0), ("", "a"), (None, -1.0)), by_length=True), "negative length"),
         (lambda: birth_death_tree(SMALL, birth=1.5), "birth must be a probability, got 1.5"),
         (lambda: birth_death_tree(SMALL, death=-1.0, by_length=True), "death must be a rate"),
-        (lambda: birth_death_tree(SMALL, present=2.0), "present must be a probability"),
+        (lambda: birth_death_tree(SMALL, present=2.0), "present must be a number from 0 to 1"),
         (lambda: birth_death_tree(SMALL, birth=0.0, death=0.0), "say how probable"),
     ],
 )

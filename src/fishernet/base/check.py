@@ -8,20 +8,31 @@ the command line makes its option.
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import a, shown
 
 
-def integer(value: object, name: str, *, least: int | None = None, most: int | None = None, note: str = "") -> int:
+def integer(
+    value: object,
+    name: str,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    note: str = "",
+    error: type[FishernetError] = FishernetError,
+) -> int:
     """Return a whole number within limits, both allowed; truth values are none. `note` says what the limits are."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not _within(value, least, most):
-        raise FishernetError(
-            f"{name} must be an integer{_limits(least, most)}{f' ({note})' if note else ''}, got {value!r}",
-            parameter=name,
-        )
+        limits = f"{_limits(least, most)}{f' ({note})' if note else ''}"
+        raise error(f"{name} must be an integer{limits}, got {shown(value)}", parameter=_parameter(name))
     return int(value)
 
 
@@ -31,13 +42,19 @@ def optional_integer(value: object, name: str, *, least: int | None = None, most
 
 
 def number(
-    value: object, name: str, *, least: float | None = None, above: float | None = None, most: float | None = None
+    value: object,
+    name: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    error: type[FishernetError] = FishernetError,
 ) -> float:
     """Return a finite number; `least` and `most` are allowed themselves, `above` is not. Truth values are none."""
-    found = float(value) if is_number(value) else math.nan  # type: ignore[arg-type]
+    found = _as_float(value) if is_number(value) else math.nan
     if not math.isfinite(found) or not _within(found, least, most) or (above is not None and found <= above):
         limits = _limits(least, most) if above is None else f" above {above:g}" + _limits(None, most)
-        raise FishernetError(f"{name} must be a number{limits}, got {value!r}", parameter=name)
+        raise error(f"{name} must be a number{limits}, got {shown(value)}", parameter=_parameter(name))
     return found
 
 
@@ -49,8 +66,86 @@ def is_number(value: object) -> bool:
 def share(value: object, name: str) -> float:
     """Return a number strictly between 0 and 1."""
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        raise FishernetError(f"{name} must be strictly between 0 and 1, got {value!r}", parameter=name)
+        raise FishernetError(f"{name} must be strictly between 0 and 1, got {shown(value)}", parameter=name)
     return float(value)  # type: ignore[arg-type]
+
+
+def items(value: Any, name: str, of: str = "names") -> tuple[Any, ...]:
+    """Return what a sequence or another iterable holds; a single str is none. `of` says what it must hold."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        raise SchemaError(
+            f"{name} must be a sequence of {of}, not {a(type(value).__name__)}", parameter=_parameter(name)
+        )
+    return tuple(value)
+
+
+def numbers(value: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
+    """Return numbers as a new array of float64, C-contiguous, of any shape."""
+    try:
+        return np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        message = f"{name} must be an array of numbers, got {shown(value, 80)}"
+        raise SchemaError(message, parameter=_parameter(name)) from None
+
+
+def made(value: object, name: str, kind: str, *attributes: str) -> Any:
+    """Return something that has all that it is asked for; `kind` says what that is."""
+    if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
+        kind_given = f"the class {value.__name__}" if isinstance(value, type) else a(type(value).__name__)
+        raise SchemaError(f"{name} must be {kind}, not {kind_given}", parameter=_parameter(name))
+    return value
+
+
+def array(value: Any, name: str) -> npt.NDArray[Any]:
+    """Return an array of whatever there is, of any type and shape, where rows are of one length."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RecursionError):
+        message = f"{name} must be an array whose rows have one length, got {shown(value, 80)}"
+        raise SchemaError(message, parameter=_parameter(name)) from None
+
+
+def flag(value: object, name: str) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, bool | np.bool_ | int):
+        raise SchemaError(f"{name} must be True or False, got {shown(value, 80)}", parameter=_parameter(name))
+    return bool(value)
+
+
+def text(value: object, name: str) -> str:
+    """Return a str."""
+    if not isinstance(value, str):
+        raise SchemaError(f"{name} must be a str, not {a(type(value).__name__)}", parameter=_parameter(name))
+    return value
+
+
+def mapping(value: object, name: str) -> Mapping[Any, Any]:
+    """Return a mapping, such as a dict."""
+    if not isinstance(value, Mapping):
+        raise SchemaError(f"{name} must be a mapping, not {a(type(value).__name__)}", parameter=_parameter(name))
+    return value
+
+
+def path(value: object, name: str = "path") -> Path:
+    """Return the path of a file."""
+    try:
+        found = os.fsdecode(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise SchemaError(f"{name} must be a path, as a str, not {a(type(value).__name__)}", parameter=name) from None
+    if "\0" in found:
+        raise SchemaError(f"{name} must be a path, and {shown(found)} has a zero byte", parameter=name)
+    return Path(found)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an int beyond all floats
+        return math.inf
+
+
+def _parameter(name: str) -> str | None:
+    return name if name.isidentifier() else None
 
 
 def _within(value: Any, least: float | None, most: float | None) -> bool:

@@ -22,8 +22,11 @@ pickled with both, so that those of a worker process arrive as they were.
 from __future__ import annotations
 
 import copyreg
+import math
 from collections.abc import Sequence
 from typing import Any
+
+MOST_LETTERS = 1500  # of a message
 
 
 class FishernetError(ValueError):
@@ -38,13 +41,19 @@ class FishernetError(ValueError):
     parameter: str | None
 
     def __init__(self, message: str, *, parameter: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(_sentence(message))
         self.parameter = parameter
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without this the class is called with the message alone, which most classes here refuse: a pool whose worker
         # raised such an error would wait for ever. So nothing is called: message and attributes are put back.
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
+
+
+def _sentence(message: str) -> str:
+    """Return a message in one line, without the middle of what was given where that is long, as a whole table is."""
+    text = " ".join(message.split()) if "\n" in message else message
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 300]} [...] {text[-200:]}"
 
 
 class SchemaError(FishernetError):
@@ -130,6 +139,9 @@ class ZeroProbabilityError(FishernetError):
         self.state = state
 
 
+SHOWN = 10**24  # larger numbers of cells are told by their size
+
+
 class StateSpaceError(FishernetError, MemoryError):
     """A table of probabilities or counts that would not fit.
 
@@ -142,7 +154,8 @@ class StateSpaceError(FishernetError, MemoryError):
     """
 
     def __init__(self, what: str, *, cells: float, limit: int, remedy: str, parameter: str | None = None) -> None:
-        message = f"{what} would have {cells:,} cells, more than the limit of {limit:,}; {remedy}"
+        many = f"{cells:,}" if cells < SHOWN or cells == math.inf else f"10**{int(math.log10(cells))}"
+        message = f"{what} would have {many} cells, more than the limit of {limit:,}; {remedy}"
         super().__init__(message, parameter=parameter)
         self.cells = cells
         self.limit = limit

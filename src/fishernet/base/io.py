@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TextIO
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError
 
 GZIP = b"\x1f\x8b"
@@ -30,10 +31,11 @@ def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] 
     `encoding` says by the file's bytes what they are encoded in, or raises LookupError. FileFormatError says why a file
     cannot be read: damaged gzip data, more than 2 GiB, no text in that encoding.
     """
-    if not Path(path).exists():
+    file_path = check.path(path)
+    if not _exists(path, file_path):
         raise FileFormatError(path, "there is no such file")
     try:
-        with Path(path).open("rb") as file:
+        with file_path.open("rb") as file:
             data = _bounded(path, file)
     except OSError as error:
         raise FileFormatError(path, f"the file cannot be read ({error.strerror})") from error
@@ -56,6 +58,13 @@ def read_text(path: str | os.PathLike[str], *, encoding: Callable[[bytes], str] 
     if "\0" in text:
         raise FileFormatError(path, "the file is not text (it has zero bytes)", line=_line(text, text.index("\0")))
     return text
+
+
+def _exists(given: str | os.PathLike[str], path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # a name too long, a folder that may not be looked into
+        raise FileFormatError(given, f"the file cannot be read ({error.strerror})") from error
 
 
 def _bounded(path: str | os.PathLike[str], file: IO[bytes] | gzip.GzipFile) -> bytes:
@@ -83,7 +92,7 @@ def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
     A name that ends in ``.gz`` is compressed, without a time stamp: equal texts give equal files.
     """
-    target = Path(path)
+    target = check.path(path)
     with replacing(target) as raw:
         if target.suffix.lower() == ".gz":
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed, _text(packed) as text:

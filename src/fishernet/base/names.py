@@ -16,9 +16,18 @@ Pair = tuple[str, str]
 
 def listed(names: Iterable[object], most: int = 8) -> str:
     """Return names as a message shows them: the first few, and how many more."""
-    every = [repr(name) for name in names]
-    shown = ", ".join(every[:most])
-    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+    every = list(names)
+    first = ", ".join(shown(name) for name in every[:most])
+    return first if len(every) <= most else f"{first} and {len(every) - most} more"
+
+
+def shown(value: object, most: int = 400) -> str:
+    """Return a value as a message shows it: in one line, cut where it is long, its class where it has no text."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deep, or an int of thousands of digits
+        text = a(type(value).__name__)
+    return cut(" ".join(text.split()) if "\n" in text else text, most)
 
 
 def several(number: float, what: str, plural: str = "") -> str:
@@ -59,11 +68,12 @@ def require_str(names: Iterable[object]) -> None:
     """Raise SchemaError when a column's name is no str, as those of a data frame may be."""
     for name in names:
         if not isinstance(name, str):
-            raise SchemaError(f"a column's name must be a str, not {type(name).__name__} ({name!r}); rename it")
+            raise SchemaError(f"a column's name must be a str, not {type(name).__name__} ({shown(name)}); rename it")
 
 
 def check_names(names: Sequence[str]) -> None:
     """Raise SchemaError, naming them, when names appear more than once."""
+    require_str(names)
     ordered = sorted(names)
     twice = [name for name, after in pairwise(ordered) if name == after]
     if twice:
@@ -72,7 +82,7 @@ def check_names(names: Sequence[str]) -> None:
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
     """Return the position of every name; SchemaError when they have no order, or one is no str or appears twice."""
-    if isinstance(names, str | bytes | set | frozenset) or not isinstance(names, Iterable):
+    if isinstance(names, str | bytes | set | frozenset) or not isinstance(names, Iterable) or _is_one(names):
         raise SchemaError(f"names must be a sequence of str in the variables' order, not {type(names).__name__}")
     where: dict[str, int] = {}
     for position, name in enumerate(names):
@@ -82,9 +92,13 @@ def numbered(names: Iterable[str]) -> dict[str, int]:
     return where
 
 
+def _is_one(value: object) -> bool:
+    return getattr(value, "ndim", 1) == 0
+
+
 def _require_str(name: object) -> None:
     if not isinstance(name, str):
-        raise SchemaError(f"a variable's name must be a str, not {type(name).__name__} ({name!r})")
+        raise SchemaError(f"a variable's name must be a str, not {type(name).__name__} ({shown(name)})")
 
 
 def position(where: Mapping[str, int], name: str, what: str = "variable") -> int:
@@ -102,6 +116,6 @@ def positions(
     where = names if isinstance(names, Mapping) else {name: at for at, name in enumerate(names)}
     if isinstance(wanted, str):
         return (position(where, wanted, what),)
-    if not isinstance(wanted, Iterable):
-        raise SchemaError(f"a name or an iterable of names is needed, not {type(wanted).__name__} ({wanted!r})")
+    if not isinstance(wanted, Iterable) or getattr(wanted, "ndim", 1) == 0:
+        raise SchemaError(f"a name or an iterable of names is needed, not {type(wanted).__name__} ({shown(wanted)})")
     return tuple([position(where, name, what) for name in wanted])

@@ -12,7 +12,9 @@ import sys
 import time
 from collections.abc import Callable
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import shown
 
 Call = Callable[[str, int, int | None], None]
 Progress = Call | bool
@@ -58,7 +60,7 @@ def checked(progress: Progress | None) -> Call | None:
     if progress is True:
         return Bar()
     if not callable(progress):
-        message = f"progress must be True for a bar, or a function progress(what, done, total), got {progress!r}"
+        message = f"progress must be True for a bar, or a function progress(what, done, total), got {shown(progress)}"
         raise FishernetError(message, parameter="progress")
     return progress
 
@@ -90,8 +92,8 @@ class Watch:
     """Progress and a deadline (`max_seconds` from now on; None: there is none), looked at by whoever works."""
 
     def __init__(self, progress: Progress | None = None, what: str = "", max_seconds: float | None = None) -> None:
-        if max_seconds is not None and not max_seconds >= 0:
-            raise FishernetError(f"max_seconds must not be negative, got {max_seconds}", parameter="max_seconds")
+        if max_seconds is not None and not (isinstance(max_seconds, float) and max_seconds == math.inf):
+            check.number(max_seconds, "max_seconds", least=0)
         self._progress = checked(progress)
         self._reporter = Reporter(self._progress, what)
         self._began = time.monotonic()

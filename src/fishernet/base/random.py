@@ -61,8 +61,7 @@ def stream_key(seed: Seed) -> int:
 
 def drawn_share(n: int, fraction: float, seed: Seed) -> npt.NDArray[np.bool_]:
     """Mark a share of n things at random, (n,) bool; the share is rounded to whole things."""
-    if not 0 <= fraction <= 1:
-        raise SchemaError(f"fraction must be from 0 to 1, got {fraction}")
+    check.number(fraction, "fraction", least=0, most=1, error=SchemaError)
     chosen = np.zeros(n, dtype=bool)
     chosen[generator(seed).permutation(n)[: math.floor(fraction * n + 0.5)]] = True
     return chosen

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.names import shown
 
 VARIABLE = "FISHERNET_THREADS"
 OPENMP = "OMP_NUM_THREADS"  # one number, or one for each level of nesting: "4" or "4,2"
@@ -93,7 +94,7 @@ def set_threads(n: int | None = None) -> int:
     """
     wanted = _initial() if n is None else n
     if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= _core.MAX_THREADS:
-        raise FishernetError(f"the number of threads must be from 1 to {_core.MAX_THREADS}, got {wanted!r}")
+        raise FishernetError(f"the number of threads must be from 1 to {_core.MAX_THREADS}, got {shown(wanted)}")
     before = _core.get_threads()
     _core.set_threads(wanted)
     return before

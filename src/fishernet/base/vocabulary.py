@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, Literal
 
 from fishernet.base.errors import FishernetError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, shown
 
 # What editors complete and checkers know; other spellings are taken as well.
 ScoreName = Literal["loglik", "bic", "mdl", "aic", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml", "fractional"]
@@ -108,7 +108,7 @@ def word(value: object, name: str, known: Collection[str], *, error: type[Fisher
     """Return one of the names that an argument knows, a literal, however it was spelled; the error lists them."""
     if isinstance(value, str) and spelled(value) in known:
         return spelled(value)
-    message = f"unknown {name.replace('_', ' ')} {value!r}; there are {listed(known, most=20)}"
+    message = f"unknown {name.replace('_', ' ')} {shown(value)}; there are {listed(known, most=20)}"
     raise error(message + _hint(value, name, known), parameter=name)
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
 from fishernet.base.names import a, listed, positions
@@ -257,7 +258,7 @@ def checked_shares(weights: Any, n: int, variables: Sequence[Variable] | None) -
         names = [variable.name for variable in variables]
         positions(names, weights)
         weights = [weights.get(name, 0.0) for name in names]
-    array = np.array(weights, dtype=np.float64)
+    array = check.numbers(weights, "weights")
     if array.shape != (n,) or not np.isfinite(array).all() or (array < 0).any() or abs(array.sum() - 1) > 1e-9:
         raise FishernetError(f"weights must be {n} non-negative numbers that sum to 1, got {array!r}")
     return array

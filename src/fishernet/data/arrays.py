@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import several
+from fishernet.base.names import several, shown
 from fishernet.data.variable import Column, Variable
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
@@ -34,7 +35,7 @@ def as_integers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.integer[Any]
     """Return an array of integers; integer-valued floats are taken too."""
     try:
         array = np.asarray(values)
-    except ValueError:
+    except (TypeError, ValueError, RecursionError):
         raise SchemaError(f"{what} must be an array of integers; its rows have different lengths") from None
     if array.dtype.kind in "biu":
         return array.astype(np.uint8) if array.dtype.kind == "b" else array
@@ -137,13 +138,13 @@ def total_weight(weights: Weights) -> int | float:
 
 def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
     """Return the positions, counted from the start, of rows given as an int, integers or a mask."""
-    array = np.asarray(rows)
+    array = check.array(rows, "rows")
     if array.ndim == 0 and array.dtype.kind in "iu":
         array = array.reshape(1)
     if array.size == 0 and array.ndim == 1 and array.dtype.kind != "b":
         array = array.astype(np.intp)
     if array.ndim != 1 or array.dtype.kind not in "biu":
-        raise SchemaError(f"rows must be a slice, an int, or one axis of integers or of bool, not {rows!r}")
+        raise SchemaError(f"rows must be a slice, an int, or one axis of integers or of bool, not {shown(rows)}")
     if array.dtype.kind == "b":
         if len(array) != n_rows:
             raise SchemaError(

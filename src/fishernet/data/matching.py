@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import are, check_names, listed, require_str, several
+from fishernet.base.names import a, are, check_names, listed, require_str, several, shown
 from fishernet.base.vocabulary import UnknownName
 from fishernet.data.arrays import as_integers, checked_codes
 from fishernet.data.arrow import frame_columns, streamed
@@ -23,7 +24,7 @@ from fishernet.data.cells import SourceColumn
 from fishernet.data.numbers import LARGEST, as_float, require_finite
 from fishernet.data.options import Options
 from fishernet.data.table import Table
-from fishernet.data.variable import Column, Continuous, require_continuous
+from fishernet.data.variable import Column, Continuous, checked_variables, require_continuous
 
 Data = Any  # a Table, a data frame, a mapping from names to columns, or an array
 Rows = npt.NDArray[np.float64]
@@ -66,7 +67,9 @@ def as_table(
     MissingValueError
         When cells are missing that must not be.
     """
-    needed = [variable for variable in variables if variable.name not in without] if without else variables
+    variables = checked_variables(variables)
+    left_out = check.items(without, "without")
+    needed = [variable for variable in variables if variable.name not in left_out] if left_out else variables
     if is_table(data):
         table = data.conform(needed, unknown=unknown)
     elif is_frame(data):
@@ -107,7 +110,7 @@ def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str, 
     elif is_frame(data):
         table = _frame_numbers(data, chosen, purpose, remedy)
     else:
-        table = _named_array(np.asarray(data), chosen, purpose)
+        table = _named_array(check.array(data, "data"), chosen, purpose)
     if not table.variables:
         raise SchemaError("the data have no columns")
     table.require_complete(purpose)
@@ -154,8 +157,8 @@ def listed_items(data: Data) -> list[Any]:
         raise SchemaError("a list of strings or one column of a frame is needed, not a frame; write frame[name]")
     if isinstance(data, pa.Array | pa.ChunkedArray):
         return list(data.to_pylist())
-    if not isinstance(data, Iterable):
-        raise SchemaError(f"a list of strings is needed, not {type(data).__name__}")
+    if not isinstance(data, Iterable) or getattr(data, "ndim", 1) == 0:
+        raise SchemaError(f"a list of strings is needed, not {a(type(data).__name__)}")
     return list(data)
 
 
@@ -191,7 +194,7 @@ def _coded(data: Data, variables: Sequence[Any], needed: Sequence[Column]) -> Ta
     """Return an array of codes as a table; the columns that are not needed may hold anything."""
     if len(needed) == len(variables):
         return Table.from_codes(data, variables)
-    codes = np.array(data)
+    codes = np.array(check.array(data, "data"))
     if codes.ndim == 2 and codes.shape[1] == len(variables):
         kept = {variable.name for variable in needed}
         codes[:, [variable.name not in kept for variable in variables]] = 0
@@ -201,8 +204,8 @@ def _coded(data: Data, variables: Sequence[Any], needed: Sequence[Column]) -> Ta
 def _rows_of_array(data: Data, n_columns: int) -> npt.NDArray[Any]:
     try:
         array = np.asarray(data)
-    except ValueError as error:
-        raise SchemaError(f"the rows are no array: {error}") from None
+    except (TypeError, ValueError, RecursionError):
+        raise SchemaError(f"the rows are no array: {shown(data, 80)}") from None
     if array.shape == (0,):
         array = np.empty((0, n_columns))
     if array.ndim != 2 or array.shape[1] != n_columns:
@@ -306,9 +309,7 @@ def _require_numbers(columns: Sequence[SourceColumn], purpose: str, remedy: str)
 def _checked_names(names: Iterable[str] | None) -> list[str] | None:
     if names is None:
         return None
-    if isinstance(names, str):
-        raise SchemaError(f"names must be a sequence of str, not the str {names!r}")
-    chosen = list(names)
+    chosen = list(check.items(names, "names"))
     check_names(chosen)
     if not chosen:
         raise SchemaError("the data have no columns")

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, check_names, listed, several
 from fishernet.data.matching import as_numbers, is_table
@@ -70,16 +71,15 @@ class Scatter:
     """Of the columns."""
 
     def __init__(self, n: int, mean: npt.ArrayLike, S: npt.ArrayLike, names: Iterable[str] | None = None) -> None:
-        centre, products = np.array(mean, dtype=np.float64), np.array(S, dtype=np.float64)
+        centre, products = check.numbers(mean, "mean"), check.numbers(S, "S")
         d = len(centre) if centre.ndim == 1 else -1
         if products.shape != (d, d):
             raise SchemaError(f"the mean must be (d,) and S (d, d), got {centre.shape} and {products.shape}")
-        labels = tuple(f"v{c}" for c in range(d)) if names is None else tuple(names)
+        labels = tuple(f"v{c}" for c in range(d)) if names is None else check.items(names, "names")
         check_names(labels)
         if len(labels) != d:
             raise SchemaError(f"{several(len(labels), 'name')} for {several(d, 'column')}")
-        if isinstance(n, bool) or n != int(n) or n < 0:
-            raise SchemaError(f"the number of rows must be a non-negative integer, got {n!r}")
+        check.integer(n, "n", least=0, error=SchemaError)
         if not (np.isfinite(centre).all() and np.isfinite(products).all()):
             raise SchemaError("the mean and S must be finite")
         sizes = np.sqrt(np.abs(np.diag(products)))
@@ -115,7 +115,8 @@ class Scatter:
     @classmethod
     def of(cls, source: Source, columns: Sequence[int] | None = None, *, purpose: str = "a Gaussian model") -> Self:
         """Return the scatter of a source's columns (of some, by their positions), continuous and without a hole."""
-        at = range(len(source.variables)) if columns is None else columns
+        check.made(source, "source", "a source of statistics, such as a Table", "variables", "statistics")
+        at = range(len(source.variables)) if columns is None else _checked_positions(columns, len(source.variables))
         variables = [source.variables[c] for c in at]
         require_continuous(variables, purpose)
         [statistic] = source.statistics([tuple(sorted(at))])
@@ -158,7 +159,7 @@ class Scatter:
 
     def marginal(self, chosen: Sequence[int]) -> Scatter:
         """Return the scatter of some of the columns, by their positions."""
-        at = list(chosen)
+        at = _checked_positions(chosen, len(self.names))
         part = object.__new__(Scatter)
         part._set(self.n, self.mean[at], self.S[np.ix_(at, at)], tuple(self.names[c] for c in at))
         return part
@@ -185,9 +186,15 @@ def as_scatter(X: Any, names: Iterable[str] | None = None, *, purpose: str = "a 
     if is_table(X) or not isinstance(X, Source):
         return Scatter.of(as_numbers(X, names, purpose=purpose), purpose=purpose)
     scatter = Scatter.of(X, purpose=purpose)
-    if names is not None and tuple(names) != scatter.names:
-        raise SchemaError(f"the data have the columns {scatter.names}, and names says {tuple(names)}")
+    chosen = scatter.names if names is None else check.items(names, "names")
+    if chosen != scatter.names:
+        raise SchemaError(f"the data have the columns {listed(scatter.names)}, and names says {listed(chosen)}")
     return scatter
+
+
+def _checked_positions(columns: Sequence[int], n: int) -> list[int]:
+    """Return positions among n columns."""
+    return [check.integer(c, "each column", least=0, most=n - 1) for c in check.items(columns, "columns", "positions")]
 
 
 NO_REST = 1e-10  # a column of which others leave no more than this unexplained is made of them; as in the core
@@ -211,6 +218,7 @@ def scaled_products(scatter: Scatter, *, center: bool) -> Floats:
 
 def require_varying(scatter: Scatter, *, center: bool = True) -> None:
     """Raise SchemaError, naming them, when columns are constant (or, as they are, 0)."""
+    check.flag(center, "center")
     least = scatter.n * (ROUNDING * scatter.mean) ** 2 if center else 0.0
     still = np.diag(products(scatter, center=center)) <= least
     constant = [name for name, flag in zip(scatter.names, still, strict=True) if flag]
@@ -220,7 +228,7 @@ def require_varying(scatter: Scatter, *, center: bool = True) -> None:
 
 def rank(n_rows: float, *, center: bool) -> int:
     """Return the rank of the products of so many rows, were there columns enough."""
-    return max(0, int(n_rows) - center)
+    return max(0, int(n_rows) - check.flag(center, "center"))
 
 
 def require_independent(names: tuple[str, ...], scaled: Floats, most: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import are
 
@@ -18,7 +19,7 @@ LARGEST = 1e150  # squares and differences stay finite
 
 def points(values: npt.ArrayLike, what: str, remedy: str = "") -> Columns:
     """Return points, (n,) or (n, d), as (d, n) columns; the remedy is what else to do about what is no number."""
-    array = np.asarray(values)
+    array = check.array(values, what)
     if array.ndim not in (1, 2):
         raise SchemaError(f"{what} must have the shape (n,) or (n, d), got {array.shape}")
     table = array[:, None] if array.ndim == 1 else array

@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, listed, require_str
+from fishernet.base.names import check_names, listed, require_str, shown
 from fishernet.base.vocabulary import spelled
 from fishernet.data.variable import Column
 
@@ -132,7 +133,7 @@ class TextFormat:
         try:
             known = codecs.lookup(encoding).name
         except (LookupError, TypeError):
-            message = f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {encoding!r}"
+            message = f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {shown(encoding)}"
             raise SchemaError(message, parameter="encoding") from None
         return cls(delimiter, decimal, thousands, known)
 
@@ -294,7 +295,7 @@ def _word(keyword: str, value: object, known: tuple[str, ...]) -> str:
     """Return a word that a keyword knows, however it was spelled."""
     if isinstance(value, str) and spelled(value) in known:
         return spelled(value)
-    raise SchemaError(f"{keyword} must be one of {', '.join(map(repr, known))}, not {value!r}", parameter=keyword)
+    raise SchemaError(f"{keyword} must be one of {', '.join(map(repr, known))}, not {shown(value)}", parameter=keyword)
 
 
 SAID_BY_SCHEMA = {
@@ -308,7 +309,7 @@ SAID_BY_SCHEMA = {
 def _checked_schema(schema: Iterable[Column]) -> tuple[Column, ...]:
     if hasattr(schema, "variables"):
         raise SchemaError(f"schema must be a sequence of Variable; pass the variables of the {type(schema).__name__}")
-    variables = tuple(schema)
+    variables = check.items(schema, "schema", "Variable and Continuous")
     for variable in variables:
         if not hasattr(variable, "is_continuous"):
             raise SchemaError(
@@ -327,15 +328,15 @@ def _checked_columns(columns: Iterable[str]) -> tuple[str, ...]:
 
 def _checked_names(keyword: str, given: Iterable[str]) -> tuple[str, ...]:
     if isinstance(given, str):
-        raise SchemaError(f"{keyword} must be a sequence of str, not the str {given!r}")
-    names = tuple(given)
+        raise SchemaError(f"{keyword} must be a sequence of str, not the str {given!r}", parameter=keyword)
+    names = check.items(given, keyword)
     require_str(names)
     check_names(names)
     return names
 
 
 def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
-    words = [na_values] if isinstance(na_values, str) else list(na_values)
+    words = [na_values] if isinstance(na_values, str) else list(check.items(na_values, "na_values", "str"))
     if isinstance(na_values, str) or not all(isinstance(word, str) for word in words):
         raise SchemaError(
             f'na_values must be a sequence of str, as in ("", "NA"), not {na_values!r}', parameter="na_values"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arff import arff_columns, arff_contents
@@ -123,7 +124,7 @@ def read_table(
         thousands=thousands,
         encoding=encoding,
     )
-    return Table.of_columns(columns_of(Path(path), options), options)
+    return Table.of_columns(columns_of(check.path(path), options), options)
 
 
 def columns_of(path: Path, options: Options) -> Columns:

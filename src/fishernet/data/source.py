@@ -72,7 +72,7 @@ def as_source(data: Any) -> Source:
     SchemaError
         When it is neither.
     """
-    if isinstance(data, Source):
+    if isinstance(data, Source) and not isinstance(data, type):
         return data
     if is_frame(data):
         return Table.from_frame(data)

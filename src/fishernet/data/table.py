@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.display import MOST_COLUMNS, MOST_ROWS, page, table_html
 from fishernet.base.errors import MissingValueError, SchemaError
-from fishernet.base.names import check_names, counted, listed, positions, several
+from fishernet.base.names import counted, listed, positions, several
 from fishernet.base.random import Seed, drawn_share, generator
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrays import (
@@ -39,7 +40,7 @@ from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.statistics.statistic import Statistic
-from fishernet.data.variable import Column, Continuous, Variable
+from fishernet.data.variable import Column, Continuous, Variable, checked_variables
 
 Rows = slice | SupportsIndex | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | Sequence[int] | Sequence[bool]
 Cells = npt.NDArray[Any]
@@ -132,12 +133,13 @@ class Table(GivesFrames):
         weights: npt.NDArray[Any] | None,
         n_rows: int | None,
     ) -> None:
-        check_names([variable.name for variable in variables])
+        variables, columns = checked_variables(variables), check.items(columns, "columns", "arrays")
         if len(columns) != len(variables):
             sizes = f"{several(len(variables), 'variable')} and {several(len(columns), 'column')}"
             raise SchemaError(f"{sizes}: each variable needs one column")
         self._variables = tuple(variables)
-        self._n_rows = rows = int(n_rows if n_rows is not None else len(columns[0]) if columns else 0)
+        found = len(np.atleast_1d(check.array(columns[0], "columns"))) if columns and n_rows is None else 0
+        self._n_rows = rows = check.integer(found if n_rows is None else n_rows, "n_rows", least=0)
         self._columns = tuple([checked(*pair, rows) for pair in zip(self._variables, columns, strict=True)])
         self._weights = None if weights is None else checked_weights(weights, rows)
         self._has_missing = None
@@ -182,6 +184,7 @@ class Table(GivesFrames):
             if array.shape[0] == 0 and array.shape[1]:
                 raise SchemaError("codes without rows need variables: their states cannot be guessed")
             variables = [guessed_variable(f"v{i}", array[:, i]) for i in range(array.shape[1])]
+        variables = checked_variables(variables)
         if array.shape[1] != len(variables):
             raise SchemaError(
                 f"codes have {several(array.shape[1], 'column')} for {several(len(variables), 'variable')}"
@@ -523,7 +526,7 @@ class Table(GivesFrames):
 
     def head(self, n: int = 5) -> Self:
         """Return the first rows; ``print(table.head())`` shows their labels."""
-        return self[: max(0, n)]
+        return self[: check.integer(n, "n", least=0)]
 
     def describe(self) -> Description:
         """Return what each column is: its kind, its states or range, how many cells are missing, and why.
@@ -654,7 +657,8 @@ class Table(GivesFrames):
         UnknownStateError
             When a row holds a label that the variable does not have, naming column, label and first row.
         """
-        if self._variables == tuple(variables):
+        variables = checked_variables(variables)
+        if self._variables == variables:
             return self
         where = {name: position for position, name in enumerate(self.names)}
         absent = [variable.name for variable in variables if variable.name not in where]

@@ -16,9 +16,10 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Brief, page, table_html
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import listed, several
+from fishernet.base.names import check_names, listed, several, shown
 from fishernet.data.dates import Unit, as_dates
 
 State = str | int | float | bool
@@ -115,7 +116,7 @@ class Variable(Brief):
         _check_name(name)
         if isinstance(states, str):
             raise SchemaError(f"variable {name!r}: states must be a sequence of labels, not one str ({states!r})")
-        labels = tuple(_plain(state, name) for state in states)
+        labels = tuple(_plain(state, name) for state in check.items(states, "states", "labels"))
         if not labels:
             raise SchemaError(f"variable {name!r} has no states; it needs at least one")
         codes = {label: code for code, label in enumerate(labels)}
@@ -185,7 +186,10 @@ class Variable(Brief):
 
     def code(self, state: State) -> int | None:
         """Return the code of a state, None where the variable does not have it."""
-        return self._codes.get(state)
+        try:
+            return self._codes.get(state)
+        except TypeError:  # a list, say, is no label
+            return None
 
     def bin(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the codes of numbers, by the cut points; NaN gives the code of a missing cell.
@@ -341,9 +345,19 @@ class Continuous:
 Column = Variable | Continuous
 
 
+def checked_variables(variables: Iterable[Column], *, unique: bool = True) -> tuple[Column, ...]:
+    """Return variables as a tuple; raise SchemaError when there is something else among them, or a name twice."""
+    every = check.items(variables, "variables", "Variable and Continuous")
+    for variable in every:
+        check.made(variable, "each of variables", "a Variable or a Continuous", "is_continuous", "cardinality")
+    if unique:
+        check_names([variable.name for variable in every])
+    return every
+
+
 def require_categorical(variables: Iterable[Column], purpose: str, remedy: str = "") -> tuple[Variable, ...]:
     """Return the variables; raise SchemaError, naming them, when some are continuous."""
-    every = tuple(variables)
+    every = checked_variables(variables)
     numbers = [variable.name for variable in every if variable.is_continuous]
     if numbers:
         verb, them = ("is", "it") if len(numbers) == 1 else ("are", "them")
@@ -373,7 +387,7 @@ def _check_name(name: object) -> None:
 
 
 def _checked_cuts(name: str, cuts: Iterable[float], states: tuple[State, ...]) -> tuple[float, ...]:
-    borders = tuple(float(cut) for cut in cuts)
+    borders = tuple(check.numbers(check.items(cuts, "cuts", "numbers"), "cuts").ravel().tolist())
     n_bins = len(states) - (len(borders) == len(states) - 2 and bool(_missing_states(states[-1:])))
     if len(borders) != n_bins - 1:
         raise SchemaError(f"variable {name!r}: {n_bins} bins need {n_bins - 1} cuts, got {len(borders)}")
@@ -394,8 +408,8 @@ def _checked_bounds(name: str, bounds: Iterable[float], cuts: tuple[float, ...] 
 
 
 def _checked_unit(name: str, unit: Unit | None) -> Unit | None:
-    if unit not in (None, "days", "seconds"):
-        raise SchemaError(f"variable {name!r}: a unit is 'days', 'seconds' or None, not {unit!r}")
+    if unit is not None and (not isinstance(unit, str) or unit not in ("days", "seconds")):
+        raise SchemaError(f"variable {name!r}: a unit is 'days', 'seconds' or None, not {shown(unit)}")
     return unit
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.io import replacing
 from fishernet.base.names import listed
@@ -90,7 +91,8 @@ def write_table(table: Table, path: str | os.PathLike[str], *, weights: str = "w
     <BLANKLINE>
     True
     """
-    target = Path(path)
+    check.made(table, "table", "a Table", "variables", "to_frame")
+    target = check.path(path)
     write = FORMATS[format_of(target)]
     if not table.variables:
         raise SchemaError("a table without columns cannot be written")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.data import Table, read_table
 from fishernet.files import read_bif
@@ -81,6 +82,7 @@ def load(name: str, **options: Any) -> Table | BayesianNetwork:
     >>> fishernet.datasets.load("asia")
     BayesianNetwork(8 variables, 8 arcs, 18 parameters)
     """
+    check.text(name, "name")
     if name in TABLES:
         return read_table(FOLDER / TABLES[name], **options)
     if name not in NETWORKS:

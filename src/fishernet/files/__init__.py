@@ -5,7 +5,7 @@ from fishernet.files.bif_writer import write_bif
 from fishernet.files.formats import load, save
 from fishernet.files.newick import read_newick, read_newicks
 from fishernet.files.sequences import NamedStrings, read_fasta, read_stockholm
-from fishernet.files.uai import read_uai, write_uai
+from fishernet.files.uai import read_uai, read_uai_evidence, write_uai
 from fishernet.files.xdsl import read_xdsl, write_xdsl
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "read_newicks",
     "read_stockholm",
     "read_uai",
+    "read_uai_evidence",
     "read_xdsl",
     "save",
     "write_bif",

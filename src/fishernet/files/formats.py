@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError
 from fishernet.files.bif_reader import read_bif
 from fishernet.files.bif_writer import store_bif
@@ -42,7 +43,7 @@ FORMATS = {
 
 def ending_of(path: Location) -> str:
     """Return a path's ending in lower case, without the ``.gz`` behind it."""
-    return Path(Path(path).name.lower().removesuffix(".gz")).suffix
+    return Path(check.path(path).name.lower().removesuffix(".gz")).suffix
 
 
 def save(model: object, path: Location) -> None:

@@ -13,8 +13,9 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import Pair, Positions, a, cut, listed, position, several
+from fishernet.base.names import Pair, Positions, a, cut, listed, position, several, shown
 
 
 def arrangement(where: Mapping[str, int], others: Sequence[str]) -> Positions:
@@ -31,12 +32,12 @@ def arrangement(where: Mapping[str, int], others: Sequence[str]) -> Positions:
 
 def joined(where: Mapping[str, int], edges: Iterable[Pair]) -> list[tuple[int, int]]:
     """Return the positions of pairs of names, in the order given; SchemaError when one is no pair or unknown."""
-    if not isinstance(edges, Iterable):
-        raise SchemaError(f"edges must be an iterable of pairs of names, not {type(edges).__name__} ({edges!r})")
     pairs = []
-    for edge in edges:
-        if isinstance(edge, str | set | frozenset) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
-            raise SchemaError(f"an edge must be a pair of names, got {edge!r}")
+    for edge in check.items(edges, "edges", "pairs of names"):
+        ordered = not isinstance(edge, str | bytes | set | frozenset) and isinstance(edge, Iterable)
+        ends = tuple(edge) if ordered and getattr(edge, "ndim", 1) != 0 else ()
+        if len(ends) != 2:
+            raise SchemaError(f"an edge must be a pair of names, got {shown(edge)}")
         pairs.append((position(where, ends[0]), position(where, ends[1])))
     return pairs
 

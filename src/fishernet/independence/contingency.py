@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
@@ -101,7 +102,7 @@ CUT = "say bins=4 here; the tests 'fisher-z' and 'knn-mi' take numbers as they a
 
 def counted(data: Any, names: Iterable[str] | None, bins: Bins | None, purpose: str) -> Source:
     """Return data as a source of counts: what to cut of them is cut; whatever then is no state is refused by name."""
-    chosen = None if names is None else list(names)
+    chosen = None if names is None else list(check.items(names, "names"))
     if not hasattr(data, "variables"):
         if not is_frame(data):
             return _array(data, chosen, bins, purpose)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import several
+from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import SchemeName, word
@@ -169,6 +169,9 @@ ORDERS_AT_ONCE = 1 << 22  # numbers in the orders that are held at once
 FIRST_ORDERS = 32  # how many come before the first look at whether the decision is certain
 
 
+MOST_PERMUTATIONS = 2**40
+
+
 @dataclass(frozen=True)
 class Plan:
     """How a permutation test goes: the options of `knn_test`, checked."""
@@ -184,9 +187,11 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scheme", word(self.scheme, "scheme", SCHEMES))
         number = self.permutations
-        if not isinstance(number, np.ndarray) and (isinstance(number, bool) or number < 1):
-            message = f"permutations must be a positive integer or row orders (T, n), got {number!r}"
-            raise FishernetError(message, parameter="permutations")
+        if not isinstance(number, np.ndarray):
+            check.integer(number, "permutations", least=1, most=MOST_PERMUTATIONS, note="or row orders (T, n)")
+        if self.skip_below is not None and self.skip_below != -math.inf:
+            check.number(self.skip_below, "skip_below")
+        check.flag(self.stop_early, "stop_early")
         check.integer(self.k_perm, "k_perm", least=2)
         check.share(self.alpha, "alpha")
 
@@ -341,10 +346,10 @@ class KnnTest:
         require_continuous(data.names, data.numbers)
         warn_of_ties(data.names, data.numbers, stacklevel=4)
         if not isinstance(permutations, int | np.integer):
-            message = f"permutations must be a positive integer, got {permutations!r}"
+            message = f"permutations must be a positive integer, got {shown(permutations)}"
             raise FishernetError(message, parameter="permutations")
         self.names = data.names
-        self._columns = standardized(data.numbers) if standardize else data.numbers
+        self._columns = standardized(data.numbers) if check.flag(standardize, "standardize") else data.numbers
         self._plan = Plan(k, int(permutations), **as_knn_test)
         self.seed = fixed_seed(seed)
         self._reporter = Reporter(progress, PERMUTING)

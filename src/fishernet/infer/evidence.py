@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.names import position
 from fishernet.data import Variable
@@ -97,7 +98,7 @@ def as_mapping(value: Any, what: str) -> Mapping[str, Any]:
 
 
 def _checked_likelihood(variable: Variable, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    numbers = np.array(values, dtype=np.float64)
+    numbers = check.numbers(values, f"the likelihood of {variable.name!r}")
     if numbers.shape != (variable.cardinality,):
         raise SchemaError(
             f"the likelihood of {variable.name!r} has shape {numbers.shape}; one number per state is needed, "

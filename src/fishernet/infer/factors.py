@@ -149,6 +149,7 @@ def planned(
     model: Model, observed: list[int], soft: list[int], targets: list[list[int]], limit: int, *, tree: bool = False
 ) -> _core.Inference:
     """Return a plan that fits within the limit: a junction tree, or an elimination for each target."""
+    limit = checked_limit(limit)
     plan = _core.Inference(model.factors, observed, soft, targets, tree, limit)
     check_held(plan.cells_held, limit, "the junction tree's tables" if tree else "a table of the elimination")
     return plan

@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.special import fdtri
 
+from fishernet.base import check
 from fishernet.base.display import Brief, Framed
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import check_names, listed, positions, several
@@ -273,7 +274,7 @@ def estimate(
     array([1., 0., 0., 0., 0.])
     """
     dn = sampled_of(dn, "estimates are", instead="; use fn.infer.marginal")
-    asked = list(names)
+    asked = [names] if isinstance(names, str) else list(check.items(names, "names"))
     check_names(asked)
     where = positions(dn.names, asked)
     shape = tuple(dn.variables[v].cardinality for v in where)

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.names import check_names, positions, several
 from fishernet.infer.evidence import Evidence, Given, Likelihood, impossible
 from fishernet.infer.factors import MAX_TABLE, Array, Model, checked_limit, model_of, planned
@@ -88,7 +89,7 @@ class JunctionTree:
 
         The names need not lie in one clique.
         """
-        asked = list(names)
+        asked = [names] if isinstance(names, str) else list(check.items(names, "names"))
         check_names(asked)
         where = positions(self._net.names, asked)
         check_answer(self._net, where, self._limit)

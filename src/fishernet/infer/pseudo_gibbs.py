@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import positions, several
 from fishernet.base.random import Seed, draw_count, generator, stream_key
@@ -149,6 +150,7 @@ def starting_states(
         for v, code in clamped_codes(variables, start).items():
             states[:, v] = code
     elif start is not None:
+        check.made(start, "start", "a Table or a mapping from names to states", "conform")
         rows = start.conform(variables)
         rows.require_complete("a start")
         if rows.n_rows not in (1, chains):
@@ -167,7 +169,7 @@ def _checked_weights(variables: Sequence[Variable], weights: Weights) -> npt.NDA
         array = np.zeros(len(names))
         array[list(positions(names, weights))] = list(weights.values())
     else:
-        array = np.array(weights, dtype=np.float64)
+        array = check.numbers([] if weights is None else weights, "weights")
     if array.shape != (len(variables),):
         raise FishernetError(f"weights must be one number per variable, ({len(variables)},), got shape {array.shape}")
     if not np.isfinite(array).all() or (array < 0).any():

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import a
+from fishernet.base.names import a, shown
 from fishernet.kernels.features import Features
 from fishernet.kernels.kernel import FeatureMade
 
@@ -45,8 +46,8 @@ class CountKernel(FeatureMade):
             raise SchemaError(
                 f"counts need a model with hidden states; {a(type(model).__name__)} has no expected_counts"
             )
-        if isinstance(parts, str) or not parts or not set(parts) <= set(PARTS):
-            raise SchemaError(f"parts must be some of {', '.join(map(repr, PARTS))}, in a list; got {parts!r}")
+        if not all(isinstance(part, str) and part in PARTS for part in check.items(parts, "parts", "str")) or not parts:
+            raise SchemaError(f"parts must be some of {', '.join(map(repr, PARTS))}, in a list; got {shown(parts)}")
         self._model = model
         self._parts = tuple(part for part in PARTS if part in parts)
 

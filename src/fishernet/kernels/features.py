@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 
 Matrix = npt.NDArray[np.float64]
@@ -45,6 +46,15 @@ def scaled(features: Features, factors: Matrix) -> Features:
     """Return each row times its factor."""
     column = factors[:, None]
     return features.multiply(column).tocsr() if is_sparse(features) else features * column
+
+
+def n_rows_of(X: Any, name: str) -> int:
+    """Return how many rows or strings there are."""
+    kind = "a table, a frame, an array or a list of rows or strings"
+    check.made(X, name, kind, "__len__", "__getitem__")
+    if getattr(X, "ndim", 1) == 0:
+        raise SchemaError(f"{name} must be {kind}, not one {type(X).__name__}", parameter=name)
+    return len(X)
 
 
 def shares_of(X: Any, n_rows: int) -> Matrix:

@@ -24,6 +24,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.base.random import Seed
@@ -268,7 +269,9 @@ def _check_model(model: Any) -> None:
 
 
 def _checked_probabilities(model: BayesianNetwork, given: Any) -> list[Matrix]:
-    arrays = [np.array(values, dtype=np.float64) for values in given]
+    arrays = [
+        check.numbers(values, "group_probabilities") for values in check.items(given, "group_probabilities", "arrays")
+    ]
     if len(arrays) != len(model.variables):
         raise SchemaError(f"{len(model.variables)} arrays of group probabilities are needed, got {len(arrays)}")
     for variable, conditional, values in zip(model.variables, model.conditionals, arrays, strict=True):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.kernels.features import Matrix, check_cells
@@ -49,7 +50,7 @@ def gram_matrix(kernel: Any, X: Any, *, progress: Progress | None = None) -> Mat
         raise SchemaError(f"a kernel is needed, not {type(kernel).__name__}", parameter="kernel")
     if isinstance(X, str | bytes):
         raise SchemaError("a list of strings is needed, not one string; write [string]")
-    items = X if hasattr(X, "__getitem__") else list(X)
+    items = X if hasattr(X, "__getitem__") and hasattr(X, "__len__") else list(check.items(X, "X", "rows or strings"))
     n = len(items)
     check_cells(n * n, "the kernel matrix")
     reporter = Reporter(progress, "comparing pairs")

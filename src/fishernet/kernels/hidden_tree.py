@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
 from fishernet.data.matching import listed_items
 from fishernet.kernels.features import Matrix
 from fishernet.kernels.kernel import Algebra, log_mixture
@@ -65,12 +66,12 @@ class HiddenTreeKernel(Algebra):
         *,
         log: bool = False,
     ) -> None:
-        trees: Any = [tree] if _is_tree(tree) else tree
+        trees: Any = [tree] if _is_tree(tree) else check.items(tree, "tree", "HiddenTree")
         self.trees: tuple[HiddenTree, ...] = tuple(trees)
         if not self.trees or not all(map(_is_tree, self.trees)):
             raise SchemaError("a HiddenTree is needed, or a list of them")
         self.weights = _checked_weights(weights, len(self.trees))
-        self.log = bool(log)
+        self.log = check.flag(log, "log")
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
@@ -164,8 +165,8 @@ class PrunedTreeKernel(HiddenTreeKernel):
         keep: float | None = None,
         log: bool = False,
     ) -> None:
-        if keep is not None and not 0 < keep <= 1:
-            raise FishernetError(f"keep must be a probability above 0, got {keep!r}")
+        if keep is not None:
+            keep = check.number(keep, "keep", above=0, most=1)
         super().__init__(tree, weights, log=log)
         self.keep = keep
         if keep is None:
@@ -179,7 +180,7 @@ def _is_tree(value: object) -> bool:
 
 
 def _checked_weights(weights: Sequence[float] | npt.NDArray[np.float64] | None, n: int) -> npt.NDArray[np.float64]:
-    numbers = np.full(n, 1 / n) if weights is None else np.array(weights, dtype=np.float64)
+    numbers = np.full(n, 1 / n) if weights is None else check.numbers(weights, "weights")
     if numbers.shape != (n,):
         raise SchemaError(f"{n} trees need {n} weights, got shape {numbers.shape}")
     if not np.isfinite(numbers).all() or (numbers < 0).any() or not (numbers > 0).any():

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.kernels.features import (
     Features,
@@ -267,7 +268,7 @@ class LogMadeKernel(Algebra):
     """
 
     def __init__(self, *, log: bool) -> None:
-        self.log = bool(log)
+        self.log = check.flag(log, "log")
 
     @abstractmethod
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:

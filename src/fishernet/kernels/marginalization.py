@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
 from fishernet.data.frames.rows import held
@@ -64,7 +65,7 @@ class HiddenBinomialKernel(LogMadeKernel):
         log: bool = False,
     ) -> None:
         super().__init__(log=log)
-        weights, rows = np.asarray(prior, np.float64), np.asarray(emission, np.float64)
+        weights, rows = check.numbers(prior, "prior"), check.numbers(emission, "emission")
         if weights.ndim not in (1, 2) or rows.ndim not in (2, 3):
             raise SchemaError(
                 "prior must have shape (n_states,) or (length, n_states) and emission (n_states, n_symbols) or "
@@ -173,7 +174,7 @@ class MarginalizationKernel(LogMadeKernel):
 
     def __init__(self, models: Sequence[DataModel], prior: npt.ArrayLike, *, log: bool = False) -> None:
         super().__init__(log=log)
-        self.models = tuple(models)
+        self.models = check.items(models, "models", "models")
         if not self.models:
             raise SchemaError("a marginalization kernel needs models")
         for number, model in enumerate(self.models):

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.check import is_number
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import as_data, is_frame, is_table, listed_items
@@ -20,6 +21,7 @@ Rows = Any  # a Table, an array, or `PartRows`
 
 def rows_of(kernel: Any, X: Any) -> Rows:
     """Return data as rows that the kernel takes, with a length, and with slices and positions for parts of them."""
+    check.made(kernel, "kernel", "a kernel", "__call__")
     own: Callable[[Any], Rows] = getattr(kernel, "rows", plain_rows)
     return own(X)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fishernet.kernels.features import Matrix, shares_of
+from fishernet.base import check
+from fishernet.kernels.features import Matrix, n_rows_of, shares_of
 from fishernet.kernels.kernel import Kernel, has_features
 from fishernet.kernels.rows import Rows, rows_of
 
@@ -46,7 +47,7 @@ def set_kernel(kernel: Kernel, X: Any, Y: Any) -> float:
     X, Y = _both(kernel, X, Y)
     if has_features(kernel):
         return float(kernel.mean_features(X) @ kernel.mean_features(Y))
-    return float(shares_of(X, len(X)) @ mean_to(kernel, X, Y))
+    return float(shares_of(X, n_rows_of(X, "X")) @ mean_to(kernel, X, Y))
 
 
 def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
@@ -84,7 +85,7 @@ def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
     if has_features(kernel):
         difference = kernel.mean_features(X) - kernel.mean_features(Y)
         return float(difference @ difference)
-    of_x, of_y = shares_of(X, len(X)), shares_of(Y, len(Y))
+    of_x, of_y = shares_of(X, n_rows_of(X, "X")), shares_of(Y, n_rows_of(Y, "Y"))
     within = of_x @ mean_to(kernel, X, X) + of_y @ mean_to(kernel, Y, Y)
     return max(float(within - 2 * of_x @ mean_to(kernel, X, Y)), 0.0)
 
@@ -97,6 +98,7 @@ def _both(kernel: Kernel, X: Any, Y: Any) -> tuple[Rows, Rows]:
 
 def mean_to(kernel: Kernel, X: Any, Y: Any) -> Matrix:
     """Return the mean of the kernel of each row of X with the rows of Y, as `rows_of` gives both, (n,), by blocks."""
+    check.made(kernel, "kernel", "a kernel", "__call__", "diag")
     shares = shares_of(Y, len(Y))
     blocks: list[Matrix] = [kernel(X[first : first + BLOCK], Y) @ shares for first in range(0, len(X), BLOCK)]
     return np.concatenate(blocks) if blocks else np.zeros(0)

@@ -15,7 +15,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several
 from fishernet.data.matching import listed_items
-from fishernet.kernels.features import Features, Matrix, check_cells, inner, squared_lengths, weighted_mean
+from fishernet.kernels.features import Features, Matrix, check_cells, inner, n_rows_of, squared_lengths, weighted_mean
 from fishernet.kernels.kernel import Algebra
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.alphabet import Strings as Encoded
@@ -110,12 +110,13 @@ class SpectrumKernel(Algebra):
 
     def _occurring(self, X: Strings) -> Features:
         """Return the counts of the substrings that occur, (n, n_occurring)."""
+        n_rows = n_rows_of(X, "X")
         alphabet = self.alphabet
         if alphabet is None:
-            alphabet = Alphabet.seen(X) if any(map(len, X)) else Alphabet([0])
+            alphabet = Alphabet.seen(X) if any(n_rows_of(x, "each string") for x in X) else Alphabet([0])
         owners, numbers, weights = self._substrings(X, alphabet)
         there, columns = np.unique(numbers, return_inverse=True)
-        return _counted(owners, columns, weights, (len(X), len(there)))
+        return _counted(owners, columns, weights, (n_rows, len(there)))
 
     def _substrings(self, X: Strings, alphabet: Alphabet) -> tuple[Any, Any, Any]:
         """Return the string, the number and the weight of every substring."""

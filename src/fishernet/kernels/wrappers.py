@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
 from fishernet.kernels.features import Features, Matrix, scaled, weighted_mean
 from fishernet.kernels.kernel import (
     Algebra,
@@ -146,8 +147,7 @@ class Rbf(OfKernel):
     """
 
     def __init__(self, kernel: Kernel, bandwidth: float) -> None:
-        if not np.isfinite(bandwidth) or bandwidth <= 0:
-            raise FishernetError(f"the bandwidth must be finite and positive, got {bandwidth!r}")
+        bandwidth = check.number(bandwidth, "bandwidth", above=0)
         self.kernel = _checked_kernel(kernel)
         check_no_logs(self.kernel)
         self.bandwidth = float(bandwidth)

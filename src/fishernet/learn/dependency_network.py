@@ -25,7 +25,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError
-from fishernet.base.names import several
+from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
 from fishernet.base.vocabulary import InputSearchName, ScoreName, word
@@ -383,7 +383,7 @@ def local_structure(
     states = [variable.cardinality for variable in source.variables]
     rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)
     scorer = LocalScores(source, named_score(score, **options))
-    how = replace(SEARCHES[search], last_step=bool(last_step))
+    how = replace(SEARCHES[search], last_step=check.flag(last_step, "last_step"))
     return how.run(scorer, rules, Watch(progress, "choosing inputs"))
 
 
@@ -443,8 +443,8 @@ def dependency_network(
     >>> fn.learn.dependency_network(fn.datasets.load("nursery")).n_rows
     12960
     """
-    if inputs not in ("direct", "tree"):
-        raise FishernetError(f"unknown inputs {inputs!r}; there are 'direct', 'tree'")
+    if not isinstance(inputs, str) or inputs not in ("direct", "tree"):
+        raise FishernetError(f"unknown inputs {shown(inputs)}; there are 'direct', 'tree'")
     check_smoothing(smoothing, None)
     plain = not isinstance(smoothing, str) and smoothing == 0
     if inputs == "tree":

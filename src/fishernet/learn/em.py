@@ -81,6 +81,9 @@ class Steps(Protocol[Model, Counts]):
         """Return what the prior adds to the log-likelihood, up to a constant."""
 
 
+MOST_STATES = 2**14  # hidden ones: a table of moves has their square
+
+
 @dataclass(frozen=True)
 class Effort:
     """How far a fit goes."""
@@ -97,14 +100,7 @@ class Effort:
     def __post_init__(self) -> None:
         for name in ("restarts", "max_steps"):
             check.integer(getattr(self, name), name, least=1)
-        checked_amount(self.tolerance, "tolerance")
-
-
-def checked_amount(number: float, name: str) -> float:
-    """Return a number; SchemaError unless it is finite and at least 0."""
-    if not np.isfinite(number) or number < 0:
-        raise SchemaError(f"{name} must be a finite number from 0 on, got {number!r}", parameter=name)
-    return float(number)
+        check.number(self.tolerance, "tolerance", least=0)
 
 
 def log_prior(parameters: Iterable[Numbers], smoothing: float) -> float:

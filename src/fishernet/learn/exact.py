@@ -20,7 +20,9 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, StateSpaceError
+from fishernet.base.names import shown
 from fishernet.base.progress import Watch
 from fishernet.graphs import Dag
 from fishernet.learn.exact_sparse import MOST_VARIABLES, SparseRun
@@ -57,8 +59,8 @@ class Exact:
     """Bytes that its tables, or else its parent sets and what it reached, may take; default 2**33."""
 
     def __post_init__(self) -> None:
-        if not self.max_memory > 0:
-            message = f"max_memory must be a positive number of bytes, got {self.max_memory!r}"
+        if not check.is_number(self.max_memory) or not self.max_memory > 0:
+            message = f"max_memory must be a positive number of bytes, got {shown(self.max_memory)}"
             raise FishernetError(message, parameter="max_memory")
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:

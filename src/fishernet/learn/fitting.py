@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed, positions
+from fishernet.base.names import listed, positions, shown
 from fishernet.base.vocabulary import refuse_options
 from fishernet.data import Scatter, Source, as_scatter, as_source
 from fishernet.data.matching import is_frame
@@ -164,6 +166,7 @@ def parameters(
     array([2.5])
     """
     check_smoothing(smoothing, ess)
+    check.made(dag, "dag", "a Dag", "names", "parents", "families")
     source = _learned_from(table, dag.names)
     if hidden or (_lacks_cells(source, dag.names) and not available_cases):
         require_rows(source)
@@ -265,11 +268,12 @@ def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:
 
 def check_smoothing(smoothing: float | str, ess: float | None) -> None:
     """Raise FishernetError unless they are what `parameters` takes."""
-    if ess is not None and not (isinstance(ess, int | float) and np.isfinite(ess) and ess > 0):
-        raise FishernetError(f"ess must be a positive number, got {ess!r}", parameter="ess")
+    if ess is not None and not (check.is_number(ess) and 0 < ess < math.inf):
+        raise FishernetError(f"ess must be a positive number, got {shown(ess)}", parameter="ess")
     named = isinstance(smoothing, str) and smoothing in ("snml", "zeros")
-    if not (named or (isinstance(smoothing, int | float) and np.isfinite(smoothing) and smoothing >= 0)):
-        wrong = f"smoothing must be a number from 0 on, 'snml' or 'zeros', got {smoothing!r}"
+    number = math.nan if isinstance(smoothing, str) or not check.is_number(smoothing) else float(smoothing)
+    if not named and not 0 <= number < math.inf:
+        wrong = f"smoothing must be a number from 0 on, 'snml' or 'zeros', got {shown(smoothing)}"
         raise FishernetError(wrong, parameter="smoothing")
     if named and ess is not None:
         raise FishernetError(f"ess and smoothing {smoothing!r} exclude each other", parameter="ess")

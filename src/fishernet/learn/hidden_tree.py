@@ -13,9 +13,9 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
 from fishernet.learn.em import (
+    MOST_STATES,
     Effort,
     EmResult,
-    checked_amount,
     chosen_alphabet,
     fit,
     log_prior,
@@ -114,10 +114,11 @@ def hidden_tree_fit(
     (2, True)
     """
     effort = Effort(restarts, max_steps, tolerance)
-    listed = strings if isinstance(strings, str) else list(strings)
+    check.number(smoothing, "smoothing", least=0)
+    listed = strings if isinstance(strings, str) else list(check.items(strings, "strings", "strings"))
     pattern = start
     if pattern is None:
-        n_states = check.integer(n_states, "n_states", least=1)
+        n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)
         known = chosen_alphabet(listed, alphabet, but=missing, unknown=unknown)
         uniform = np.full((1, len(known)), 1 / len(known))
         pattern = HiddenTree(TreeShape.of(tree), [1.0], [[1.0]], uniform, alphabet=known, missing=missing)
@@ -128,7 +129,7 @@ def hidden_tree_fit(
     def drawn(random: np.random.Generator) -> HiddenTree:
         return _random_model(pattern, codes, n_states or 1, shared, arity, random)
 
-    steps = TreeSteps(codes, checked_amount(smoothing, "smoothing"))
+    steps = TreeSteps(codes, float(smoothing))
     return fit("a hidden tree", steps, effort, start=start, drawn=drawn, seed=seed, progress=progress)
 
 
@@ -179,7 +180,7 @@ def _random_model(
 ) -> HiddenTree:
     """Return a random model on the tree of another whose symbols are about as frequent as in the strings."""
     shape, n_symbols = pattern.shape, len(pattern.alphabet)
-    lead = () if shared else (int(shape.n_children.max()),)
+    lead = () if check.flag(shared, "shared") else (int(shape.n_children.max()),)
     sets = pattern.alphabet.sets[:-1]
     n_codes = n_symbols + len(sets) + 1
     frequency = evenly(np.bincount(codes.ravel(), minlength=n_codes)[: n_codes - 1].astype(np.float64), sets) + 1.0

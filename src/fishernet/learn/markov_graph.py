@@ -25,7 +25,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
-from fishernet.base.names import listed, several
+from fishernet.base.names import listed, several, shown
 from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import BlanketSearchName, Rule, TestName, refuse_options, word
@@ -471,6 +471,9 @@ def _test_of(
     if not isinstance(test, str):
         if options:
             raise FishernetError(f"options {listed(options)} go with a test's name; this test is made already")
+        if not callable(test):
+            kind = "a test's name, or a function test(i, j, given)"
+            raise FishernetError(f"test must be {kind}, got {shown(test)}", parameter="test")
         return _names_of(X, names), test
     named: str = word(test, "test", [*CONTINUOUS, *DISCRETE])
     if named == "knn-mi":

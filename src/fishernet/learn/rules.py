@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import check_names, listed, positions
+from fishernet.base.names import check_names, listed, positions, shown
 from fishernet.graphs import Dag
 
 Edge = tuple[str, str]
@@ -76,9 +76,10 @@ class Rules(Brief):
         """
         n = len(names)
         most = n if max_parents is None else max_parents
+        names = check.items(names, "names")
         if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
             raise SchemaError(
-                f"max_parents must be a non-negative integer or None, got {max_parents!r}", parameter="max_parents"
+                f"max_parents must be a non-negative integer or None, got {shown(max_parents)}", parameter="max_parents"
             )
         must = _matrix(names, required, "required")
         must_not = _matrix(names, forbidden, "forbidden") | _against_tiers(names, tiers)
@@ -119,7 +120,9 @@ def checked_cells(max_cells: object) -> float:
     if max_cells is None:
         return math.inf
     if isinstance(max_cells, bool) or not isinstance(max_cells, int | float | np.number) or not max_cells >= 1:
-        raise FishernetError(f"max_cells must be a positive number or None, got {max_cells!r}", parameter="max_cells")
+        raise FishernetError(
+            f"max_cells must be a positive number or None, got {shown(max_cells)}", parameter="max_cells"
+        )
     return float(max_cells)
 
 
@@ -142,6 +145,7 @@ def _arcs(names: Sequence[str], start: Dag | None) -> Matrix:
     present = np.zeros((len(names), len(names)), dtype=bool)
     if start is None:
         return present
+    check.made(start, "start", "a Dag", "names", "parents")
     where = positions(names, start.names)
     if len(where) != len(names):
         raise SchemaError(f"start lacks the variable {listed(name for name in names if name not in start.names)}")
@@ -152,10 +156,10 @@ def _arcs(names: Sequence[str], start: Dag | None) -> Matrix:
 
 def _matrix(names: Sequence[str], edges: Iterable[Edge], what: str) -> Matrix:
     matrix = np.zeros((len(names), len(names)), dtype=bool)
-    for edge in edges:
-        pair: Any = edge
-        if isinstance(pair, str) or len(pair) != 2:
-            raise SchemaError(f"{what} must hold pairs (parent, child) of names, got {edge!r}")
+    for edge in check.items(edges, what, "pairs (parent, child)"):
+        pair = check.items(edge, f"each of {what}", "two names, parent and child")
+        if len(pair) != 2:
+            raise SchemaError(f"{what} must hold pairs (parent, child) of names, got {shown(edge)}", parameter=what)
         parent, child = positions(names, pair)
         if parent == child:
             raise SchemaError(f"{what} holds an arc from {pair[0]!r} to itself")
@@ -167,7 +171,10 @@ def _against_tiers(names: Sequence[str], tiers: Iterable[Iterable[str]] | None) 
     against = np.zeros((len(names), len(names)), dtype=bool)
     if tiers is None:
         return against
-    layers = [[tier] if isinstance(tier, str) else list(tier) for tier in tiers]
+    layers = [
+        [tier] if isinstance(tier, str) else list(check.items(tier, "each of tiers"))
+        for tier in check.items(tiers, "tiers", "names")
+    ]
     check_names([name for layer in layers for name in layer])
     places = [list(positions(names, layer)) for layer in layers]
     for earlier, first in enumerate(places):

@@ -18,10 +18,10 @@ from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed
 from fishernet.learn.em import (
+    MOST_STATES,
     Effort,
     EmResult,
     Numbers,
-    checked_amount,
     chosen_alphabet,
     fit,
     log_prior,
@@ -130,9 +130,10 @@ def baum_welch(
     (2, True)
     """
     effort = Effort(restarts, max_steps, tolerance)
-    strings = sequences if isinstance(sequences, str) else list(sequences)
+    check.number(smoothing, "smoothing", least=0)
+    strings = sequences if isinstance(sequences, str) else list(check.items(sequences, "sequences", "strings"))
     if start is None:
-        n_states = check.integer(n_states, "n_states", least=1)
+        n_states = check.integer(n_states, "n_states", least=1, most=MOST_STATES)
         known = chosen_alphabet(strings, alphabet, unknown=unknown)
     else:
         own = {"n_states": n_states, "alphabet": alphabet, "unknown": unknown, "final": final or None}
@@ -145,7 +146,7 @@ def baum_welch(
     def drawn(random: np.random.Generator) -> HiddenMarkovModel:
         return _random_model(encoded, known, n_states or 1, final, random)
 
-    steps = BaumWelch(encoded, checked_amount(smoothing, "smoothing"))
+    steps = BaumWelch(encoded, float(smoothing))
     return fit("a hidden Markov model", steps, effort, start=start, drawn=drawn, seed=seed, progress=progress)
 
 
@@ -269,7 +270,7 @@ def markov_chain(
            [1.   , 0.   ]])
     """
     check.number(smoothing, "smoothing", least=0)
-    strings = sequences if isinstance(sequences, str) else list(sequences)
+    strings = sequences if isinstance(sequences, str) else list(check.items(sequences, "sequences", "strings"))
     alphabet = chosen_alphabet(strings, alphabet, unknown=unknown)
     shape = table_shape(len(alphabet), order, end)
     encoded = alphabet.encode(strings)

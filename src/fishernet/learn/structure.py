@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import listed
 from fishernet.base.progress import Progress, Watch
@@ -173,9 +174,10 @@ def structure(
         limits: dict[str, Any] = {"states": states, "max_cells": max_cells}
         limits["max_parents"] = _allowed_parents(source, how, max_parents)
         rules = Rules.of(names, required=required, forbidden=forbidden, tiers=tiers, start=start, **limits)
-    elif rules.names != tuple(names):
+    elif check.made(rules, "rules", "Rules", "names", "limits").names != tuple(names):
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
     watch = Watch(progress, "learning the structure", max_seconds)
+    check.made(searching, "search", "the name of a search, or a search", "run")
     way = _way_with_missing(source, how, missing)
     try:
         if way == "em":

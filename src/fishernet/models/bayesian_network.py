@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, generator, stream_key
@@ -153,7 +154,7 @@ class BayesianNetwork(Predicting, Network):
             raise SchemaError("a network of regressions needs a variable; the graph has none")
         levels = checked_array(intercepts, "the intercepts", (d,))
         spreads = checked_array(sds, "the standard deviations", (d,))
-        slopes = list(coefficients)
+        slopes = check.items(coefficients, "coefficients", "arrays")
         if len(slopes) != d:
             raise SchemaError(f"{several(d, 'array')} of coefficients are needed, one per variable, got {len(slopes)}")
         variables: list[Any] = [Continuous(name) for name in dag.names]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.base.random import Seed, draw_count
@@ -75,7 +76,7 @@ class DependencyNetwork(Network):
         allow_zeros: bool = False,
     ) -> None:
         super().__init__(variables, conditionals, n_rows=n_rows)
-        self._set(allow_zeros=bool(allow_zeros))
+        self._set(allow_zeros=check.flag(allow_zeros, "allow_zeros"))
         self._sampler: _core.GibbsSampler | None = None
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:

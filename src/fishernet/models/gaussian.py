@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import shown
 from fishernet.base.random import Seed, draw_count, generator
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import checked_rows
@@ -34,9 +35,9 @@ def checked_number(value: float, what: str, *, positive: bool = False) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise SchemaError(f"{what} must be a number, got {value!r}") from None
+        raise SchemaError(f"{what} must be a number, got {shown(value)}") from None
     if not np.isfinite(number) or (positive and number <= 0):
-        raise SchemaError(f"{what} must be a finite{', positive' if positive else ''} number, got {value!r}")
+        raise SchemaError(f"{what} must be a finite{', positive' if positive else ''} number, got {shown(value)}")
     return number
 
 

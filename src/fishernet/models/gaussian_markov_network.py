@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Drawn
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import Pair, listed, numbered, positions, several
@@ -444,8 +445,14 @@ def _check_symmetry(K: Numbers, names: Sequence[str]) -> None:
 
 def _checked_kinds(parameters: Sequence[str] | None) -> tuple[str, ...]:
     """Return kinds of parameters."""
-    kinds = KINDS if parameters is None else (parameters,) if isinstance(parameters, str) else tuple(parameters)
-    if not kinds or not set(kinds) <= set(KINDS):
+    kinds = (
+        KINDS
+        if parameters is None
+        else (parameters,)
+        if isinstance(parameters, str)
+        else check.items(parameters, "parameters")
+    )
+    if not kinds or not all(isinstance(kind, str) and kind in KINDS for kind in kinds):
         raise SchemaError(f"parameters must be among {listed(KINDS)}, got {listed(kinds) if kinds else 'none'}")
     return kinds
 

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.display import Drawn
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import Pair, check_names, listed, positions, several
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.data import Table, Variable, as_table
-from fishernet.data.variable import Column
+from fishernet.data.variable import Column, checked_variables
 from fishernet.graphs import UndirectedGraph
 from fishernet.infer.evidence import impossible
 from fishernet.infer.factors import MAX_TABLE, planned
@@ -61,8 +62,8 @@ class MarkovNetwork(Predicting, Drawn, Value):
     """The variables' names."""
 
     def __init__(self, variables: Sequence[Column], factors: Iterable[tuple[Iterable[str], npt.ArrayLike]]) -> None:
-        self._set(variables=tuple(variables), names=tuple(variable.name for variable in variables))
-        check_names(self.names)
+        variables = checked_variables(variables)
+        self._set(variables=variables, names=tuple(variable.name for variable in variables))
         numbers = [variable.name for variable in variables if variable.is_continuous]
         if numbers:
             raise SchemaError(
@@ -70,7 +71,10 @@ class MarkovNetwork(Predicting, Drawn, Value):
                 "a GaussianMarkovNetwork is of numbers"
             )
         places = {name: v for v, name in enumerate(self.names)}
-        self._factors = tuple(_checked_factor(self.variables, self.names, places, *factor) for factor in factors)
+        self._factors = tuple(
+            _checked_factor(self.variables, self.names, places, *_pair(factor))
+            for factor in check.items(factors, "factors", "pairs (names, array)")
+        )
         self._native: _core.Factors | None = None
 
     @property
@@ -176,6 +180,13 @@ class MarkovNetwork(Predicting, Drawn, Value):
 
     def _parts(self) -> tuple[Any, ...]:
         return self.variables, self.potentials
+
+
+def _pair(factor: Any) -> tuple[Any, Any]:
+    pair = check.items(factor, "each of factors", "two things: names and an array")
+    if len(pair) != 2:
+        raise SchemaError(f"each of factors must be a pair (names, array), not {several(len(pair), 'thing')}")
+    return pair[0], pair[1]
 
 
 def _checked_factor(

@@ -13,11 +13,11 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.display import MOST_ROWS, Drawn, table_html
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import Pair, check_names, listed, positions, several
+from fishernet.base.names import Pair, check_names, listed, positions, several, shown
 from fishernet.base.value import Value
 from fishernet.data import Table, Variable, as_table
 from fishernet.data.numbers import require_finite
-from fishernet.data.variable import Column
+from fishernet.data.variable import Column, checked_variables
 from fishernet.infer.queries import Queried
 from fishernet.models.conditionals.base import Conditional, Probabilities
 from fishernet.models.conditionals.full_table import FullTable
@@ -45,8 +45,11 @@ class Network(Queried, Drawn, Value):
     def __init__(
         self, variables: Sequence[Column], conditionals: Sequence[Conditional], *, n_rows: float | None = None
     ) -> None:
+        variables = checked_variables(variables)
         names = tuple(variable.name for variable in variables)
-        check_names(names)
+        conditionals = check.items(conditionals, "conditionals", "conditionals")
+        for conditional in conditionals:
+            check.made(conditional, "each of conditionals", "a conditional", "child", "parents", "log_prob")
         if len(conditionals) != len(variables):
             sizes = f"{several(len(variables), 'variable')} and {several(len(conditionals), 'conditional')}"
             raise SchemaError(f"{sizes}: each variable needs one conditional")
@@ -244,13 +247,16 @@ def conditionals_from_tables(
     called: str,
 ) -> list[FullTable]:
     """Return one full table per variable; see `BayesianNetwork.from_tables`. `called`: what the parents are called."""
+    variables = checked_variables(variables)
+    check.made(parents, called, "a mapping from names to names", "items")
+    check.made(tables, "tables", "a mapping from names to arrays", "items")
     names = [variable.name for variable in variables]
     where = {name: position for position, name in enumerate(names)}
     of_names: dict[str, tuple[str, ...]] = {}
     for name, of in parents.items():
         if isinstance(of, str):
             raise SchemaError(f"the {called} of {name!r} must be a sequence of names, not one str ({of!r})")
-        of_names[name] = tuple(of)
+        of_names[name] = check.items(of, f"the {called} of {shown(name)}")
     positions(names, [*of_names, *tables, *(parent for of in of_names.values() for parent in of)])
     lacking = [name for name in names if name not in tables]
     if lacking:
@@ -260,7 +266,7 @@ def conditionals_from_tables(
         family = tuple(where[name] for name in of_names.get(variable.name, ()))
         check_names([names[p] for p in (*family, child)])
         shape = tuple(variables[v].cardinality for v in (*family, child))
-        table = np.asarray(tables[variable.name], dtype=np.float64)
+        table = check.numbers(tables[variable.name], f"the table of {variable.name!r}")
         if table.shape != shape:
             raise SchemaError(
                 f"the table of {variable.name!r} has shape {table.shape}; its {called} and its states need {shape}"

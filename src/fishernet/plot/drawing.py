@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fishernet.base import check
 from fishernet.base.display import draws
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
 from fishernet.base.io import replacing
@@ -147,7 +148,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
     FishernetError
         When matplotlib is missing.
     """
-    if Path(path).suffix.lower() not in FORMATS:
+    if check.path(path).suffix.lower() not in FORMATS:
         raise FileFormatError(path, f"a drawing is written to a file ending in {', '.join(FORMATS)}")
     require_matplotlib()
 

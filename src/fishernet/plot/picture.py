@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.plot.layout import by_component, layered_layout, stress_layout
 from fishernet.plot.shapes import Drawable, Layout, Points
@@ -135,9 +135,8 @@ class Picture:
     """
 
     def __init__(self, shape: Drawable, *, labels: bool | None, font_size: float) -> None:
-        if not (math.isfinite(font_size) and font_size > 0):
-            raise FishernetError(f"font_size must be a positive number of points, got {font_size!r}")
-        named = len(shape.names) <= MOST_LABELS if labels is None else labels
+        check.number(font_size, "font_size", above=0)
+        named = len(shape.names) <= MOST_LABELS if labels is None else check.flag(labels, "labels")
         self._font_size = font_size
         self._texts = [_short(name) for name in shape.names] if named else []
         self._boxed = named and shape.layered
@@ -239,6 +238,7 @@ class Picture:
 
         It is at most 1: names do not grow with the axes, so a small graph keeps its size, in their middle.
         """
+        check.made(ax, "ax", "axes of matplotlib", "get_figure", "get_position")
         figure = ax.get_figure(root=True)
         assert figure is not None
         room = np.array(figure.get_size_inches()) * ax.get_position().size

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.data import Scatter, Source, Statistic, as_scatter
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
@@ -164,7 +165,7 @@ def fmpl(X: Any, child: int, blanket: Iterable[int], *, center: bool = True) -> 
     """
     scatter = as_scatter(X)
     d = len(scatter.names)
-    columns = [child, *blanket]
+    columns = [child, *check.items(blanket, "blanket", "positions")]
     for position in columns:
         if isinstance(position, bool) or not isinstance(position, int | np.integer) or not 0 <= position < d:
             raise SchemaError(f"a column is a position from 0 to {d - 1}, got {position!r}")

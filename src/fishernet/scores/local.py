@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FishernetWarning
 from fishernet.base.names import positions
 from fishernet.data import Source
@@ -155,6 +156,7 @@ def local_scores(source: Source, families: Families, score: Score) -> npt.NDArra
 
 def family_positions(source: Source, dag: Dag | UndirectedGraph) -> Families:
     """Return the families of a graph by the source's positions; variables are matched by name."""
+    check.made(dag, "dag", "a Dag", "names", "families")
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     return Families.from_pairs((where[i], [where[p] for p in others]) for i, others in enumerate(dag.families))
 

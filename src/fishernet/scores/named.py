@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, listed, positions
 from fishernet.base.vocabulary import ScoreName, refuse_options, word
@@ -145,7 +146,7 @@ def local_score(
     """
     how = named_score(score, **options)
     source = how.source(table)
-    family_names = [child, *parents]
+    family_names = [child, *check.items(parents, "parents")]
     check_names(family_names)
     where = positions([variable.name for variable in source.variables], family_names, "column")
     family = Families.from_pairs([(where[0], where[1:])])

@@ -35,7 +35,7 @@ from fishernet.select.selection import Selection
 
 def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
     """Return positions of rows of a table as int64; FishernetError when they are none, or one comes twice."""
-    array = np.asarray(rows)
+    array = check.array(rows, "rows")
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise FishernetError(f"rows must be a one-dimensional array of integers, got {array.dtype} {array.shape}")
     positions = array.astype(np.int64)

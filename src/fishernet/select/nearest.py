@@ -130,4 +130,6 @@ def _positions(of: Iterable[int] | None, size: int) -> npt.NDArray[np.int64]:
         return np.arange(size)
     if not size:
         raise FishernetError("there are no items", parameter="of")
-    return np.array([check.integer(place, "of", least=0, most=size - 1) for place in of], np.int64)
+    return np.array(
+        [check.integer(place, "of", least=0, most=size - 1) for place in check.items(of, "of", "positions")], np.int64
+    )

@@ -18,13 +18,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.fields import Fields
-from fishernet.base.names import listed
+from fishernet.base.names import listed, several
 from fishernet.base.value import Value
 from fishernet.data import Table, Variable
 from fishernet.data.frames.answering import cells_frame
-from fishernet.data.variable import Column
+from fishernet.data.variable import Column, checked_variables
 
 MOST_CELLS = 2**28
 ROUNDING = 1e-9  # how far a row of probabilities may be from 1
@@ -151,8 +152,9 @@ class Conditional(Value, ABC):
         """The number of groups."""
         raise self._no_groups()
 
-    def groups(self, table: Table) -> npt.NDArray[np.int64]:  # noqa: ARG002
+    def groups(self, table: Table) -> npt.NDArray[np.int64]:
         """Return the group of each row of a table that has the model's variables, (n_rows,) int64."""
+        check.made(table, "table", "a Table", "codes", "n_rows", "select")
         raise self._no_groups()
 
     def contexts(self, group: int) -> tuple[Mapping[int, tuple[int, ...]], ...]:  # noqa: ARG002
@@ -239,6 +241,7 @@ class Grouped(Conditional):
 
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
         """Return the group of each row of a table that has the model's variables, (n_rows,) int64."""
+        check.made(table, "table", "a Table", "codes", "n_rows", "select")
         if self.parents:
             table.select([variable.name for variable in self.variables[:-1]]).require_complete("a conditional")
         return self._groups_of([table.codes[p].astype(np.int64) for p in self.parents], table.n_rows)
@@ -407,6 +410,17 @@ def shown_states(states: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {label!r}" for name, label in states.items())
 
 
+def checked_family(
+    child: int, parents: Sequence[int], variables: Sequence[Column]
+) -> tuple[int, tuple[int, ...], tuple[Any, ...]]:
+    """Return a conditional's child, parents and variables; raise SchemaError when they are none, or do not fit."""
+    of, positions = checked_variables(variables, unique=False), check.items(parents, "parents", "positions")
+    above = tuple(check.integer(position, "each of parents", least=0) for position in positions)
+    if len(of) != len(above) + 1:
+        raise SchemaError(f"{several(len(above), 'parent')} and a child are not {several(len(of), 'variable')}")
+    return check.integer(child, "child", least=0), above, of
+
+
 def checked_probabilities(
     values: npt.ArrayLike, variables: Sequence[Column], *, tolerance: float = ROUNDING
 ) -> Probabilities:
@@ -415,7 +429,8 @@ def checked_probabilities(
     A row's sum may be off by the tolerance; rows off by more than 1e-9 are divided by their sum.
     """
     what, states = f"the conditional of {variables[-1].name!r}", variables[-1].cardinality
-    table = np.array(values, dtype=np.float64, order="C")
+    table = check.numbers(values, "probabilities")
+    check.number(tolerance, "tolerance", least=0)
     if table.ndim != 2 or table.shape[1] != states:
         raise SchemaError(f"{what}: probabilities must be (groups, states), (any, {states}); got shape {table.shape}")
     if not np.isfinite(table).all():

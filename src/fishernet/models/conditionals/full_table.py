@@ -13,11 +13,13 @@ from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.fields import Fields, shown
 from fishernet.base.names import several
 from fishernet.data import Statistic, Variable
+from fishernet.data.arrays import as_integers
 from fishernet.data.variable import Column
 from fishernet.models.conditionals.base import (
     Grouped,
     Probabilities,
     check_cells,
+    checked_family,
     checked_probabilities,
     read_probabilities,
     shown_states,
@@ -63,6 +65,7 @@ class FullTable(Grouped):
         *,
         tolerance: float = 1e-9,
     ) -> None:
+        child, parents, variables = checked_family(child, parents, variables)
         name = variables[-1].name
         configurations = check_cells(variables, f"the conditional of {name!r}") // variables[-1].cardinality
         table = checked_probabilities(probabilities, variables, tolerance=tolerance)
@@ -162,10 +165,11 @@ class MergedTable(Grouped):
         group_of: npt.ArrayLike,
         probabilities: npt.ArrayLike,
     ) -> None:
+        child, parents, variables = checked_family(child, parents, variables)
         what = f"the conditional of {variables[-1].name!r}"
         check_cells(variables[:-1], what)
         shape = tuple(variable.cardinality for variable in variables[:-1])
-        groups = np.array(group_of, dtype=np.int32)
+        groups = as_integers(group_of, "group_of").astype(np.int32)
         table = checked_probabilities(probabilities, variables)
         if groups.shape != shape:
             raise SchemaError(f"{what}: group_of has shape {groups.shape}; the parents' states need {shape}")

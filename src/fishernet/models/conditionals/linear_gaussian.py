@@ -15,7 +15,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields
 from fishernet.base.names import listed, several
 from fishernet.data import Column, Statistic, Table
-from fishernet.models.conditionals.base import Conditional
+from fishernet.models.conditionals.base import Conditional, checked_family
 from fishernet.models.gaussian import Numbers, log_normal
 from fishernet.models.gaussian_markov_network import checked_array
 
@@ -63,6 +63,7 @@ class LinearGaussian(Conditional):
         coefficients: npt.ArrayLike,
         sd: float,
     ) -> None:
+        child, parents, variables = checked_family(child, parents, variables)
         name = variables[-1].name
         states = [variable.name for variable in variables if not variable.is_continuous]
         if states:

@@ -10,12 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.fields import Fields
 from fishernet.base.names import several
 from fishernet.data import Table, Variable
 from fishernet.data.variable import Column
-from fishernet.models.conditionals.base import CoreForm, Grouped, Probabilities, check_cells, shown_states
+from fishernet.models.conditionals.base import (
+    CoreForm,
+    Grouped,
+    Probabilities,
+    check_cells,
+    checked_family,
+    shown_states,
+)
 
 MOST_TABULATED = 2**14  # cells of a product of factors whose table is made for sampling
 
@@ -71,18 +79,26 @@ class ProductConditional(Grouped):
         variables: Sequence[Column],
         factors: Sequence[tuple[Sequence[int], npt.ArrayLike]],
     ) -> None:
+        child, parents, variables = checked_family(child, parents, variables)
         of = dict(zip((*parents, child), variables, strict=True))
+        factors = check.items(factors, "factors", "pairs (positions, array)")
         if not factors:
             raise SchemaError(f"the conditional of {variables[-1].name!r} needs at least one factor")
         checked = []
-        for axes, values in factors:
-            array = np.array(values, dtype=np.float64, order="C")
-            if child not in axes or array.shape != tuple(of[v].cardinality for v in axes):
+        for factor in factors:
+            pair = check.items(factor, "each of factors", "two things: positions and an array")
+            if len(pair) != 2:
+                raise SchemaError(f"each of factors must be a pair (positions, array), not {len(pair)} things")
+            axes = check.items(pair[0], "axes", "positions")
+            for axis in axes:
+                check.integer(axis, "each of axes", least=0)
+            array = check.numbers(pair[1], "values")
+            if child not in axes or array.shape != tuple(of[v].cardinality for v in axes if v in of):
                 raise SchemaError(f"a factor of {variables[-1].name!r} has shape {array.shape} over positions {axes}")
             if not np.isfinite(array).all() or (array < 0).any():
                 raise SchemaError(f"a factor of {variables[-1].name!r} is not finite and non-negative")
             array.flags.writeable = False
-            checked.append((tuple(axes), array))
+            checked.append((axes, array))
         super().__init__(child, parents, variables, factors=tuple(checked))
 
     @property

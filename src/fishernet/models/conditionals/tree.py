@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError
 from fishernet.base.fields import Fields, shown
@@ -20,6 +21,7 @@ from fishernet.models.conditionals.base import (
     Grouped,
     Probabilities,
     check_cells,
+    checked_family,
     checked_probabilities,
     read_probabilities,
 )
@@ -46,8 +48,12 @@ class Split(Brief):
     children: tuple[Split | int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "branches", tuple(self.branches))
-        object.__setattr__(self, "children", tuple(self.children))
+        check.integer(self.variable, "variable", least=0)
+        branches = check.items(self.branches, "branches", "positions")
+        for branch in branches:
+            check.integer(branch, "each of branches", least=0)
+        object.__setattr__(self, "branches", branches)
+        object.__setattr__(self, "children", check.items(self.children, "children", "splits and leaves"))
 
 
 class TreeConditional(Grouped):
@@ -85,6 +91,7 @@ class TreeConditional(Grouped):
         tree: Split | int,
         probabilities: npt.ArrayLike,
     ) -> None:
+        child, parents, variables = checked_family(child, parents, variables)
         name = variables[-1].name
         rows = checked_probabilities(probabilities, variables)
         cardinalities = {p: v.cardinality for p, v in zip(parents, variables, strict=False)}
@@ -185,6 +192,7 @@ def _condition(variable: Variable, states: tuple[int, ...]) -> str:
 def _leaves(node: Split | int, cardinalities: Mapping[int, int], name: str) -> list[int]:
     if isinstance(node, int):
         return [node]
+    check.made(node, "tree", "a Split or the number of a leaf", "variable", "branches", "children")
     if cardinalities.get(node.variable) != len(node.branches):
         raise SchemaError(
             f"the tree of {name!r} asks position {node.variable} for {several(len(node.branches), 'state')}"

@@ -14,9 +14,10 @@ from typing import Any, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Brief, brief
 from fishernet.base.errors import SchemaError, UnknownStateError
-from fishernet.base.names import several
+from fishernet.base.names import a, several, shown
 from fishernet.base.value import Value
 from fishernet.data.matching import listed_items
 
@@ -114,7 +115,10 @@ class Alphabet(Value):
         if isinstance(symbols, str) and symbols.lower() in NAMED:
             symbols, ambiguous = NAMED[symbols.lower()]
             folds = True
-        plain = tuple(symbol.item() if isinstance(symbol, np.generic) else symbol for symbol in symbols)
+        given = symbols if isinstance(symbols, str) else check.items(symbols, "alphabet", "symbols")
+        plain = tuple(symbol.item() if isinstance(symbol, np.generic) else symbol for symbol in given)
+        for symbol in (*plain, unknown):
+            require_symbol(symbol)
         self._code = {symbol: code for code, symbol in enumerate(plain)}
         if not plain:
             raise SchemaError("an alphabet needs symbols")
@@ -128,8 +132,9 @@ class Alphabet(Value):
                 parameter="unknown",
             )
         known = None if unknown == ERROR and ERROR not in self._code else unknown
-        meant = {letter: tuple(of) for letter, of in (ambiguous or {}).items()}
-        self._set(symbols=plain, unknown=known, folds=bool(folds), ambiguous=meant)
+        letters = {} if ambiguous is None else check.mapping(ambiguous, "ambiguous")
+        meant = {letter: tuple(_gone_through(of)) for letter, of in letters.items()}
+        self._set(symbols=plain, unknown=known, folds=check.flag(folds, "folds"), ambiguous=meant)
         self._sets = self._add_ambiguous()
         if folds:
             self._fold()
@@ -185,8 +190,9 @@ class Alphabet(Value):
             try:
                 symbols.update(dict.fromkeys(string.tolist() if isinstance(string, np.ndarray) else string))
             except TypeError:
-                raise SchemaError(f"string {number} is no sequence of symbols: {string!r}") from None
+                raise SchemaError(f"string {number} is no sequence of symbols: {shown(string)}") from None
         if but is not None:
+            require_symbol(but)
             symbols.pop(but, None)
         if not symbols:
             raise SchemaError("the strings have no symbols to make an alphabet of; say alphabet=")
@@ -197,7 +203,7 @@ class Alphabet(Value):
 
     def with_ambiguous(self, letters: Mapping[Any, Iterable[Symbol]]) -> Self:
         """Return the alphabet with more letters that mean one of several symbols."""
-        meant = {**self.ambiguous, **letters}
+        meant = {**self.ambiguous, **check.mapping(letters, "letters")}
         return type(self)(self.symbols, **{**self._options(), "ambiguous": meant})
 
     def __len__(self) -> int:
@@ -227,6 +233,7 @@ class Alphabet(Value):
 
     def meaning(self, code: int) -> tuple[Any, ...]:
         """Return the symbols of which a code means one."""
+        code = check.integer(code, "code", least=0, most=len(self) + len(self._sets) - 1)
         return (self.symbols[code],) if code < len(self) else tuple(self.decode(self._sets[code - len(self)]))
 
     def encode(self, strings: Iterable[Sequence[Symbol]]) -> Strings:
@@ -271,7 +278,11 @@ class Alphabet(Value):
 
     def decode(self, codes: Iterable[int]) -> list[Any]:
         """Return the symbols of codes."""
-        return [self.symbols[code] for code in codes]
+        most = len(self) - 1
+        return [
+            self.symbols[check.integer(code, "each code", least=0, most=most)]
+            for code in check.items(codes, "codes", "codes")
+        ]
 
     def string(self, codes: Iterable[int]) -> str | list[Any]:
         """Return the string of codes: a str where all symbols are single characters, otherwise a list."""
@@ -293,12 +304,12 @@ class Alphabet(Value):
         try:
             return np.fromiter((self._code.get(symbol, -1) for symbol in symbols), np.int32)
         except TypeError:
-            raise SchemaError(f"string {number} is no sequence of symbols: {string!r}") from None
+            raise SchemaError(f"string {number} is no sequence of symbols: {shown(string)}") from None
 
     def _refuse(self, strings: Sequence[Sequence[Symbol]], offsets: npt.NDArray[np.int64], at: int) -> NoReturn:
         number = int(np.searchsorted(offsets, at, side="right")) - 1
         position = at - int(offsets[number])
-        symbol = strings[number][position]
+        symbol = list(strings[number])[position]
         where = f"string {number} has the symbol {symbol!r} at position {position}"
         shown = ", ".join(map(repr, self.symbols[:MOST_SHOWN])) + (", ..." if len(self) > MOST_SHOWN else "")
         raise UnknownStateError(
@@ -342,6 +353,19 @@ def alphabet_of_columns(
     if len(alphabet) != n_columns:
         raise SchemaError(f"the alphabet has {several(len(alphabet), 'symbol')}, and emission columns for {n_columns}")
     return alphabet
+
+
+def _gone_through(symbols: Iterable[Symbol]) -> Iterable[Symbol]:
+    """Return symbols, which may be the characters of a str."""
+    return symbols if isinstance(symbols, str) else check.items(symbols, "alphabet", "symbols")
+
+
+def require_symbol(symbol: object) -> None:
+    """Raise SchemaError when something cannot be looked up, as a list cannot."""
+    try:
+        hash(symbol)
+    except TypeError:
+        raise SchemaError(f"a symbol must be a str or a number, not {a(type(symbol).__name__)}") from None
 
 
 def _offsets(lengths: Iterable[int]) -> npt.NDArray[np.int64]:
@@ -396,7 +420,7 @@ def checked_rows(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]
 
 def checked_numbers(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]) -> Numbers:
     """Return finite, non-negative numbers of a shape, read-only."""
-    array = np.array(values, dtype=np.float64, order="C")
+    array = check.numbers(values, what)
     fits = array.ndim == len(shape) and all(
         size >= 1 if wanted is None else size == wanted for size, wanted in zip(array.shape, shape, strict=True)
     )

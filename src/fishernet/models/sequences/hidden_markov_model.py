@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.base.names import several
+from fishernet.base.names import several, shown
 from fishernet.base.random import Seed, generator
 from fishernet.base.value import Value
 from fishernet.base.vocabulary import DecodeMethodName, word
@@ -267,7 +268,7 @@ class HiddenMarkovModel(Value):
         flat, logs = self.native_for(encoded).posterior(encoded.codes, encoded.offsets)
         require_possible(~np.isneginf(logs))
         shares = [flat[first:end] for first, end in itertools.pairwise(encoded.offsets.tolist())]
-        return (shares, logs) if return_log_prob else shares
+        return (shares, logs) if check.flag(return_log_prob, "return_log_prob") else shares
 
     def decode(self, strings: Strings, *, method: DecodeMethodName = "viterbi") -> list[npt.NDArray[np.int32]]:
         """Return the state of every symbol (but those left out), one (length,) int32 array per string.
@@ -323,10 +324,10 @@ class HiddenMarkovModel(Value):
             When the scores would not fit.
         """
         known = tuple(self.parameters.by_name())
-        wanted = known if parameters is None else tuple(parameters)
-        if not wanted or isinstance(parameters, str) or not set(wanted) <= set(known):
+        wanted = known if parameters is None else check.items(parameters, "parameters")
+        if not wanted or not all(isinstance(kind, str) and kind in known for kind in wanted):
             raise SchemaError(
-                f"parameters must be some of {', '.join(map(repr, known))}, in a list; got {parameters!r}"
+                f"parameters must be some of {', '.join(map(repr, known))}, in a list; got {shown(parameters)}"
             )
         encoded = self.alphabet.encode(strings)
         return scores(self.native_for(encoded), self.parameters, encoded, wanted)
@@ -340,12 +341,11 @@ class HiddenMarkovModel(Value):
         remedy = "simulate the information"
         if self.final is not None or self.empty is not None:
             raise StateSpaceError(what, cells=math.inf, limit=MOST_ENUMERATED, remedy=remedy)
-        if length is None or length < 0:
-            raise SchemaError(
-                f"a model without a final state knows no lengths: give length, an integer from 0; got {length!r}"
-            )
+        if length is None:
+            raise SchemaError("a model without a final state knows no lengths: give length, an integer from 0")
+        length = check.integer(length, "length", least=0, error=SchemaError)
         n_symbols = len(self.alphabet)
-        cells = n_symbols**length * max(length, 1)
+        cells = math.inf if length > MOST_ENUMERATED else n_symbols**length * max(length, 1)
         if cells > MOST_ENUMERATED:
             raise StateSpaceError(f"the strings of length {length}", cells=cells, limit=MOST_ENUMERATED, remedy=remedy)
         strings = [self.alphabet.decode(codes) for codes in itertools.product(range(n_symbols), repeat=length)]
@@ -410,7 +410,7 @@ def _checked_transition(transition: npt.ArrayLike, final: Numbers | None, n: int
 
 def _divided(rows: Numbers, empty: bool) -> tuple[Numbers, Numbers | None]:
     """Return the emission of symbols and of none."""
-    if not empty:
+    if not check.flag(empty, "empty"):
         return rows, None
     if rows.shape[1] < 2:
         raise SchemaError("with empty=True emission has a column for each symbol and one more, for none")

@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError, StateSpaceError, ZeroProbabilityError
+from fishernet.base.names import shown
 from fishernet.models.sequences.alphabet import Numbers, Strings, of_symbols, with_sets
 
 MOST_CELLS = 2**31  # of scores, 16 GiB
@@ -280,12 +282,21 @@ def _sorted_out(n: int, owners: list[Codes], symbols: list[Codes]) -> list[npt.N
     return np.split(symbol[order], ends[:-1])
 
 
+MOST_LENGTH = 2**31 - 1  # of a string that is drawn
+
+
 def _checked_lengths(lengths: npt.ArrayLike | None, n: int) -> Codes:
     if lengths is None:
         raise SchemaError("a model without a final state does not say how long a string is; give length")
-    array = np.asarray(lengths)
-    if array.dtype.kind not in "iu" or array.shape not in ((), (n,)) or (array < 0).any():
-        raise SchemaError(f"length must be an integer from 0, or {n} of them; got {lengths!r}")
+    array = check.array(lengths, "length")
+    if (
+        array.dtype.kind not in "iu"
+        or array.shape not in ((), (n,))
+        or (array < 0).any()
+        or array.max(initial=0) > MOST_LENGTH
+    ):
+        most = f"an integer from 0 to {MOST_LENGTH:,}, or {n} of them"
+        raise SchemaError(f"length must be {most}; got {shown(lengths)}", parameter="length")
     return np.broadcast_to(array.astype(np.int64), (n,))
 
 

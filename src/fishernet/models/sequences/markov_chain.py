@@ -16,16 +16,19 @@ not. In this parametrisation the scores of one context, weighted by p, add to 0,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
+from fishernet.data.arrays import as_integers
 from fishernet.models.sequences.alphabet import Alphabet, Numbers, checked_rows
 from fishernet.models.sequences.alphabet import Strings as Encoded
 from fishernet.models.sequences.ambiguous_steps import Passed, Run, known_steps, passed, runs
@@ -115,7 +118,7 @@ class MarkovChain(Value):
         unknown: Hashable | None = None,
     ) -> None:
         symbols = Alphabet.of(alphabet, unknown=unknown)
-        shape = table_shape(len(symbols), order, bool(end))
+        shape = table_shape(len(symbols), order, check.flag(end, "end"))
         self._set(
             alphabet=symbols,
             order=len(shape) - 1,
@@ -309,7 +312,7 @@ class MarkovChain(Value):
     def _n_steps(self, length: int | None) -> int:
         if length is None:
             raise FishernetError("the information of strings depends on their length; say length=")
-        return max(int(length) - self.order, 0)
+        return max(check.integer(length, "length", least=0, most=MOST_LENGTH) - self.order, 0)
 
     def _wanted_lengths(self, n: int, length: int | npt.ArrayLike | None) -> Integers:
         """Return how long each drawn string is at most."""
@@ -319,7 +322,12 @@ class MarkovChain(Value):
             return np.full(n, np.iinfo(np.int64).max)
         if length is None:
             raise FishernetError("a chain without an end symbol draws strings of a given length; say length=")
-        lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (n,))
+        asked = as_integers(length, "length")
+        if asked.shape not in ((), (n,)):
+            raise SchemaError(f"length must be one integer, or one for each of {n} strings, got shape {asked.shape}")
+        if asked.max(initial=0) > MOST_LENGTH:
+            raise FishernetError(f"length must be at most {MOST_LENGTH:,}, got {asked.max():,}", parameter="length")
+        lengths = np.broadcast_to(asked.astype(np.int64), (n,))
         if (lengths < self.order).any():
             raise FishernetError(
                 f"strings begin with a context of {several(self.order, 'symbol')}; got length {lengths.min()}"
@@ -351,22 +359,26 @@ def _sparse(rows: Integers, columns: Integers, values: Numbers, shape: tuple[int
     return sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
 
 
+MOST_ORDER = 30  # and one axis more of an array of NumPy 1
+MOST_LENGTH = 2**31 - 1  # of a string that is drawn, or summed over
+
+
 def table_shape(n_symbols: int, order: int, end: bool) -> tuple[int, ...]:
     """Return the shape of a chain's table, of at most 2**28 cells."""
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
-        raise SchemaError(f"the order must be an integer from 0, got {order!r}")
-    cells = n_symbols ** int(order) * (n_symbols + end)
+    check.flag(end, "end")
+    order = check.integer(order, "order", least=0, most=None if n_symbols > 1 else MOST_ORDER, error=SchemaError)
+    cells = n_symbols**order * (n_symbols + end) if order <= MOST_ORDER else math.inf
     if cells > MOST_CELLS:
         what = f"the table of a chain of order {order} over {several(n_symbols, 'symbol')}"
         raise StateSpaceError(what, cells=cells, limit=MOST_CELLS, remedy="take a lower order")
-    return (n_symbols,) * int(order) + (n_symbols + end,)
+    return (n_symbols,) * order + (n_symbols + end,)
 
 
 def _checked_start(start: npt.ArrayLike | None, shape: tuple[int, ...]) -> Numbers:
     if start is None:
         given = np.full(shape, 1 / np.prod(shape, dtype=np.int64))
     else:
-        given = np.array(start, dtype=np.float64)
+        given = check.numbers(start, "start")
         if given.shape != shape:
             raise SchemaError(f"start must have shape {shape}, got {given.shape}")
     return checked_rows(given.ravel(), "start", (given.size,)).reshape(shape)

@@ -21,7 +21,9 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import shown
 from fishernet.models.sequences.alphabet import NAMED, ROUNDING, Alphabet, Numbers, checked_numbers, checked_rows
 from fishernet.models.sequences.hidden_markov_model import HiddenMarkovModel
 
@@ -136,8 +138,7 @@ def after(exchange: npt.ArrayLike, frequencies: npt.ArrayLike, divergence: float
     p = checked_rows(frequencies, "frequencies", (len(np.asarray(exchange)),))
     if (p == 0).any():
         raise SchemaError(f"frequencies must be positive, got 0 for symbol {int(np.argmin(p))}")
-    if not np.isfinite(divergence) or divergence < 0:
-        raise SchemaError(f"divergence must be finite and not negative, got {divergence!r}")
+    check.number(divergence, "divergence", least=0, error=SchemaError)
     rates = np.array(exchange, np.float64) * p
     np.fill_diagonal(rates, 0)
     leaving = rates.sum(axis=1)
@@ -274,8 +275,8 @@ def pair_hmm_dna(
     >>> bool(k[0, 1] > k[0, 2])
     True
     """
-    if not np.isfinite(kappa) or kappa <= 0:
-        raise SchemaError(f"kappa must be finite and positive, got {kappa!r}")
+    kappa = check.number(kappa, "kappa", above=0, error=SchemaError)
+    divergence = check.number(divergence, "divergence", least=0, error=SchemaError)
     alike = np.array([[(a in PURINES) == (b in PURINES) for b in DNA] for a in DNA])
     p, half = after(np.where(alike, kappa, 1.0), frequencies, divergence / 2)
     return _with_gaps(p, half, Alphabet("dna", unknown=unknown), (gap_open, gap_extend, gap_symbol, stop))
@@ -324,6 +325,7 @@ def pair_hmm_protein(
     if divergence is None:
         frequencies, half = half_way(joint)
     else:
+        divergence = check.number(divergence, "divergence", least=0, error=SchemaError)
         frequencies, half = after(*exchange_of(joint), divergence / 2)
     return _with_gaps(
         frequencies,
@@ -366,8 +368,10 @@ def _moves_to_gap(gap_open: float, gap_extend: float, gap_symbol: float, stop: f
     named = {"gap_open": gap_open, "gap_extend": gap_extend, "gap_symbol": gap_symbol, "stop": stop}
     for name, value in named.items():
         least = name.startswith("gap_") and name != "gap_symbol"
-        if not (0 <= value < 1 if least else 0 < value < 1):
-            raise SchemaError(f"{name} must be {'from 0 to' if least else 'above 0 and'} below 1, got {value!r}")
+        if not check.is_number(value) or not (0 <= value < 1 if least else 0 < value < 1):
+            raise SchemaError(
+                f"{name} must be {'from 0 to' if least else 'above 0 and'} below 1, got {shown(value)}", parameter=name
+            )
     going_on = 1 - stop
     unseen = (1 - gap_symbol) ** 2
     open_seen, extend_seen = gap_open * going_on, gap_extend * going_on

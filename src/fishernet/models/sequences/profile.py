@@ -69,11 +69,17 @@ class Alignment:
             return rows
         if isinstance(rows, str):
             raise SchemaError("a list of rows is needed, not one row; write [row]")
-        return cls([f"row {number}" for number in range(len(rows))], rows)
+        given = check.items(rows, "alignment", "rows")
+        return cls([f"row {number}" for number in range(len(given))], given)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
-        object.__setattr__(self, "rows", tuple(self.rows))
+        for part in ("names", "rows"):
+            given = check.items(getattr(self, part), part, "str")
+            for item in given:
+                check.text(item, f"each of {part}")
+            object.__setattr__(self, part, given)
+        for part in ("columns", "residues"):
+            check.mapping(getattr(self, part), part)
         object.__setattr__(self, "columns", dict(self.columns))
         object.__setattr__(self, "residues", {tag: dict(of) for tag, of in self.residues.items()})
         if not self.rows:

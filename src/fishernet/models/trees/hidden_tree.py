@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import several
+from fishernet.base.names import several, shown
 from fishernet.base.random import Seed, draw_count, stream_key
 from fishernet.base.value import Value
 from fishernet.models.sequences.alphabet import (
@@ -27,6 +28,7 @@ from fishernet.models.sequences.alphabet import (
     checked_numbers,
     checked_rows,
     of_symbols,
+    require_symbol,
     with_sets,
 )
 from fishernet.models.sequences.hmm_counts import require_possible, uses
@@ -35,7 +37,8 @@ from fishernet.models.trees.shape import Nested, TreeShape
 
 def checked_tables(values: npt.ArrayLike, what: str, shape: tuple[int | None, ...]) -> Numbers:
     """Return a table, or several along a first axis; rows sum to 1."""
-    if np.ndim(values) == 3:
+    values = check.numbers(values, what)
+    if values.ndim == 3:
         shape = (None, *shape)
     return checked_rows(values, what, shape)
 
@@ -44,7 +47,7 @@ def checked_arity(arity: Sequence[int] | npt.NDArray[np.integer] | None, n_state
     """Return the number of children in each state, or None."""
     if arity is None:
         return None
-    return _whole(arity, "arity", n_states, 2**31, f"numbers of children, got {list(arity)!r}")
+    return _whole(arity, "arity", n_states, 2**31, f"numbers of children, got {shown(arity)}")
 
 
 def checked_branches(
@@ -258,6 +261,7 @@ class HiddenTree(Value):
         )
         self._codes = self.alphabet
         if missing is not None:
+            require_symbol(missing)
             if missing in self.alphabet.symbols:
                 raise SchemaError(f"{missing!r} cannot stand for a missing symbol: it is in the alphabet")
             self._codes = self.alphabet.with_ambiguous({missing: self.alphabet.symbols})

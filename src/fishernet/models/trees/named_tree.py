@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, require_str
 from fishernet.models.sequences.alphabet import Alphabet, Numbers
 from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.shape import TreeShape
@@ -48,6 +49,13 @@ class NamedTree(Brief):
 
     def __post_init__(self) -> None:
         """Check that it is a tree whose leaves can be told apart."""
+        for field in ("parents", "names", "lengths"):
+            object.__setattr__(self, field, check.items(getattr(self, field), field, "one thing per node"))
+        for name in self.names:
+            if name is not None:
+                check.text(name, "each of names")
+        for above in self.parents:
+            check.integer(above, "each of parents", least=-1)
         if not self.parents or len(self.names) != len(self.parents) or len(self.lengths) != len(self.parents):
             raise SchemaError("a tree needs nodes, and a parent, a name and a length for each")
         if self.parents[0] != -1 or any(not 0 <= above < node for node, above in enumerate(self.parents) if node):
@@ -88,7 +96,9 @@ class NamedTree(Brief):
         An inner node that keeps one child only is left out, and the lengths of the branches are added; but for the
         root, which stays.
         """
-        wanted = list(dict.fromkeys(names))
+        given = check.items(names, "names")
+        require_str(given)
+        wanted = list(dict.fromkeys(given))
         unknown = set(wanted) - set(self.leaves)
         if unknown or not wanted:
             raise SchemaError(f"no leaves of the tree: {listed(sorted(unknown))}" if unknown else "no leaves are left")
@@ -120,6 +130,8 @@ class NamedTree(Brief):
         return NamedTree(parents, names, branch_lengths)
 
     def _ordered(self, columns: Sequence[str]) -> tuple[TreeShape, npt.NDArray[np.float64]]:
+        columns = check.items(columns, "columns")
+        require_str(columns)
         at = {name: position for position, name in enumerate(columns)}
         leaves = set(self.leaves)
         if len(at) < len(columns):
@@ -202,6 +214,12 @@ def birth_death_tree(
     array([[0.0184, 0.0025],
            [0.0025, 0.0292]])
     """
+    check.made(tree, "tree", "a NamedTree", "parents", "lengths", "leaves")
+    _check_rates(birth, death, by_length)
+    if columns is not None:
+        columns = check.items(columns, "columns")
+        require_str(columns)
+    check.flag(by_length, "by_length")
     if not by_length:  # a length is then a number of steps, and joined branches are several
         tree = replace(tree, lengths=(None, *[1.0] * (len(tree.parents) - 1)))
     if columns is None:
@@ -209,13 +227,11 @@ def birth_death_tree(
     elif set(columns) < set(tree.leaves):
         tree = tree.restricted(columns)
     shape = tree.shape(columns)
-    _check_rates(birth, death, by_length)
     if present is None:
         if birth + death == 0:
             raise FishernetError("with neither birth nor death, say how probable the gene is in the ancestor: present")
         present = birth / (birth + death)
-    if not 0 <= present <= 1:
-        raise FishernetError(f"present must be a probability, got {present!r}")
+    present = check.number(present, "present", least=0, most=1)
     start = [1 - present, present]
     lengths = tree.branch_lengths(columns)
     moves = _moves(lengths, birth, death) if by_length else _powers(lengths, birth, death)
@@ -228,7 +244,7 @@ def birth_death_tree(
 def _check_rates(birth: float, death: float, by_length: bool) -> None:
     most = np.inf if by_length else 1.0
     for name, value in (("birth", birth), ("death", death)):
-        if not (np.isfinite(value) and 0 <= value <= most):
+        if not (check.is_number(value) and 0 <= value <= most and value < np.inf):
             kind = "a rate, finite and from 0 on" if by_length else "a probability"
             raise FishernetError(f"{name} must be {kind}, got {value!r}")
 
