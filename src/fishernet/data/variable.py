@@ -397,7 +397,7 @@ def _checked_cuts(name: str, cuts: Iterable[float], states: tuple[State, ...]) -
 
 
 def _checked_bounds(name: str, bounds: Iterable[float], cuts: tuple[float, ...] | None) -> Bounds:
-    found = tuple(bounds)
+    found = check.items(bounds, "bounds", "numbers")
     numbers = len(found) == 2 and all(isinstance(x, int | float) and math.isfinite(x) for x in found)
     if not numbers or found[0] > found[1]:
         raise SchemaError(f"variable {name!r}: bounds are two finite numbers, ascending, not {list(found)}")
