@@ -41,3 +41,13 @@ def networks(draw: st.DrawFn, *, most_variables: int = 5, positive: bool = False
         zeros=0.0 if positive else draw(st.sampled_from([0.0, 0.2])),
         sharp=2.0 if positive else 1.0,
     )
+
+
+def with_holes(net: fn.BayesianNetwork, n: int, seed: int, missing: float) -> fn.Table:
+    """Rows drawn from the network, in which cells are missing."""
+    rng = np.random.default_rng(seed)
+    columns = [
+        np.where(rng.random(n) < missing, v.cardinality, c).astype(v.dtype)
+        for v, c in zip(net.variables, net.sample(n, seed=seed).codes, strict=True)
+    ]
+    return fn.Table(net.variables, columns)

@@ -20,7 +20,7 @@ README = Path(__file__).parents[1] / "README.md"
 def test_the_examples_print_what_the_readme_says() -> None:
     """One after the other, each with what those before it made."""
     examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len(examples) == 8
+    assert len(examples) == 9
     names: dict[str, object] = {}
     for code, output in examples:
         printed = io.StringIO()
@@ -37,7 +37,7 @@ def test_the_quick_start_prints_what_the_readme_says(tmp_path: Path, monkeypatch
     exec(table, {})
     shown = re.findall(r"^\$ fishernet (.*)\n((?:(?!\$ |```).*\n)*)", text, re.MULTILINE)
     assert [line.split()[0] for line, _ in shown] == [
-        "describe", "learn", "query", "predict", "select", "similar", "sample"
+        "describe", "learn", "query", "predict", "select", "similar", "sample", "learn", "impute"
     ]  # fmt: skip
     for line, expected in shown:
         ended = RUNNER.invoke(fishernet, shlex.split(line))
@@ -47,11 +47,11 @@ def test_the_quick_start_prints_what_the_readme_says(tmp_path: Path, monkeypatch
 
 def commands() -> list[str]:
     shown = re.findall(
-        r"^fishernet (learn|score|predict|query|select|similar|sample|convert|compare-graphs)( .*?)(?:\s+#.*)?$",
+        r"^fishernet (learn|score|predict|impute|query|select|similar|sample|convert|compare-graphs)( .*?)(?:\s+#.*)?$",
         README.read_text(),
         re.MULTILINE,
     )
-    assert len(shown) == 12
+    assert len(shown) == 13
     return [command + rest for command, rest in shown]
 
 

@@ -45,7 +45,9 @@ void check_fits(const Columns& columns, const FactorModel& model) {
 
 void make(BoundCompletion* self, nb::object columns_kept, nb::object factors_kept, bool needed, std::int32_t target,
           double most) {
+    if (!nb::isinstance<BoundColumns>(columns_kept)) refuse("the table's columns are needed");
     const auto& columns = nb::cast<const BoundColumns&>(columns_kept).columns;
+    if (!nb::isinstance<Factors>(factors_kept)) refuse("factors are needed");
     auto& factors = nb::cast<Factors&>(factors_kept);
     check_fits(columns, factors.model);
     if (target < -1 || target >= static_cast<std::int64_t>(columns.columns.size())) refuse("the target is out of range");
@@ -74,6 +76,7 @@ const Completion& checked(const IncompleteRows& self) {
 void take(BoundCompletion& bound, nb::object factors_kept) {
     const Turn turn(bound);
     IncompleteRows& self = *turn;
+    if (!nb::isinstance<Factors>(factors_kept)) refuse("factors are needed");
     auto& factors = nb::cast<Factors&>(factors_kept);
     check_fits(*self.columns, factors.model);
     const auto& now = self.model->factors;

@@ -21,7 +21,8 @@ inline Measure checked_measure(std::string_view name, double parameter) {
     for (const auto& [known, measure] : measures) {
         if (known != name) continue;
         const bool prior = measure == Measure::bdeu || measure == Measure::bdq;
-        if (!std::isfinite(parameter) || parameter < 0 || (prior && parameter == 0)) refuse("a bad parameter");
+        constexpr double most = 1e30;  // beyond it, scores of large families would overflow
+        if (!(parameter <= most) || parameter < 0 || (prior && parameter == 0)) refuse("a bad parameter");
         return measure;
     }
     refuse("no such measure");

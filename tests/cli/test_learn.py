@@ -20,7 +20,8 @@ import pytest
 
 import fishernet as fn
 from fishernet.compare import hold_out
-from tests.cli.running import COMMAND, ENVIRONMENT, chain, facts_of, good, refused, run, written
+from tests.cli.running import ASIA, COMMAND, ENVIRONMENT, chain, facts_of, good, refused, run, written
+from tests.networks import with_holes
 from tests.tables import random_table
 
 Found = tuple[Any, dict[str, Any]]  # a graph, and what is known of it
@@ -244,6 +245,52 @@ def test_missing_cells_are_dropped_or_made_a_state(csv: Path) -> None:
     assert fn.load(csv.with_name("m.json")).variables[1].states == ("no", "yes", "missing")
 
 
+@pytest.fixture
+def holes(tmp_path: Path) -> Path:
+    """Return 400 rows of asia, of which a tenth of the cells is missing."""
+    path = tmp_path / "holes.csv"
+    fn.write_table(with_holes(ASIA, 400, 2, 0.1), path)
+    return path
+
+
+@pytest.mark.parametrize("missing", ["em", "node-average"])
+def test_rows_with_missing_cells_are_learned_from(holes: Path, missing: Any) -> None:
+    path = holes.with_name("m.json")
+    words = ("learn", holes, "--missing", missing, "-o", path)
+    ended, facts = good(*words), facts_of(*words)
+    rows = fn.read_table(holes)
+    training, held_out = fn.compare.hold_out(rows, 0.2, 0)
+    found = fn.learn.structure(training, missing=missing, seed=0)
+    net = fn.learn.parameters(found.dag, training)
+    assert [tuple(arc) for arc in facts["arcs"]] == list(found.dag.edges)
+    assert facts["score"] == ("bic" if missing == "em" else "node-average")
+    assert (facts["missing"], facts["score_value"]) == (missing, pytest.approx(found.score, rel=1e-12))
+    assert facts["missing_cells"] == rows.missing_counts()
+    assert facts["held_out_log_likelihood_per_row"] == pytest.approx(net.log_prob(held_out).mean(), rel=1e-12)
+    assert " per row, missing cells summed out\n" in ended.out
+    saved = fn.load(path)
+    again = fn.learn.parameters(found.dag, rows)
+    assert saved.names == again.names
+    np.testing.assert_allclose(saved.log_prob(rows), again.log_prob(rows), rtol=1e-12)
+    assert {state for v in saved.variables for state in v.states} == {"no", "yes"}
+
+
+def test_a_way_to_learn_from_missing_cells_changes_nothing_where_none_are(csv: Path) -> None:
+    plain = facts_of("learn", csv)
+    for missing in ("em", "node-average"):
+        facts = facts_of("learn", csv, "--missing", missing)
+        assert facts | {"seconds": 0, "missing": None} == plain | {"seconds": 0}
+        assert "summed out" not in good("learn", csv, "--missing", missing).out
+
+
+def test_missing_cells_of_columns_that_are_cut_stay_missing(tmp_path: Path) -> None:
+    dose = ["", *(str(k + 0.5) for k in range(59))]
+    path = written(tmp_path / "t.csv", "dose,sick\n" + "".join(f"{d},{'ny'[k > 30]}\n" for k, d in enumerate(dose)))
+    good("learn", path, "--bins", 2, "--missing", "em", "--holdout", 0, "-o", tmp_path / "m.json")
+    net = fn.load(tmp_path / "m.json")
+    assert (len(net.variables[0].states), net.edges) == (2, (("dose", "sick"),))
+
+
 @pytest.mark.parametrize("kind", ["bn", "dn"])
 def test_a_row_of_weight_n_is_n_rows(csv: Path, kind: str) -> None:
     table = fn.read_table(csv)
@@ -313,7 +360,7 @@ def test_rows_with_missing_numbers_are_refused_or_left_out(numbers: Path) -> Non
     frame.to_csv(numbers, index=False)
     assert refused("learn", numbers, "--model", "gaussian") == (
         "a Gaussian Markov network needs a table without missing cells; missing in 'b' (2); read the table with "
-        "missing 'drop' (option --missing: error, drop, state)"
+        "missing 'drop' (option --missing: error, drop, state, em, node-average)"
     )
     assert facts_of("learn", numbers, "--model", "gaussian", "--missing", "drop")["rows"] == 298
 

@@ -9,8 +9,9 @@ import pytest
 
 import fishernet as fn
 from fishernet.cli.score import least_likely
-from tests.cli.running import coin, facts_of, good, refused, run, saved, written
-from tests.networks import random_network
+from tests.cli.running import ASIA, coin, facts_of, good, refused, run, saved, written
+from tests.networks import random_network, with_holes
+from tests.reference.inference import log_evidence
 
 
 @pytest.mark.parametrize("kind", ["model", "dependency"])
@@ -100,6 +101,55 @@ def test_weights_count_rows(request: pytest.FixtureRequest, csv: Path, kind: str
 def test_rows_with_missing_cells_can_be_left_out(model: Path, csv: Path) -> None:
     written(csv, csv.read_text(encoding="utf-8").replace("old,yes,no", "old,yes,"))
     assert facts_of("score", model, csv, "--missing", "drop")["rows"] == 95
+
+
+KNOWN: list[dict[str, str]] = [
+    {"age": "old", "smoke": "yes"},
+    {},
+    {"smoke": "no", "cough": "yes"},
+    {"age": "young", "smoke": "no", "cough": "no"},
+]
+
+
+@pytest.fixture
+def gaps(tmp_path: Path) -> Path:
+    """Return a table of what is known of four rows."""
+    lines = (",".join(row.get(name, "") for name in ("age", "smoke", "cough")) for row in KNOWN)
+    return written(tmp_path / "gaps.csv", "age,smoke,cough\n" + "".join(f"{line}\n" for line in lines))
+
+
+def test_of_rows_with_missing_cells_what_is_known_is_scored(model: Path, gaps: Path) -> None:
+    net = fn.load(model)
+    facts = facts_of("score", model, gaps, "--missing", "keep", "--rows")
+    expected = [log_evidence(net, row) for row in KNOWN]
+    assert facts["row_log_likelihoods"] == pytest.approx(expected, abs=1e-12)
+    assert facts["log_likelihood"] == pytest.approx(sum(expected), rel=1e-12)
+    assert facts["rows"] == 4
+
+
+def test_odd_cells_of_rows_with_missing_cells_are_known_ones_given_known_ones(model: Path, gaps: Path) -> None:
+    net = fn.load(model)
+    terms = facts_of("score", model, gaps, "--missing", "keep", "--terms", "--top", 99)["terms"]
+    assert sorted((term["row"], term["variable"]) for term in terms) == sorted(
+        (place, name) for place, row in enumerate(KNOWN) for name in row
+    )
+    for term in terms:
+        known, given = KNOWN[term["row"]], term["given"]
+        assert term["state"] == known[term["variable"]]
+        assert given.items() <= known.items()
+        seen = log_evidence(net, given | {term["variable"]: term["state"]}) - log_evidence(net, given)
+        assert term["log_probability"] == pytest.approx(seen, abs=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["em", "node-average"])
+def test_folds_are_learned_from_rows_with_missing_cells(tmp_path: Path, missing: Any) -> None:
+    rows = with_holes(ASIA, 300, 4, 0.1)
+    fn.write_table(rows, tmp_path / "holes.csv")
+    facts = facts_of("score", tmp_path / "holes.csv", "--folds", 3, "--missing", missing, "--rows")
+    found = fn.compare.cross_validate(rows, folds=3, missing=missing, seed=0)
+    assert facts["score"] == ("bic" if missing == "em" else "node-average")
+    assert facts["row_log_likelihoods"] == pytest.approx(found.log_prob.tolist(), rel=1e-12)
+    assert facts["held_out_log_likelihood_per_row"] == pytest.approx(found.mean, rel=1e-12)
 
 
 CYCLE = """network u { }

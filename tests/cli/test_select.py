@@ -10,6 +10,7 @@ import pytest
 
 import fishernet as fn
 from tests.cli.running import ASIA, COMMAND, HOSTILE, ROWS, Run, coin, facts_of, good, refused, saved, written
+from tests.networks import with_holes
 
 KINDS = pytest.mark.parametrize("kind", ["mmd", "chi-square", "random"])
 
@@ -179,6 +180,29 @@ def test_missing_cells_are_states_of_their_own(csv: Path, model: Path) -> None:
     good("learn", csv, "--missing", "state", "-o", model)
     _, *lines = good("select", model, csv, "-k", 100, "--missing", "state").cells
     assert sum(line[2] == "" for line in lines) == 10  # as in the file
+
+
+def test_rows_with_missing_cells_are_chosen_from_by_what_is_known(asia: Path, tmp_path: Path) -> None:
+    holes = with_holes(ASIA, 120, 3, 0.15)
+    path = tmp_path / "holes.csv"
+    fn.write_table(holes, path)
+    words = ("select", asia, path, "-k", 9, "--missing", "keep", "--seed", 4)
+    header, *lines = good(*words).cells
+    found = fn.select.greedy_mmd(fn.kernels.HiddenVariableKernel(ASIA), holes, 9, seed=4)
+    assert [int(line[0]) for line in lines] == found.indices.tolist()
+    assert [int(line[-1]) for line in lines] == found.stands_for().tolist()
+    in_file = cells_of(path)
+    assert header[1:-1] == in_file[0]
+    assert all(line[1:-1] == in_file[int(line[0]) + 1] for line in lines)
+    assert any("" in line for line in lines)
+    assert facts_of(*words)["distance"] == pytest.approx(found.distance, rel=1e-9)
+    drawn = fn.select.random_subset(holes, 9, 4)
+    assert facts_of(*words, "--by", "random")["indices"] == drawn.indices.tolist()
+
+
+def test_without_holes_keeping_them_changes_nothing(asia: Path, rows: Path) -> None:
+    words = ("select", asia, rows, "-k", 12, "--seed", 4)
+    assert good(*words, "--missing", "keep").out == good(*words).out
 
 
 def test_a_row_that_the_model_deems_impossible_is_a_matter_of_mmd_alone(asia: Path, rows: Path) -> None:

@@ -3,10 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fishernet as fn
 from tests.cli.running import ASIA, HOSTILE, ROWS, coin, facts_of, good, saved, written
+from tests.networks import with_holes
 
 
 @pytest.fixture
@@ -129,3 +131,27 @@ def test_what_stands_for_a_missing_cell_is_shown(csv: Path, model: Path) -> None
     words = ("similar", model, csv, "--row", 30, "--missing", "state")
     assert facts_of(*words)["cells"] == {"age": "young", "smoke": None, "cough": "yes"}
     assert "smoke = missing" in good(*words).out
+
+
+def test_rows_with_missing_cells_are_compared_by_what_is_known(asia: Path, tmp_path: Path) -> None:
+    holes = with_holes(ASIA, 100, 6, 0.2)
+    path = tmp_path / "holes.csv"
+    fn.write_table(holes, path)
+    row = int(np.argmax(holes.column("dysp") == 2))  # one that lacks it
+    words = ("similar", asia, path, "--row", row, "--missing", "keep")
+    facts = facts_of(*words, "-n", 100)
+    found = fn.select.similar(fn.kernels.HiddenVariableKernel(ASIA), holes, row, n=100)
+    assert [one["row"] for one in facts["similar"]] == found.indices.tolist()
+    assert [one["cosine"] for one in facts["similar"]] == pytest.approx(found.cosines.tolist(), abs=1e-12)
+    assert facts["states"]["dysp"] is None
+    assert facts["cells"]["dysp"] is None
+    first = good(*words, "-n", 1, "--top", 8).out.splitlines()[1]
+    assert first.startswith(f"{found.indices[0]}")
+    assert ("dysp = ? (" in first) == (holes.column("dysp")[found.indices[0]] == 2)
+
+
+def test_without_holes_keeping_them_changes_nothing(asia: Path, rows: Path) -> None:
+    plain, kept = (facts_of("similar", asia, rows, "--row", 9, *words) for words in ([], ["--missing", "keep"]))
+    assert [one["row"] for one in kept["similar"]] == [one["row"] for one in plain["similar"]]
+    for one, other in zip(kept["similar"], plain["similar"], strict=True):
+        assert one["terms"] == pytest.approx(other["terms"], abs=1e-12)

@@ -263,7 +263,7 @@ def test_a_message_of_no_option_stays_as_it_is() -> None:
 
 
 def test_choices_are_named() -> None:
-    assert with_option("cells", "missing", learn) == "cells (option --missing: error, drop, state)"
+    assert with_option("cells", "missing", learn) == "cells (option --missing: error, drop, state, em, node-average)"
     assert with_option("k", "k", select) == "k (option -k)"
 
 

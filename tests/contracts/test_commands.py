@@ -37,6 +37,8 @@ WORDS = {  # MODEL and TABLE stand for files
     "score-folds": "score TABLE --folds 2",
     "sample": "sample MODEL -n 5 --seed 1",
     "predict": "predict MODEL TABLE --target cough",
+    "impute": "impute MODEL TABLE",
+    "impute-draw": "impute MODEL TABLE --how draw --seed 1",
     "query": "query MODEL cough --given smoke=yes",
     "query-joint": "query MODEL cough smoke --joint",
     "select": "select MODEL TABLE -k 3 --seed 1",
@@ -52,6 +54,7 @@ TO_A_FILE = [name for name in WORDS if name.partition("-")[0] not in ("learn", "
 OF_A_MODEL = [name for name, words in WORDS.items() if "MODEL" in words]
 OF_A_TABLE = [name for name, words in WORDS.items() if "TABLE" in words]
 OF_BOTH = [name for name in OF_A_TABLE if name in OF_A_MODEL]
+COMPLETE = [name for name in OF_BOTH if not name.startswith("impute")]  # which take tables without missing cells
 TIMED = ("score-folds",)  # which print how long they took
 COMMANDS = [
     "describe",
@@ -59,6 +62,7 @@ COMMANDS = [
     "score",
     "sample",
     "predict",
+    "impute",
     "query",
     "select",
     "similar",
@@ -109,7 +113,7 @@ def test_help_of_each_command_has_an_example(command: str) -> None:
     "line",
     [
         *("", "nope", "learn", "learn a.csv --nope", "learn a.csv --max-parents x", "learn a.csv --missing nope"),
-        *("select m.json t.csv -k 5 --by nope", "select m.json t.csv -k 5 --missing keep", "select m.json t.csv"),
+        *("select m.json t.csv -k 5 --by nope", "select m.json t.csv -k 5 --missing em", "select m.json t.csv"),
         *("similar m.json t.csv", "score", "score a", "score a b c", "score --folds 3", "score a b --folds 3"),
     ],
 )
@@ -148,7 +152,7 @@ def test_an_output_that_cannot_be_is_said_before_any_work(tmp_path: Path, name: 
     assert "it is a directory" in refused(*absent, "-o", tmp_path / "folder.json")
 
 
-@pytest.mark.parametrize("name", ["sample", "select", "select-chi-square", "cluster"])
+@pytest.mark.parametrize("name", ["sample", "predict", "impute", "select", "select-chi-square", "cluster"])
 @pytest.mark.parametrize("ending", ["s.foo", "s.parquet.gz", "s"])
 def test_an_ending_that_no_table_has_is_refused_before_any_work(tmp_path: Path, name: str, ending: str) -> None:
     absent = words(name, tmp_path / "absent.json", tmp_path / "absent.csv")
@@ -271,13 +275,19 @@ def test_a_table_that_cannot_be_read_is_one_sentence(
     [
         ("smoke,cough\nyes,no\n", "'age', which is needed"),
         ("age,smoke,cough\nold,yes,no\nmiddle,yes,no\n", "column 'age', row 1: the label 'middle'"),
-        ("age,smoke,cough\n,yes,no\n", "'age' (1)"),
     ],
 )
 def test_a_table_that_does_not_fit_its_model_is_one_sentence(
     model: Path, tmp_path: Path, name: str, text: str, said: str
 ) -> None:
     assert said in refused(*words(name, model, written(tmp_path / "new.csv", text)))
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_missing_cells_are_refused_unless_one_says_what_becomes_of_them(model: Path, tmp_path: Path, name: str) -> None:
+    message = refused(*words(name, model, written(tmp_path / "new.csv", "age,smoke,cough\n,yes,no\n")))
+    assert "there are missing cells in 'age' (1)" in message
+    assert "(option --missing: error, " in message
 
 
 @pytest.mark.parametrize("name", OF_BOTH)
@@ -287,14 +297,15 @@ def test_columns_in_another_order_and_unknown_ones_change_nothing(model: Path, t
         table.with_name("turned.csv"), "".join(",".join(["extra", *reversed(line)]) + "\n" for line in lines)
     )
     asked, of_turned = words(name, model, table), words(name, model, turned)
-    if name.startswith("select"):  # which writes the rows as they stand in the file
-        assert facts_of(*of_turned)["indices"] == facts_of(*asked)["indices"]
+    if name.startswith(("select", "impute")):  # which write the rows as they stand in the file
+        fact = "indices" if name.startswith("select") else "filled"
+        assert facts_of(*of_turned)[fact] == facts_of(*asked)[fact]
         return
     bare = ["--bare"] if name == "predict" else []
     assert good(*of_turned, *bare).out == good(*asked, *bare).out
 
 
-@pytest.mark.parametrize("name", OF_BOTH)
+@pytest.mark.parametrize("name", COMPLETE)
 def test_missing_cells_are_states_of_their_own_where_the_model_has_them(model: Path, table: Path, name: str) -> None:
     written(table, table.read_text(encoding="utf-8").replace("young,yes,yes", "young,,yes"))
     assert "'smoke' (10)" in refused(*words(name, model, table))
@@ -318,7 +329,7 @@ def test_hostile_names_and_labels_break_no_line(tmp_path: Path, name: str) -> No
     line = [renamed.get(str(word), word) for word in words(name, model, table)]
     here, foreign = facts_of(*line), process(*line, "--json", PYTHONIOENCODING="ascii", LC_ALL="C").facts
     assert here | {"seconds": 0} == foreign | {"seconds": 0}
-    if name in ("sample", "predict", "select", "select-chi-square"):
+    if name.partition("-")[0] in ("sample", "predict", "impute", "select"):
         return  # tables, where a quoted label may hold a line
     out = good(*line).out
     assert all(text.isprintable() for text in out.splitlines())

@@ -46,7 +46,14 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn TABLE --weights nope", "as weights asks"),
     ("learn TABLE --weights age", "weight must be a number"),
     ("learn GAPS", "'smoke' (10)"),
-    ("learn GAPS", "(option --missing: error, drop, state)"),
+    ("learn GAPS", "(option --missing: error, drop, state, em, node-average)"),
+    ("learn GAPS --missing em --smoothing snml", "'snml' is for complete counts"),
+    ("learn GAPS --missing node-average --score bdeu", "is a score of its own; other scores go with missing='em'"),
+    ("learn GAPS --missing node-average --search exact", "with missing cells it takes missing='em'"),
+    (
+        "learn GAPS --missing em --columns smoke,cough --exclude cough --score fractional",
+        "--missing em is for a Bayesi",
+    ),
     ("learn MANY", "'x' is continuous: cut it into bins to get states"),
     ("learn ABSENT -o model.txt", ".json, .bif, .xdsl, .uai, .dot or .graphml"),
     ("learn ABSENT -o .", ".json, .bif, .xdsl, .uai, .dot or .graphml"),
@@ -85,7 +92,12 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn TABLE --model dn --tiers age;smoke", "--tiers is for a Bayesian network (--model bn)"),
     ("learn TABLE --max-inputs 0", "--max-inputs is for a dependency network (--model dn)"),
     ("learn ABSENT --model dn -o m.bif.gz", "only a Bayesian network is written to .bif; use .json"),
-    ("learn GAPS --model dn", "(option --missing: error, drop, state)"),
+    (
+        "learn GAPS --model dn --missing em",
+        "--missing em is for a Bayesian network (--model bn); it does not go with a",
+    ),
+    ("learn GAPS --model tan --target age --missing node-average", "--missing node-average is for a Bayesian network"),
+    ("learn GAPS --model dn", "(option --missing: error, drop, state, em, node-average)"),
     # learn, from numbers
     ("learn NUMBERS --model gaussian --rule maybe", "unknown rule 'maybe'; there are 'hc', 'and', 'or'"),
     ("learn NUMBERS --model gaussian --bins 4", "--bins makes states of numbers"),
@@ -150,6 +162,13 @@ REFUSED = [  # a word in capitals stands for a file
             *("--max-cells 9", "--require age,cough", "--forbid age,cough", "--tiers age;cough", "--bins 3"),
         )
     ),
+    ("score MODEL GAPS", "'smoke' (10)"),
+    ("score MODEL GAPS --missing em", "--missing em is a way to learn, and goes with --folds; a model takes keep"),
+    ("score MODEL GAPS --missing keep --score bic", "a score needs a table without missing cells"),
+    ("score DN GAPS --missing keep", "without missing cells; missing in 'smoke' (10)"),
+    ("score GAPS --folds 2 --missing keep", "--missing em or node-average says how missing cells are learned from"),
+    ("score GAPS --folds 2 --missing node-average --score aic", "other scores go with missing='em'"),
+    ("score NET NUMBER-GAP --missing keep", "--missing keep is for tables of states"),
     ("score NET NUMBERS --terms", "--terms is about each variable given its parents"),
     ("score NET NUMBERS --score bic", "--score bic is for models of states"),
     ("score NET NUMBER-GAP", "missing in 'b' (1)"),
@@ -193,6 +212,14 @@ REFUSED = [  # a word in capitals stands for a file
     ("predict NET NUMBERS --target d", "'d'"),
     ("predict NET NUMBERS --target a --missing keep", "--missing keep is for models of states"),
     ("predict NET1 NUMBERS --target a", "'a' is the only variable of the model"),
+    # impute
+    ("impute MODEL TABLE --seed 1", "--seed is for --how draw"),
+    ("impute MODEL TABLE --how draw --seed -1", "seed must not be negative"),
+    ("impute MODEL ODD", "'perhaps'"),
+    ("impute COIN2 HOLE", "what is known of row 0 has probability 0 under the network; fit it with smoothing above 0"),
+    ("impute DN TABLE", "this is a dependency network; impute needs a Bayesian network of states"),
+    ("impute NET NUMBERS", "this is a Gaussian Markov network; impute needs a Bayesian network of states"),
+    *((f"impute {model} TABLE", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
     # query
     ("query ASIA nope", "no variable 'nope'; there are 'asia', 'tub'"),
     ("query ASIA lung lung", "'lung' appears more than once"),
@@ -239,6 +266,8 @@ REFUSED = [  # a word in capitals stands for a file
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),
     *((f"select {model} TABLE -k 2", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
+    ("select MODEL GAPS -k 2 --by chi-square --missing keep", "without missing cells; missing in 'smoke' (10)"),
+    ("select NET NUMBERS -k 2 --missing keep", "--missing keep is for models of states"),
     ("select NET NUMBERS -k 2 --by chi-square", "chi_square is for categorical columns"),
     # similar
     (
@@ -252,6 +281,7 @@ REFUSED = [  # a word in capitals stands for a file
     ("similar ASIA ROWS --row 0 -n 0", "n must be an integer of at least 1, got 0 (option -n)"),
     ("similar ASIA ROWS --row 0 --top 0", "top must be an integer of at least 1, got 0 (option --top)"),
     ("similar ASIA IMPOSSIBLE --row 0", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
+    ("similar NET NUMBERS --row 0 --missing keep", "--missing keep is for models of states"),
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
     *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
     # compare-graphs
@@ -311,6 +341,7 @@ TEXTS = {
     "NUMBER-WORD": "a,b\n1,x\n",
     "ODD": "age,smoke,cough\nold,yes,perhaps\n",
     "HALF": "b\ny\n",
+    "HOLE": "a,b\n,y\n",
     "NOTHING": "age,smoke,cough,n\nold,no,no,0\nold,yes,no,0\n",
 }
 

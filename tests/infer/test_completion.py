@@ -14,20 +14,10 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import StateSpaceError, ZeroProbabilityError
 from fishernet.infer.completion import completion, expected_indicators, incomplete_log_prob, predicted
-from tests.networks import networks, random_network
+from tests.networks import networks, random_network, with_holes
 from tests.reference import inference as reference
 
 Codes = npt.NDArray[np.int64]
-
-
-def with_holes(net: fn.BayesianNetwork, n: int, seed: int, missing: float) -> fn.Table:
-    """Rows drawn from the network, in which cells are missing."""
-    rng = np.random.default_rng(seed)
-    columns = [
-        np.where(rng.random(n) < missing, v.cardinality, c).astype(v.dtype)
-        for v, c in zip(net.variables, net.sample(n, seed=seed).codes, strict=True)
-    ]
-    return fn.Table(net.variables, columns)
 
 
 def known(net: fn.BayesianNetwork, table: fn.Table, row: int) -> dict[str, Any]:

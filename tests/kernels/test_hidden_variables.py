@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
-from tests.infer.test_completion import known, with_holes
-from tests.networks import networks, random_network
+from tests.infer.test_completion import known
+from tests.networks import networks, random_network, with_holes
 from tests.reference import inference as reference
 from tests.reference.inference import all_kinds
 

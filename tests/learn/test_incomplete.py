@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
-from tests.infer.test_completion import known, with_holes
-from tests.networks import networks, random_network
+from tests.infer.test_completion import known
+from tests.networks import networks, random_network, with_holes
 from tests.reference import inference as reference
 
 

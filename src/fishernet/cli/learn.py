@@ -17,7 +17,7 @@ from fishernet.base.progress import Progress
 from fishernet.base.vocabulary import ELSEWHERE, Rule, spelled, word
 from fishernet.cli import options as option
 from fishernet.cli.models import check_model_output, is_gaussian, same_bins, write_model
-from fishernet.cli.options import RULES, TUNING, Reading, option_of, refuse_empty, taken
+from fishernet.cli.options import LEARNED, NODE_AVERAGE, RULES, TUNING, Reading, option_of, refuse_empty, taken
 from fishernet.cli.terminal import (
     FILE,
     Answer,
@@ -222,7 +222,7 @@ class _Bayesian(_Tree):
     """The arcs of a Bayesian network of states, by a search."""
 
     called = "a Bayesian network (--model bn)"
-    takes = SEARCHED | FITTED
+    takes = SEARCHED | FITTED | {"missing"}
 
     def __init__(self, seed: int, score: str = "bic", **options: Any) -> None:
         super().__init__(seed, **{name: options.pop(name) for name in FITTED & set(options)})
@@ -233,8 +233,10 @@ class _Bayesian(_Tree):
         self.dag = self.found.dag
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
+        own = self.options.get("missing") == NODE_AVERAGE and training.has_missing
         return super().facts(network, training, held_out) | {
-            "score": self.options["score"],
+            "score": NODE_AVERAGE if own else self.options["score"],
+            "missing": self.options.get("missing"),
             "score_value": self.found.score,
             "local_scores": self.found.n_scores,
             "steps": len(self.found.steps),
@@ -245,6 +247,10 @@ class _Bayesian(_Tree):
         end = "" if facts["finished"] else "; stopped by --max-seconds, this is the best so far"
         search = f"{facts['steps']:,} steps, {facts['local_scores']:,} distinct local scores{end}"
         return [*super().lines(facts), _score_line(facts), ("search", search)]
+
+    def held_out_words(self, facts: Facts) -> str:
+        summed = facts["held_out_rows"] and facts["missing"] and facts["missing_cells"]
+        return f"{super().held_out_words(facts)}{', missing cells summed out' if summed else ''}"
 
 
 class _BayesianOfNumbers(_Bayesian):
@@ -424,7 +430,8 @@ def learner_of(kind: str, given: dict[str, Any], seed: int) -> Learner:
     for name, value in given.items():
         if name not in make.takes:
             other = next(learner for learner in LEARNERS.values() if name in learner.takes)
-            word = "--no-prior" if value is False else option_of(name)
+            said = {"prior": "--no-prior", "missing": f"--missing {value}"} if value is not True else {}
+            word = said.get(name, option_of(name))
             raise FishernetError(f"{word} is for {other.called}; it does not go with {make.called}")
     learner: Learner = make(seed, **{name: value for name, value in given.items() if name != "holdout"})
     return learner
@@ -501,7 +508,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @option.amount("--alpha", help="markov: the level of the tests.  [default: 0.05]")
 @option.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
-@option.reading_options("error", "drop", "state")
+@option.reading_options("error", "drop", "state", *LEARNED)
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
 @option.amount("--max-seconds", metavar="S", help="bn, markov: take the best found after S seconds.")
 @option.count("--max-rows", help="markov: learn from at most N rows, drawn at random.")
@@ -536,6 +543,11 @@ def learn(
     same arcs, and its parameters are fitted again on all rows. With --holdout 0, and by markov, everything is learned
     from all rows. States and bins are those of the whole table. The same command prints the same numbers.
 
+    Rows with missing cells are learned from as they are by --missing em, which uses all that is known of each row and
+    is right where cells are missing at random: whether one is may depend on what is known of its row, not on what it
+    would have shown. --missing node-average is faster for many columns, and right where cells are missing completely at
+    random. Of rows held out, the missing cells are summed out.
+
     Names that hold commas stand in double quotes: --require '"a,b",c'.
 
     \b
@@ -547,7 +559,7 @@ def learn(
       fishernet learn cells.csv --model gaussian --plot cells.svg
     """  # noqa: D301
     reading = Reading.out_of(options)
-    given = taken(options)
+    given = taken({**options, "missing": reading.way})
     learner = learner_of(kind, given, seed)
     if output is not None:
         check_model_output(output, learner.endings)

@@ -9,6 +9,7 @@ from fishernet.cli.compare_graphs import compare_graphs
 from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
 from fishernet.cli.describe import describe
+from fishernet.cli.impute import impute
 from fishernet.cli.learn import learn
 from fishernet.cli.options import explaining_kinds
 from fishernet.cli.predict import predict
@@ -24,7 +25,7 @@ from fishernet.cli.terminal import Commands
 @click.group(
     cls=Commands,
     commands=[
-        *(describe, learn, score, sample, predict, query, select, similar, cluster),
+        *(describe, learn, score, sample, predict, impute, query, select, similar, cluster),
         *(compare_graphs, convert, strings, demo),
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

@@ -11,12 +11,14 @@ from typing import Any
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import a, cut, listed
+from fishernet.base.random import Seed
 from fishernet.cli.terminal import check_folder, ending
 from fishernet.data import Column
 from fishernet.files import load, save
 from fishernet.files.formats import FORMATS
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import graph_itself
+from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
 
 READERS = tuple(ending for ending, known in FORMATS.items() if known.read)
@@ -112,6 +114,18 @@ def read_bayesian(path: Path, command: str, purpose: str) -> BayesianNetwork:
     if not network.variables:
         raise SchemaError(f"{path}: the model has no variables, so there is nothing to {purpose}")
     return network
+
+
+def row_kernel(network: Any, *, missing: str = "error", seed: Seed = None) -> FisherKernel | HiddenVariableKernel:
+    """Return the Fisher kernel of a network; where missing cells are kept, averaged over what they may be."""
+    refuse_kept_numbers(network, missing)
+    return HiddenVariableKernel(network, seed=seed) if missing == "keep" else FisherKernel(network, seed=seed)
+
+
+def refuse_kept_numbers(network: Any, missing: str) -> None:
+    """Raise SchemaError when missing cells of a network of numbers are to be anything but refused or left out."""
+    if is_gaussian(network) and missing not in ("error", "drop"):
+        raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
 
 
 def wrong_kind(path: Path, model: object, needed: str) -> SchemaError:

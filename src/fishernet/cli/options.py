@@ -20,11 +20,14 @@ from fishernet.cli.terminal import FILE, Command
 from fishernet.data import Continuous, State, Table, Variable, read_table
 from fishernet.data.given import value_given
 from fishernet.data.reading import Originals, Rows
+from fishernet.learn.structure import MISSING
 
 Number = TypeVar("Number", int, float)
 Bins = int | dict[str | None, int | tuple[float, ...]]
 Decorator = Callable[[Command], Command]
 
+NODE_AVERAGE = "node-average"  # a way to learn from missing cells with a score of its own
+LEARNED = MISSING  # words of --missing for ways to learn from missing cells
 count = partial(click.option, type=int, metavar="N")
 amount = partial(click.option, type=float, metavar="X")
 model_argument = click.argument("model", type=FILE)
@@ -140,9 +143,19 @@ class Reading:
         """Take what is about reading out of a command's options."""
         return cls(**taken({field.name: options.pop(field.name, None) for field in fields(cls)}))
 
+    @property
+    def way(self) -> str | None:
+        """How one learns from missing cells, which are kept for that; None where they are dealt with in reading."""
+        return self.missing if self.missing in LEARNED else None
+
+    @property
+    def kept(self) -> Self:
+        """The same, with the missing cells kept where one learns from them."""
+        return self if self.way is None else replace(self, missing="keep")
+
     def read(self, path: Path) -> Table:
         """Read a table and find the states of its variables."""
-        return read(path, **vars(self))
+        return read(path, **vars(self.kept))
 
     def read_numbers(self, path: Path, what: str, names: Sequence[str] | None = None) -> Table:
         """Read columns of numbers without gaps: those named, or all (of ``--columns``); `what` takes them."""
@@ -228,7 +241,9 @@ def missing_option(*words: str) -> Decorator:
         "error": "refuse them",
         "drop": "leave their rows out",
         "state": "make them a state of their own",
-        "keep": "keep them",
+        "keep": "keep them, and sum them out",
+        "em": "learn by expectation and maximization",
+        "node-average": "learn the arcs from the rows that are complete where it matters, the rest by em",
     }
     return click.option(
         "--missing",

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import check_names, positions, several
-from fishernet.cli.models import is_bayesian, is_gaussian, read_model, require
+from fishernet.cli.models import is_bayesian, is_gaussian, read_model, refuse_kept_numbers, require
 from fishernet.cli.options import (
     missing_option,
     model_argument,
@@ -96,8 +96,7 @@ def predict(
     network = read_model(model)
     if not is_gaussian(network):
         require(is_bayesian, network, model, "predict")
-    elif missing != "error":
-        raise SchemaError(f"--missing {missing} is for models of states; leave rows with missing cells out")
+    refuse_kept_numbers(network, missing)
     file = read_originals(table)
     columns = file.frame if kept is None else file.frame.select(_named(file.frame, kept))
     if is_gaussian(network):

@@ -16,7 +16,17 @@ from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
 from fishernet.cli import options as option
 from fishernet.cli.models import is_bayesian, is_dependency, is_gaussian
-from fishernet.cli.options import Reading, count, option_of, read_known, reading_options, refuse_empty, taken
+from fishernet.cli.options import (
+    LEARNED,
+    NODE_AVERAGE,
+    Reading,
+    count,
+    option_of,
+    read_known,
+    reading_options,
+    refuse_empty,
+    taken,
+)
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
 from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
@@ -58,7 +68,7 @@ learning_options = option.all_of(
 )
 @count("--folds", help="Cross-validate in N folds instead; no MODEL then.")
 @learning_options
-@reading_options("error", "drop", "state")
+@reading_options("error", "drop", "state", "keep", *LEARNED)
 @answering()
 @option.explaining_kinds
 def score(
@@ -75,13 +85,17 @@ def score(
     Of a dependency network, it is the pseudo-log-likelihood: each cell's given its inputs, summed over a row. Of a
     Gaussian network it is the logarithm of the density.
 
+    Of a row with missing cells (--missing keep) it is that of what is known: what is missing is summed out. With
+    --terms, a cell of such a row is judged given the known ones before it, parents before their children.
+
     Columns are matched by name, in any order, and labels looked up in the model's states; columns that the model does
     not know are ignored. A row that the model deems impossible has -inf (null in JSON). Rows are counted from 0.
 
     With --folds N there is no MODEL. The rows of TABLE are cut at random in N parts, a Bayesian network is learned from
     all parts but one as fishernet learn would, and that part is scored under it, for each in turn: so well does this
     way to learn predict new rows. Printed is the held-out log-likelihood per row of each part, their mean and its
-    standard error. The same --seed makes the same parts, whatever else is asked for.
+    standard error. --missing em and node-average learn from missing cells, as in fishernet learn, and sum them out of
+    the rows that are scored. The same --seed makes the same parts, whatever else is asked for.
 
     \b
     Examples: a model on new rows, and why some are odd; two ways to learn
@@ -126,6 +140,8 @@ def _under_model(
     """Return what is printed of a table under a model, the log-likelihood of each row, and what limits comparisons."""
     if reading.bins is not None:
         raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
+    if reading.way is not None:
+        raise FishernetError(f"--missing {reading.way} is a way to learn, and goes with --folds; a model takes keep")
     network = models.read_model(model)
     pseudo = "pseudo_" * is_dependency(network)
     data = _read_for(network, model, table, reading, score, terms=top > 0)
@@ -173,9 +189,11 @@ def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top
     height = CELLS_AT_ONCE // max(1, len(network.variables)) + 1
     values, places = np.empty(0), np.empty(0, dtype=np.int64)
     for begin in range(0, table.n_rows, height):
-        part = network.log_prob_terms(table[begin : begin + height]).ravel()
-        values = np.concatenate([values, part])
-        places = np.concatenate([places, np.arange(len(part)) + begin * len(network.variables)])
+        rows = table[begin : begin + height]
+        part = network.log_prob_terms(rows).ravel()
+        known = np.flatnonzero(_known(rows).ravel())
+        values = np.concatenate([values, part[known]])
+        places = np.concatenate([places, known + begin * len(network.variables)])
         if len(values) > top:
             limit = np.partition(values, top - 1)[top - 1]
             near = np.flatnonzero(values <= limit)
@@ -185,11 +203,21 @@ def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top
     return [_term(network, table, *divmod(int(places[i]), len(network.variables)), float(values[i])) for i in order]
 
 
+def _known(rows: Table) -> npt.NDArray[np.bool_]:
+    """Return which cells are there, (n_rows, n_variables)."""
+    columns = [~variable.missing(column) for variable, column in zip(rows.variables, rows.codes, strict=True)]
+    return np.stack(columns, axis=1) if columns else np.zeros((rows.n_rows, 0), dtype=bool)
+
+
 def _term(network: Any, table: Table, row: int, child: int, value: float) -> dict[str, Any]:
-    parents = sorted(network.conditionals[child].parents)
     cells = table[[row]]
-    states = {v: cells[network.names[v]].tolist()[0] for v in (child, *parents)}
-    given = {network.names[v]: states[v] for v in parents}
+    known = _known(cells)[0]
+    others = sorted(network.conditionals[child].parents)
+    if not known[others].all():  # the cell was judged given what is known before it
+        order = list(network.dag.order)
+        others = sorted(v for v in order[: order.index(child)] if known[v])
+    states = {v: cells[network.names[v]].tolist()[0] for v in (child, *others)}
+    given = {network.names[v]: states[v] for v in others}
     name = network.names[child]
     return {"row": row, "log_probability": value, "variable": name, "state": states[child], "given": given}
 
@@ -222,13 +250,17 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
     """Return what is printed of a table in folds, held-out log-likelihoods of rows, and what limits comparisons."""
     with progress_bar() as progress:
         progress("reading the table", 0, None)
+        if reading.missing == "keep":
+            raise FishernetError(
+                f"with --folds, --missing {' or '.join(LEARNED)} says how missing cells are learned from"
+            )
         table = refuse_empty(path, reading.read(path))
         asked["score"] = asked["score"] or usual_score(table)
-        found = cross_validate(table, progress=progress, **asked)
+        found = cross_validate(table, progress=progress, missing=reading.way, **asked)
     facts: dict[str, Any] = {
         "table": str(path),
         "rows": table.total,
-        "score": asked["score"],
+        "score": NODE_AVERAGE if reading.way == NODE_AVERAGE and table.has_missing else asked["score"],
         "search": asked["search"],
         "held_out_log_likelihood_per_row": found.mean,
         "standard_error": found.standard_error,

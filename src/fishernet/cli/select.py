@@ -14,7 +14,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import fixed_seed
-from fishernet.cli.models import read_bayesian
+from fishernet.cli.models import read_bayesian, refuse_kept_numbers, row_kernel
 from fishernet.cli.options import (
     count,
     missing_option,
@@ -29,13 +29,14 @@ from fishernet.cli.options import (
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
 from fishernet.data.arrays import Weights
 from fishernet.data.originals import with_columns
-from fishernet.kernels import FisherKernel
 from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
 
 CRITERIA: dict[str, Callable[..., Selection]] = {
     # the kernel draws where exact probabilities would not fit
-    "mmd": lambda net, table, k, seed, **how: greedy_mmd(FisherKernel(net, seed=seed), table, k, seed=seed, **how),
-    "chi-square": lambda _, table, k, **how: greedy_chi_square(table, k, **how),
+    "mmd": lambda net, table, k, seed, missing, **how: greedy_mmd(
+        row_kernel(net, missing=missing, seed=seed), table, k, seed=seed, **how
+    ),
+    "chi-square": lambda _, table, k, missing, **how: greedy_chi_square(table, k, **how),  # noqa: ARG005
     "random": lambda _, table, k, seed, **__: random_subset(table, k, seed),
 }
 MOST_STARTS = 2**31 - 1  # the core's limit
@@ -50,7 +51,7 @@ MOST_STARTS = 2**31 - 1  # the core's limit
 )
 @count("--starts", default=1000, show_default=True, help="Begin with the best of N random choices.")
 @text_options
-@missing_option("error", "drop", "state")
+@missing_option("error", "drop", "state", "keep")
 @weights_option
 @seed_option
 @answering(rows=True)
@@ -61,7 +62,8 @@ def select(
 
     By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json, .bif, .xdsl or .uai) is as near as can
     be to that of the whole table; by chi-square, each column on its own fits; random is what both have to beat. For
-    these two MODEL says only what the columns and their states are.
+    these two MODEL says only what the columns and their states are. Of rows with missing cells (--missing keep) mmd
+    takes the features that are expected given what is known, and random takes them as they are.
 
     The rows come as they are in the file, with all its columns, also those that MODEL does not know; missing cells are
     empty. First comes their position in the file, counted from 0, and last the number of rows to which each is the
@@ -80,13 +82,14 @@ def select(
         with watch.time("read"):
             progress("reading the table", 0, None)
             network = read_bayesian(model, "select", "choose rows by")
+            refuse_kept_numbers(network, missing)
             file = read_originals(table)
             rows = read_known_rows(table, file, network.variables, missing=missing, weights=weights)
             data, positions = rows.table, rows.positions
             if not data.total:
                 raise SchemaError(f"{table}: all rows have weight 0, so there is nothing to stand for")
         with watch.time("select"):
-            found = CRITERIA[by](network, data, k, n_starts=starts, seed=number, progress=progress)
+            found = CRITERIA[by](network, data, k, missing=missing, n_starts=starts, seed=number, progress=progress)
         with watch.time("count"):
             progress("counting what each row stands for", 0, None)
             stands_for = found.as_table().weights

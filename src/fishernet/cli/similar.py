@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.cli.models import read_bayesian
+from fishernet.cli.models import read_bayesian, row_kernel
 from fishernet.cli.options import (
     count,
     missing_option,
@@ -24,7 +24,6 @@ from fishernet.cli.options import (
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data import Table
 from fishernet.data.originals import shown_cells
-from fishernet.kernels import FisherKernel
 from fishernet.select import Similar
 from fishernet.select import similar as most_similar
 
@@ -38,7 +37,7 @@ SEED = 0  # of the kernel, which draws where exact probabilities would not fit: 
 @count("-n", "n", default=10, show_default=True, help="How many rows to find.")
 @count("--top", default=3, show_default=True, help="How many variables to name per row.")
 @text_options
-@missing_option("error", "state")
+@missing_option("error", "state", "keep")
 @answering()
 def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) -> Answer:
     """Find the rows of TABLE that are most like one of them, by the Fisher kernel of MODEL (.json, .bif, .xdsl, .uai).
@@ -47,6 +46,9 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
     with the row's cells as they are in the file. With --json all of them are, with the states that the model takes them
     for, and with all cells of the row. The given row itself is one of those that are compared; of equally like rows
     the first come first. Rows are counted from 0.
+
+    Rows with missing cells (--missing keep) are compared by the features that are expected given what is known of each;
+    their missing cells are shown as ?.
 
     \b
     Example
@@ -61,7 +63,7 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
         data = read_known_rows(table, file, network.variables, missing=missing).table
         check.integer(row, "row", least=0, most=data.n_rows - 1, note="the rows of the table")
         progress("comparing rows", 0, None)
-        kernel = FisherKernel(network, seed=SEED)
+        kernel = row_kernel(network, missing=missing, seed=SEED)
         found = list(_found(most_similar(kernel, data, row, n=n), file.frame))
     facts = {"model": str(model), "table": str(table), "rows": data.n_rows, "row": row}
     lines = [("row", "cosine", "adds most to the cosine")]
@@ -73,7 +75,7 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
 
 
 def states(table: Table, row: int) -> dict[str, Any]:
-    """Return the labels of one row of a table without missing cells, by variable."""
+    """Return the labels of one row, by variable; None for a missing cell."""
     return {name: table[[row]][name].tolist()[0] for name in table.names}
 
 
@@ -95,6 +97,6 @@ def _largest(one: Facts, top: int) -> str:
 
 
 def _cell(one: Facts, name: str) -> str:
-    """Return a cell as it is in the file, or the state that stands for a missing one."""
-    cell = one["cells"][name]
-    return shown(one["states"][name] if cell is None else cell)
+    """Return a cell as it is in the file, or the state that stands for a missing one; ? where none does."""
+    found = one["cells"][name] if one["cells"][name] is not None else one["states"][name]
+    return "?" if found is None else shown(found)

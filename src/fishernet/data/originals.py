@@ -8,14 +8,19 @@ where a column is of these. Missing cells are null.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.names import unused_name
-from fishernet.data.cells import Cells, typed
+from fishernet.data.cells import Cells, as_text, typed
 from fishernet.data.dates import in_arrow, parsed
+from fishernet.data.variable import Variable
+
+Codes = npt.NDArray[np.unsignedinteger[Any]]
 
 TEXT = b"fishernet.text"
 
@@ -77,6 +82,26 @@ def shown_cells(frame: pa.Table, row: int) -> dict[str, str | None]:
         except pa.ArrowNotImplementedError:
             found[name] = None
     return found
+
+
+def filled(frame: pa.Table, variable: Variable, codes: Codes, missing: npt.NDArray[np.bool_]) -> pa.Table:
+    """Return a frame in which some cells of a variable's column are the labels of codes; the others stay as they are.
+
+    The column keeps its type where that can hold the labels: numbers or dates among which bins come become text.
+    """
+    place = frame.column_names.index(variable.name)
+    field, column = frame.schema.field(place), frame.column(place)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    indices = pa.array(np.where(missing, codes, 0), mask=~missing)
+    labels = pa.array([as_text(state) for state in variable.states], pa.large_string()).take(indices)
+    try:
+        whole = pc.if_else(pa.array(missing), pc.cast(labels, column.type), column)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        whole = pc.if_else(pa.array(missing), labels, texts_of(column))
+    if is_as_written(field):
+        whole = whole.dictionary_encode()
+    return frame.set_column(place, field.with_type(whole.type), whole)
 
 
 def with_columns(frame: pa.Table, before: dict[str, object], after: dict[str, object]) -> pa.Table:

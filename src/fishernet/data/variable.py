@@ -26,6 +26,7 @@ State = str | int | float | bool
 
 Bounds = tuple[int, int] | tuple[float, float]
 
+MOST_ROWS = 2**36  # of a column that is made at once
 MISSING = "missing"  # the state for missing cells, with as many underscores behind it as make it unique
 
 
@@ -147,7 +148,7 @@ class Variable(Brief):
 
     def missing_column(self, n_rows: int) -> npt.NDArray[Any]:
         """Return a column in which every cell is missing, (n_rows,)."""
-        return np.full(n_rows, self.cardinality, dtype=self.dtype)
+        return np.full(check.integer(n_rows, "n_rows", least=0, most=MOST_ROWS), self.cardinality, dtype=self.dtype)
 
     def any_missing(self, column: npt.NDArray[Any]) -> bool:
         """Return whether a cell of a column of codes is missing."""
@@ -323,7 +324,7 @@ class Continuous:
 
     def missing_column(self, n_rows: int) -> npt.NDArray[Any]:
         """Return a column in which every number is missing, (n_rows,)."""
-        return np.full(n_rows, np.nan)
+        return np.full(check.integer(n_rows, "n_rows", least=0, most=MOST_ROWS), np.nan)
 
     def any_missing(self, column: npt.NDArray[Any]) -> bool:
         """Return whether a number is missing."""

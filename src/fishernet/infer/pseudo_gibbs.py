@@ -167,7 +167,7 @@ def _checked_weights(variables: Sequence[Variable], weights: Weights) -> npt.NDA
     if isinstance(weights, Mapping):
         names = [variable.name for variable in variables]
         array = np.zeros(len(names))
-        array[list(positions(names, weights))] = list(weights.values())
+        array[list(positions(names, weights))] = check.numbers(list(weights.values()), "weights")
     else:
         array = check.numbers([] if weights is None else weights, "weights")
     if array.shape != (len(variables),):

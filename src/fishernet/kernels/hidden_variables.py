@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed
@@ -84,7 +85,7 @@ class HiddenVariableKernel(FeatureMade):
         self._complete = FisherKernel(net, group_probabilities=group_probabilities, seed=seed)
         if not getattr(net, "runs_in_core", False) or not hasattr(net, "intervened"):
             raise SchemaError(f"hidden variables are those of a BayesianNetwork of tables, not of {net!r}")
-        names = [hidden] if isinstance(hidden, str) else list(hidden)
+        names = [hidden] if isinstance(hidden, str) else list(check.items(hidden, "hidden"))
         check_names(names)
         positions(net.names, names)
         self._net, self._hidden = net, tuple(names)

@@ -120,14 +120,14 @@ def cross_validate(
     Parameters
     ----------
     table : Table or data frame
-        The data, without missing cells: states, or numbers alone, whose networks are Gaussian. A row that counts more
-        than once by its weight stays in one fold.
+        The data: states, of which some may be missing, or numbers alone, whose networks are Gaussian. A row that counts
+        more than once by its weight stays in one fold. Of a row with missing cells, what is known is scored.
     folds : int
         In how many parts the rows are cut, at random, from 2 to the number of rows that count. Their sizes differ by
         at most one row (weights apart).
     score, search, **as_dag
-        How each structure is learned, as for `fishernet.learn.structure`; the score is "bic", of columns of numbers
-        "fractional". A time limit (max_seconds) is one for each fold.
+        How each structure is learned, as for `fishernet.learn.structure` (`missing` too); the score is "bic", of
+        columns of numbers "fractional". A time limit (max_seconds) is one for each fold.
     smoothing, ess
         How its parameters are fitted, as for `fishernet.learn.parameters`.
     seed : None, int or numpy.random.Generator
@@ -148,7 +148,7 @@ def cross_validate(
     SchemaError
         When the data are no table.
     MissingValueError
-        When a cell is missing.
+        When a number is missing.
     ZeroProbabilityError
         When nothing is added to the counts and a configuration of parents never occurs in the other folds.
 
@@ -169,7 +169,8 @@ def cross_validate(
     """
     table = as_data(table, "cross_validate, which holds rows out,")
     check_smoothing(smoothing, ess)
-    table.require_complete("cross_validate")
+    if any(variable.is_continuous for variable in table.variables):
+        table.require_complete("cross_validate of numbers")
     number = fixed_seed(seed)
     random = generator(number)
     fold = _folds(table, folds, random)

@@ -20,13 +20,14 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, stream_key
-from fishernet.data import Source, Statistic, Table, Variable
+from fishernet.data import Source, Statistic, Table, Variable, as_source, as_table
+from fishernet.data.matching import as_data
 from fishernet.data.statistics.counting import check_sets
 from fishernet.data.statistics.statistic import most_dense_cells
 from fishernet.data.variable import Column, require_categorical
 from fishernet.graphs import Dag
 from fishernet.infer.completion import completion, require_possible
-from fishernet.infer.factors import MAX_TABLE
+from fishernet.infer.factors import MAX_TABLE, checked_limit, network_of
 from fishernet.learn.em import Effort, EmResult, fit
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import check_cells
@@ -54,7 +55,7 @@ class AvailableCases(Source):
     """
 
     def __init__(self, source: Source) -> None:
-        self.source = source
+        self.source = as_source(source)
 
     @property
     def variables(self) -> tuple[Column, ...]:
@@ -96,8 +97,9 @@ class ExpectedCounts(Source):
     """
 
     def __init__(self, net: BayesianNetwork, rows: Table, *, most: int = MOST_COMPLETIONS, seed: Seed = 0) -> None:
-        self._net, self._rows = net, rows
-        self._plan = completion(net, rows)
+        network_of(net)
+        self._net, self._rows = net, as_table(rows, net.variables)
+        self._plan = completion(net, self._rows)
         self.log_prob = self._plan.log_prob()
         require_possible(self.log_prob)
         self._plan.complete(check.integer(most, "most", least=1, most=2**16), stream_key(seed))
@@ -307,10 +309,12 @@ def em_fit(
     >>> found.model.conditional("rain").probabilities.round(3)
     array([[0.6, 0.4]])
     """
-    effort = Effort(check.integer(restarts, "restarts", least=1), max_steps, tolerance)
-    rows = incomplete_rows(dag, table, hidden or {})
+    effort = Effort(restarts, max_steps, tolerance)
+    check.flag(accelerate, "accelerate")
+    hidden = {} if hidden is None else check.mapping(hidden, "hidden")
+    rows = incomplete_rows(dag, as_data(table, "EM"), hidden)
     priors = _priors(dag, rows, smoothing, ess)
-    steps = NetworkSteps(rows, priors, max_table)
+    steps = NetworkSteps(rows, priors, checked_limit(max_table))
     if start is not None:
         start = _checked_start(start, dag, rows)
     elif not hidden:
@@ -320,7 +324,7 @@ def em_fit(
         steps,
         effort,
         start=start,
-        drawn=lambda random: _random_network(dag, rows, hidden or {}, random),
+        drawn=lambda random: _random_network(dag, rows, hidden, random),
         seed=seed,
         progress=progress,
         leap=extrapolated if accelerate else None,
@@ -329,6 +333,7 @@ def em_fit(
 
 def incomplete_rows(dag: Dag, table: Table, hidden: Mapping[str, int]) -> Table:
     """Return the rows of a graph's variables in its order; hidden variables lack in all of them."""
+    check.made(dag, "dag", "a Dag", "names", "parents", "families")
     there = [variable.name for variable in table.variables]
     if both := [name for name in hidden if name in there]:
         raise SchemaError(
@@ -370,14 +375,17 @@ def _priors(dag: Dag, rows: Table, smoothing: object, ess: float | None) -> list
             f"smoothing {smoothing!r} is for complete counts; with missing cells it is a number from 0 on",
             parameter="smoothing",
         )
+    by_size = ess is not None
+    amount = check.number(ess, "ess", above=0) if by_size else check.number(smoothing, "smoothing", least=0)
     added = []
     for child, parents in enumerate(dag.parents):
         cells = check_cells([rows.variables[v] for v in (*parents, child)], f"the conditional of {dag.names[child]!r}")
-        added.append(float(smoothing) if ess is None else ess / cells)  # type: ignore[arg-type]
+        added.append(amount / cells if by_size else amount)
     return added
 
 
 def _checked_start(start: BayesianNetwork, dag: Dag, rows: Table) -> BayesianNetwork:
+    check.made(start, "start", "a BayesianNetwork", "dag", "conditionals")
     same = start.names == dag.names and all(
         set(c.parents) == set(parents) for c, parents in zip(start.conditionals, dag.parents, strict=True)
     )

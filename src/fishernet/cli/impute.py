@@ -1,0 +1,107 @@
+"""``fishernet impute``: the rows of a table with their missing cells filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import click
+import pyarrow as pa
+
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import listed, several
+from fishernet.base.random import fixed_seed
+from fishernet.cli.models import is_bayesian, read_model, require
+from fishernet.cli.options import (
+    model_argument,
+    read_known_rows,
+    read_originals,
+    seed_option,
+    table_argument,
+    text_options,
+)
+from fishernet.cli.terminal import Answer, answering, shown
+from fishernet.data import Table, Variable
+from fishernet.data.originals import filled
+from fishernet.infer import impute as completed
+from fishernet.infer.completion import HOWS, How
+
+
+@click.command(short_help="Fill in the missing cells of a table.")
+@model_argument
+@table_argument
+@click.option(
+    "--how",
+    type=click.Choice(HOWS, case_sensitive=False),
+    default=HOWS[0],
+    show_default=True,
+    help="The states that are most probable together, or a draw from their joint distribution.",
+)
+@text_options
+@seed_option
+@answering(rows=True)
+def impute(model: Path, table: Path, how: str, seed: int | None) -> Answer:
+    """Fill in the missing cells of TABLE, given what is known of each row, by MODEL (.json, .bif, .xdsl or .uai).
+
+    The missing cells of a row are filled in together: by the states that are most probable, or (--how draw) by a draw
+    from their joint distribution. Drawn cells keep shares and dependences as they are in the model, where the most
+    probable ones make common states more common; several draws show how much the holes leave open.
+
+    The rows come as they are in the file, all of them and in its order, with all their columns; those that MODEL does
+    not know keep their missing cells. Where the model has bins, a filled cell is the label of a bin.
+
+    They are written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet,
+    .arrow. How many cells were filled in each column is said on stderr, or with --json instead of the rows.
+
+    \b
+    Example: learn from a table with holes, and fill them in
+      fishernet learn patients.csv --bins 4 --missing em -o model.json
+      fishernet impute model.json patients.csv -o complete.csv
+      fishernet impute model.json patients.csv --how draw --seed 1 -o drawn.csv
+    """  # noqa: D301
+    if how != "draw" and seed is not None:
+        raise FishernetError("--seed is for --how draw; the most probable states are the same each time")
+    number = fixed_seed(seed) if how == "draw" else None
+    network = require(is_bayesian, read_model(model), model, "impute")
+    file = read_originals(table)
+    rows = read_known_rows(table, file, network.variables, missing="keep").table
+    _refuse_own_states(model, rows)
+    found = completed(network, rows, how=cast(How, how), seed=number)
+    counts = {name: rows.missing_counts().get(name, 0) for name in rows.names}
+    facts = {
+        "model": str(model),
+        "table": str(table),
+        "rows": rows.n_rows,
+        "how": how,
+        "seed": number,
+        "filled_cells": sum(counts.values()),
+        "filled": counts,
+    }
+    return Answer(facts, frame=_frame(file.frame, network.variables, rows, found), remark=_remark(facts))
+
+
+def _refuse_own_states(model: Path, rows: Table) -> None:
+    """Raise SchemaError when cells are missing for which the model has a state: it says nothing of what they hide."""
+    gaps = rows.missing_counts()
+    if own := [v.name for v in rows.variables if v.name in gaps and getattr(v, "missing_state", None) is not None]:
+        raise SchemaError(
+            f"{model}: missing cells of {listed(own)} are a state of their own in the model, which does not say what "
+            "they could have been; learn one with fishernet learn --missing em"
+        )
+
+
+def _frame(frame: pa.Table, variables: Sequence[Variable], rows: Table, found: Table) -> pa.Table:
+    """Return the rows of a file with the cells that were missing."""
+    for variable, before, after in zip(variables, rows.codes, found.codes, strict=True):
+        missing = variable.missing(before)
+        if missing.any():
+            frame = filled(frame, variable, after, missing)
+    return frame
+
+
+def _remark(facts: dict[str, Any]) -> str:
+    """Return what was filled as one line."""
+    columns = ", ".join(f"{shown(name)} ({count:,})" for name, count in facts["filled"].items() if count)
+    drawn = "" if facts["seed"] is None else f", seed {facts['seed']}"
+    return f"filled {several(facts['filled_cells'], 'cell')}{columns and ': ' + columns}{drawn}"
