@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.learn.clusters import _renumbered
-from tests.infer.test_completion import with_holes
-from tests.networks import random_network
+from tests.networks import random_network, with_holes
 
 Array = npt.NDArray[np.float64]
 SHARES = [0.5, 0.3, 0.2]
