@@ -18,6 +18,7 @@ import pyagrum as gum
 from benchmarks.calls import Call, Data, importing, threads
 
 set_threads = gum.setNumberOfThreads
+EM_RATE = 1e-6  # of the log-likelihood, by which a step of EM must gain
 
 
 def frame(data: Data) -> pd.DataFrame:
@@ -49,8 +50,13 @@ def parents(found: tuple[gum.BNLearner, Any], data: Data) -> list[list[int]]:
 
 
 def smoother(data: Data) -> tuple[gum.BNLearner, gum.DAG]:
-    made, dag = learner(frame(data)), gum.DAG()
+    return with_graph(learner(frame(data)), data)
+
+
+def with_graph(made: gum.BNLearner, data: Data) -> tuple[gum.BNLearner, gum.DAG]:
+    """Return a learner with pseudo-count one, and the graph whose parameters it is to learn."""
     made.useSmoothingPrior(1.0)
+    dag = gum.DAG()
     for child in range(len(data.names)):
         dag.addNodeWithId(child)
     for child, of in enumerate(data.parents):
@@ -61,6 +67,19 @@ def smoother(data: Data) -> tuple[gum.BNLearner, gum.DAG]:
 
 def fit(handed: tuple[gum.BNLearner, gum.DAG]) -> gum.BayesNet:
     return handed[0].learnParameters(handed[1], False)
+
+
+def incomplete(data: Data) -> tuple[gum.BNLearner, gum.DAG]:
+    """Return a learner of rows in which codes as large as the number of states are missing cells."""
+    codes = frame(data).astype(str).mask(data.rows == np.array(data.cardinalities), "?")
+    states = gum.BayesNet()
+    for name, r in zip(data.names, data.cardinalities, strict=True):
+        states.add(gum.LabelizedVariable(name, name, r))
+    made = gum.BNLearner(codes, states, ["?"])
+    if threads():
+        made.setNumberOfThreads(threads())
+    made.useEM(EM_RATE)
+    return with_graph(made, data)
 
 
 def as_array(tensor: gum.Tensor, names: Sequence[str]) -> np.ndarray:
@@ -198,6 +217,7 @@ CALLS = {
     "import": importing("pyagrum"),
     "hill_climb": Call(climber, lambda made: (made, made.learnDAG()), parents),
     "fit": Call(smoother, fit, tables),
+    "em": Call(incomplete, fit, tables, note=f"useEM({EM_RATE:g})"),
     "log_prob": Call(
         rows_to_ask,
         every_row,

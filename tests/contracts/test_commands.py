@@ -44,6 +44,7 @@ WORDS = {  # MODEL and TABLE stand for files
     "select": "select MODEL TABLE -k 3 --seed 1",
     "select-chi-square": "select MODEL TABLE -k 3 --seed 1 --by chi-square",
     "similar": "similar MODEL TABLE --row 0",
+    "cluster": "cluster TABLE -k 2 --restarts 2",
     "compare-graphs": "compare-graphs MODEL MODEL",
     "convert": "convert TABLE OUT",
     "strings-gram": "strings gram TABLE --column smoke",
@@ -65,6 +66,7 @@ COMMANDS = [
     "query",
     "select",
     "similar",
+    "cluster",
     "compare-graphs",
     "convert",
     "strings",
@@ -150,7 +152,7 @@ def test_an_output_that_cannot_be_is_said_before_any_work(tmp_path: Path, name: 
     assert "it is a directory" in refused(*absent, "-o", tmp_path / "folder.json")
 
 
-@pytest.mark.parametrize("name", ["sample", "predict", "impute", "select", "select-chi-square"])
+@pytest.mark.parametrize("name", ["sample", "predict", "impute", "select", "select-chi-square", "cluster"])
 @pytest.mark.parametrize("ending", ["s.foo", "s.parquet.gz", "s"])
 def test_an_ending_that_no_table_has_is_refused_before_any_work(tmp_path: Path, name: str, ending: str) -> None:
     absent = words(name, tmp_path / "absent.json", tmp_path / "absent.csv")

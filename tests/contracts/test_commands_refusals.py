@@ -302,6 +302,16 @@ REFUSED = [  # a word in capitals stands for a file
     ("convert ABSENT nowhere/x.parquet", "no directory"),
     *((f"convert {model} x.bif", "only a Bayesian network can be turned into .bif") for model in ("DN", "NET", "BNET")),
     ("convert MIXTURE x.json", "what can be converted is a Bayesian network"),
+    # cluster
+    ("cluster TABLE -k 0", "n_clusters must be an integer from 1 to 100 (the rows of the table), got 0 (option -k)"),
+    ("cluster TABLE -k 101", "n_clusters must be"),
+    ("cluster TABLE --most 0", "most must be an integer of at least 1, got 0 (option --most)"),
+    ("cluster TABLE --restarts 0", "restarts must be"),
+    ("cluster TABLE --top 0", "top must be"),
+    ("cluster TABLE --seed -1", "seed must not"),
+    ("cluster NUMBERS", "bins=4"),
+    ("cluster TABLE --weights nope", "'nope'"),
+    ("cluster TABLE -o out.json", "by the path's ending"),
 ]
 
 

@@ -82,6 +82,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "InputsFound": lambda: fn.learn.local_structure(TABLE),
     "BlanketsFound": lambda: fn.learn.markov_blankets(NUMBERS, test="fisher-z", names=NAMES),
     "EmResult": lambda: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=3),
+    "Clusters": lambda: fn.learn.clusters(FEW, 3, restarts=1, seed=1, max_steps=5),
     "Diagnosis": lambda: fn.infer.diagnose(DEPENDENCY, chains=2, n=40_000, thin=20, seed=1),
     "Estimate": lambda: fn.infer.estimate(DEPENDENCY, SMALL.names, n=4000, seed=1),
     "Distribution": lambda: NET.query(NET.names[0], given=dict.fromkeys(NET.names[1:], f"{HOSTILE}0")),
@@ -108,7 +109,7 @@ def value(name: str) -> Any:
 
 IN_NOTEBOOKS = """Variable Table Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork
 GaussianMarkovNetwork SearchResult Selection EdgeStrengths CrossValidation InputsFound BlanketsFound Similar Diagnosis
-EmResult TestResult Distribution NormalDistribution"""
+EmResult TestResult Distribution NormalDistribution Clusters"""
 DRAWN = "Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork GaussianMarkovNetwork"
 each = pytest.mark.parametrize("name", VALUES)
 

@@ -115,6 +115,7 @@ OF_LABELS: dict[str, Call] = {
     "learn.tan": lambda data: fn.learn.tan(data, "whole").edges,
     "learn.kdb": lambda data: fn.learn.kdb(data, "whole").edges,
     "learn.chow_liu": lambda data: sorted(map(sorted, fn.learn.chow_liu(data).edges)),
+    "learn.clusters": lambda data: fn.learn.clusters(data, 2, restarts=2, seed=1).probabilities,
     "score": lambda data: fn.score(NET.dag, data),
     "local_score": lambda data: fn.local_score(data, "whole", ["truth"]),
     "compare.cross_validate": lambda data: fn.compare.cross_validate(data, folds=3, seed=1).mean,

@@ -66,6 +66,7 @@ LEARNERS: dict[str, Learner] = OF_COUNTS | {
 }
 TOLD: dict[str, Learner] = {name: learn for name, learn in LEARNERS.items() if name not in {*OF_A_CLASS, "chow_liu"}}
 NUMBERS = np.random.default_rng(1).normal(size=(60, 4)).cumsum(axis=1)
+TOLD["clusters"] = lambda data, **options: fn.learn.clusters(data, most=3, restarts=2, seed=1, **options)
 TOLD |= {  # of other data than a table
     "markov_graph": lambda _, **options: fn.learn.markov_graph(NUMBERS, test="fisher-z", **options),
     "gaussian_graph": lambda _, **options: fn.learn.gaussian_graph(NUMBERS, **options),

@@ -26,12 +26,14 @@ SEAMS = {
     *("Scorer", "Search", "IndependenceTest", "Families", "LocalScores", "Statistic", "Rules", "ExpectedCounts"),
     *("Bound", "CrossValidation", "Likelihood", "Quality", "ContingencyResult", "PermutationResult", "TestResult"),
     *("Diagnosis", "Estimate", "BlanketsFound", "EdgeStrengths", "EmResult", "InputsFound", "SearchResult", "Step"),
+    "Clusters",
     *("Selection", "Similar", "Nearest", "Distribution", "NormalDistribution", "local_scores", "named_score"),
 }
 INNER = {
     *("adopt", "of_columns", "in_core", "run", "family_scores", "statistics", "source", "terms", "rule", "joint"),
     *("price", "most_parents", "for_core", "factor_tables", "rows", "probabilities_given_rest", "intervened", "fit"),
     *("any_missing", "as_codes", "missing", "labels", "check", "require_complete", "log_prob_terms", "counts_of_codes"),
+    "missing_column",
     *("association", "contexts", "core_form", "describe_group", "draw", "factor", "from_fields", "groups", "group_map"),
     *("information", "refuse_zeros", "score_entries", "scores", "sum_by_group", "zero_probability", "add_to_sampler"),
     *("as_regression", "log_probabilities", "to_fields", "count", "index", "nodes", "native_for", "passes", "numbers"),
@@ -179,6 +181,7 @@ OWN: dict[str, dict[str, Any]] = {
     "kl_to_manifold": {"p": fn.learn.bayesian_network(SMALL)},
     "diagnose": {"n": 200},
     "estimate": {"names": ["asia"], "n": 400, "given": {"smoke": "no"}},
+    "clusters": {"table": SMALL, "n_clusters": 2, "restarts": 2},
     "cross_validate": {"table": SMALL, "search": "hill-climb", "folds": 2},
     "edge_strengths": {"table": SMALL, "n": 2},
     "knn_test": {"x": NUMBERS[:, 0], "y": NUMBERS[:, 1], "permutations": 5},

@@ -8,6 +8,7 @@ blankets (`fishernet.learn.markov`).
 """
 
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
+from fishernet.learn.clusters import Clusters, clusters
 from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
 from fishernet.learn.em import EmResult
 from fishernet.learn.exact import Exact
@@ -27,6 +28,7 @@ from fishernet.learn.structure import dag, structure
 __all__ = [
     "AvailableCases",
     "BlanketsFound",
+    "Clusters",
     "EdgeStrengths",
     "EmResult",
     "Exact",
@@ -43,6 +45,7 @@ __all__ = [
     "baum_welch",
     "bayesian_network",
     "chow_liu",
+    "clusters",
     "dag",
     "dependency_network",
     "discrete_markov_graph",

@@ -157,6 +157,11 @@ def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | 
     start = 0
     if root is not None:
         start = positions([source.variables[v].name for v in features], [root], "feature")[0]
+    return tree_below(source, c, features, start, limit)
+
+
+def tree_below(source: Source, c: int, features: Positions, start: int = 0, limit: float = MAX_CELLS) -> Dag:
+    """Return the likeliest graph in which features form a tree, from the place `start` among them, below the class."""
     fits = _fitting_pairs(source, features, c, limit)
     above = spanning_tree(mutual_information(source, features, c).ranks(fits), start)
     joined = [i != start and fits[i, above[i]] for i in range(len(features))]
