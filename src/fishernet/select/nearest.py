@@ -86,7 +86,7 @@ def nearest(
         raise SchemaError(f"a kernel is needed, not {type(kernel).__name__}", parameter="kernel")
     if isinstance(X, str | bytes):
         raise SchemaError("a list of strings is needed, not one string; write [string]")
-    items = X if hasattr(X, "__getitem__") else list(X)
+    items = X if hasattr(X, "__getitem__") else list(check.items(X, "X", "items"))
     size = len(items)
     chosen = _positions(of, size)
     n = min(check.integer(n, "n", least=1), max(size - 1, 0))

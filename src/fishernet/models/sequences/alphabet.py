@@ -60,6 +60,10 @@ class Strings(Brief):
         return np.diff(self.offsets)
 
 
+def _is_policy(unknown: object) -> bool:
+    return isinstance(unknown, str) and unknown in POLICIES
+
+
 class Alphabet(Value):
     """The symbols of strings, in order; immutable.
 
@@ -125,7 +129,7 @@ class Alphabet(Value):
         if len(self._code) < len(plain):
             twice = next(symbol for code, symbol in enumerate(plain) if self._code[symbol] != code)
             raise SchemaError(f"the symbol {twice!r} is in the alphabet twice")
-        if unknown is not None and unknown not in self._code and unknown not in POLICIES:
+        if unknown is not None and unknown not in self._code and not _is_policy(unknown):
             raise SchemaError(
                 f"unknown symbols are to be taken for {unknown!r}, which is not in the alphabet; say 'skip' to leave "
                 "them out, 'any' to sum them out, or 'error'",
@@ -309,7 +313,11 @@ class Alphabet(Value):
     def _refuse(self, strings: Sequence[Sequence[Symbol]], offsets: npt.NDArray[np.int64], at: int) -> NoReturn:
         number = int(np.searchsorted(offsets, at, side="right")) - 1
         position = at - int(offsets[number])
-        symbol = list(strings[number])[position]
+        string: Any = strings[number]
+        symbols = string.ravel().tolist() if isinstance(string, np.ndarray) else list(string)
+        if position >= len(symbols):
+            raise SchemaError(f"string {number} can be read only once; give a str or a list of its symbols")
+        symbol = symbols[position]
         where = f"string {number} has the symbol {symbol!r} at position {position}"
         shown = ", ".join(map(repr, self.symbols[:MOST_SHOWN])) + (", ..." if len(self) > MOST_SHOWN else "")
         raise UnknownStateError(
