@@ -33,6 +33,7 @@ from fishernet.learn.rules import Rules
 from fishernet.learn.search import (
     CoreSearch,
     Scorer,
+    Search,
     SearchResult,
     check_options,
     families_of_one_size,
@@ -66,6 +67,12 @@ class RunsInCore(Protocol):
 
     def __post_init__(self) -> None:
         check_options(self.restarts, self.perturb, self.candidates)
+
+    @property
+    def going_on(self) -> Search:
+        """The search that goes on from a good graph: this one without restarts."""
+        again: Search = replace(self, restarts=0)  # type: ignore[type-var]
+        return again
 
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
         """Find a graph that keeps the rules."""

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from fishernet import _core
 from fishernet.base.random import stream_key
-from fishernet.learn.hill_climb import PATIENCE, TENURE, RunsInCore
+from fishernet.learn.hill_climb import PATIENCE, TENURE, RunsInCore, Tabu
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import CoreSearch
 
@@ -52,6 +52,11 @@ class Order(RunsInCore):
     """Only arcs among the most dependent pairs of variables (`fishernet.learn.hill_climb.among_candidates`)."""
     seed: int = 0
     """All randomness comes from it."""
+
+    @property
+    def going_on(self) -> Tabu:
+        """The search that goes on from a good graph, of which another order would leave little."""
+        return Tabu(candidates=self.candidates)
 
     def in_core(self, rules: Rules, n_rows: float) -> CoreSearch:
         """Return the core's search."""

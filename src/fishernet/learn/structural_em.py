@@ -43,10 +43,10 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     """Return the graph that a search finds on expected statistics, round by round, from that of the available cases.
 
     The score of the result is that of its graph on the last round's expected statistics. Rounds after the first go on
-    from the graph so far, without restarts.
+    from the graph so far, without restarts; a search over orders goes on as a tabu search.
     """
     found = node_average_structure(rows, Order(restarts=START_RESTARTS), rules, watch.about("the available cases"))
-    going_on = without_restarts(search)
+    going_on = getattr(search, "going_on", search)
     n_scores = found.n_scores
     for round_number in range(1, MOST_ROUNDS + 1):
         if watch.late:
@@ -66,10 +66,3 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
 def fitted(dag: Dag, rows: Table) -> BayesianNetwork:
     """Return the parameters of a round, fitted as far as the next search needs them."""
     return em_fit(dag, rows, tolerance=ROUGH, max_steps=20).model
-
-
-def without_restarts(search: Any) -> Search:
-    """Return a search that ends at its first optimum, where it has restarts."""
-    restarts = hasattr(search, "restarts") and dataclasses.is_dataclass(search)
-    again: Search = dataclasses.replace(search, restarts=0) if restarts else search
-    return again
