@@ -91,6 +91,23 @@ def test_filled_in_states_are_the_most_probable(net: fn.BayesianNetwork, seed: i
         assert reference.weight_of(net, whole) == pytest.approx(best, rel=1e-12)
 
 
+def test_a_column_that_is_not_there_is_filled_in_whole() -> None:
+    net = random_network(4, [2, 3, 2, 2])
+    rows = net.sample(10, seed=1).select(["v3", "v0"])
+    filled = fn.infer.impute(net, rows)
+    assert filled.names == net.names
+    for same in (rows.to_pandas(), rows.to_frame()):
+        assert fn.infer.impute(net, same) == filled
+    for row in range(10):
+        best = fn.infer.most_probable(net, given=known(net, _with_gaps(net, rows), row))
+        assert reference.weight_of(net, best) == pytest.approx(reference.weight_of(net, known(net, filled, row)))
+
+
+def _with_gaps(net: fn.BayesianNetwork, rows: fn.Table) -> fn.Table:
+    columns = [rows.column(v.name) if v.name in rows.names else v.missing_column(rows.n_rows) for v in net.variables]
+    return fn.Table(net.variables, columns)
+
+
 def test_draws_have_the_distribution_of_what_is_missing() -> None:
     """The frequencies of 40,000 draws of one row, beside the exact conditional distribution, at 5 standard errors."""
     net = random_network(3, [2, 3, 2, 4, 2])

@@ -237,6 +237,29 @@ def test_structures_come_back(missing: Any, search: Any) -> None:
     assert found.finished
 
 
+def test_structural_em_ends_in_time_and_tells_its_best() -> None:
+    table = with_holes(fn.datasets.load("asia"), 500, 1, 0.2)
+    stopped = fn.learn.structure(table, missing="em", max_seconds=0)
+    assert not stopped.finished
+    assert np.isnan(stopped.score)
+
+    def stop(what: str, done: int, total: int | None) -> None:
+        if what == "round 1":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        fn.learn.structure(table, missing="em", progress=stop)
+    assert interrupted.value.best.names == table.names  # type: ignore[attr-defined]
+
+
+def test_the_score_of_structural_em_is_that_of_expected_counts() -> None:
+    """The network is fitted anew to the end, so its counts differ a little from those of the last round."""
+    table = with_holes(fn.datasets.load("asia"), 1000, 1, 0.1)
+    found = fn.learn.structure(table, missing="em", search="hill-climb")
+    net = fn.learn.parameters(found.dag, table)
+    assert found.score == pytest.approx(fn.score(found.dag, fn.learn.ExpectedCounts(net, table)), rel=1e-3)
+
+
 def test_the_node_average_of_complete_rows_is_bic_up_to_a_constant() -> None:
     """sum_jk n_jk log(n n_jk / (n_j n_k)) less the price: BIC less the log-likelihood of each variable alone."""
     from fishernet.scores.local import LocalScores, family_positions

@@ -6,18 +6,18 @@ around a gap decides about it: so the core answers each distinct question once, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
 from fishernet.base.random import Seed, stream_key
 from fishernet.base.vocabulary import word
-from fishernet.data import Table, as_table
+from fishernet.data import Table, Variable, as_table
+from fishernet.data.matching import frame_names, is_frame, is_table
 from fishernet.data.variable import require_categorical
 from fishernet.infer.evidence import impossible_row
 from fishernet.infer.factors import MAX_TABLE, Array, Network, check_held, checked_limit, network_of
@@ -64,17 +64,37 @@ def chained_terms(log_prob: Callable[[Table], Array], rows: Table, order: Sequen
     return terms
 
 
-def expected_indicators(net: Network, rows: Table, limit: int = MAX_TABLE) -> sp.csr_array:
+def expected_indicators(net: Network, rows: Table, limit: int = MAX_TABLE) -> Any:
     """Return the probability of every cell of the conditionals' tables in each row, given what the row knows.
 
-    Sparse, (n_rows, cells of all tables): those of one variable after the other, the child's states fastest.
+    A scipy.sparse.csr_array, (n_rows, cells of all tables): those of one variable after the other, the child's states
+    fastest.
     ZeroProbabilityError when a row is impossible.
     """
+    import scipy.sparse as sp  # slow to import, and needed by few calls
+
     plan = completion(net, rows, limit=limit)
     require_possible(plan.log_prob())
     ends, cells, shares = plan.indicators()
     width = sum(int(np.prod([net.variables[v].cardinality for v in scope])) for scope in net.scopes)
     return sp.csr_array((shares, cells, ends), shape=(rows.n_rows, width))
+
+
+def rows_without(data: Any, variables: Sequence[Variable], hidden: Collection[str]) -> Table:
+    """Return data as a table of a model's variables, in which the hidden ones are missing even where they are there.
+
+    Cells of others may be missing. A bare array has all variables, or those that are not hidden.
+    """
+    if is_table(data) or is_frame(data) or np.ndim(data) != 2 or np.shape(data)[1] == len(variables):
+        seen = as_table(data, variables, without=hidden)
+    else:
+        seen = as_table(data, [variable for variable in variables if variable.name not in hidden])
+    known = dict(zip(seen.names, seen.codes, strict=True))
+    columns = [
+        variable.missing_column(seen.n_rows) if variable.name in hidden else known[variable.name]
+        for variable in variables
+    ]
+    return Table.adopt(variables, columns, weights=seen.weights, n_rows=seen.n_rows)
 
 
 def require_possible(log_prob: Array) -> None:
@@ -126,14 +146,14 @@ def impute(net: Any, table: Any, *, how: How = "most_probable", seed: Seed = Non
     --------
     >>> import fishernet as fn
     >>> asia = fn.datasets.load("asia")
-    >>> seen = {name: [None] for name in asia.names} | {"smoke": ["yes"], "dysp": ["yes"], "xray": ["no"]}
-    >>> fn.infer.impute(asia, seen)["bronc"].tolist()
+    >>> fn.infer.impute(asia, {"smoke": ["yes"], "dysp": ["yes"], "xray": ["no"]})["bronc"].tolist()
     ['yes']
     """
     network = network_of(net)
     way = word(how, "how", HOWS, error=SchemaError)
     limit = checked_limit(max_table)
-    rows = as_table(table, network.variables)
+    named = table.names if is_table(table) else frame_names(table) if is_frame(table) else network.names
+    rows = rows_without(table, network.variables, [name for name in network.names if name not in named])
     if not rows.has_missing:
         return rows
     plan = completion(network, rows, limit=limit)
@@ -155,6 +175,8 @@ def predicted(net: Network, rows: Table, target: int, limit: int = MAX_TABLE) ->
     impossible = np.isneginf(plan.log_prob())
     if impossible.any():
         raise impossible_row(int(np.argmax(impossible)), variable.name)
+    import scipy.sparse as sp  # slow to import, and needed by few calls
+
     ends, cells, shares = plan.indicators()
     sizes = [int(np.prod([net.variables[v].cardinality for v in scope])) for scope in net.scopes]
     at = next(i for i, scope in enumerate(net.scopes) if scope[-1] == target)

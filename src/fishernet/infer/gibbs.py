@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy.special import fdtri
 
 from fishernet.base import check
 from fishernet.base.display import Brief, Framed
@@ -325,6 +324,8 @@ def _standard_errors(groups: Array) -> tuple[Array, int]:
     Chains are independent, batches of a slow chain are not: the spread between chains is right where that within them
     is too small, and the noisier of the two.
     """
+    from scipy.special import fdtri  # slow to import, and needed by few calls
+
     n_chains, n_batches, _ = groups.shape
     freedom = n_chains - 1, n_chains * (n_batches - 1)
     within = groups.var(axis=1, ddof=1).mean(axis=0) / (n_chains * n_batches) if n_batches > 1 else np.zeros(1)

@@ -28,9 +28,8 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName
-from fishernet.data import Table, as_table
-from fishernet.data.matching import is_frame, is_table
-from fishernet.infer.completion import expected_indicators
+from fishernet.data import Table
+from fishernet.infer.completion import expected_indicators, rows_without
 from fishernet.kernels.features import Features, Matrix, check_cells, inner
 from fishernet.kernels.fisher import FisherKernel
 from fishernet.kernels.kernel import FeatureMade
@@ -115,18 +114,7 @@ class HiddenVariableKernel(FeatureMade):
 
     def rows(self, X: Any) -> Table:
         """Return data as a table of the network's variables, in which the hidden ones are missing."""
-        variables = self._net.variables
-        if is_table(X) or is_frame(X) or np.ndim(X) != 2 or np.shape(X)[1] == len(variables):
-            seen = as_table(X, variables, without=self._hidden)
-        else:  # an array of the observed variables
-            seen = as_table(X, [variable for variable in variables if variable.name not in self._hidden])
-        known = dict(zip(seen.names, seen.codes, strict=True))
-        columns = [known.get(v.name) for v in variables]
-        filled = [
-            variable.missing_column(seen.n_rows) if column is None or variable.name in self._hidden else column
-            for variable, column in zip(variables, columns, strict=True)
-        ]
-        return Table.adopt(variables, filled, weights=seen.weights, n_rows=seen.n_rows)
+        return rows_without(X, self._net.variables, self._hidden)
 
     def features(self, X: Any) -> Features:
         """Return the expected features of each row, (n, dimension) scipy.sparse.csr_array.

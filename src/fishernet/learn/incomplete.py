@@ -8,7 +8,6 @@ parameters. `AvailableCases` counts, for every set of variables, the rows that a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from fishernet.models.conditionals.base import check_cells
 
 Cells = npt.NDArray[np.float64]
 
-MOST_COMPLETIONS = 2**10
+MOST_COMPLETIONS = 2**10  # states of a gap that are counted one by one; of more, as many are drawn
 SMALLEST = 1e-200  # what an extrapolated probability may become: not 0, which would make rows impossible
 
 
@@ -137,45 +136,37 @@ def row_weights(rows: Table) -> Cells | None:
 # ------------------------------------------------------------------------------------------------ EM of parameters
 
 
-@dataclass(frozen=True)
 class NetworkSteps:
-    """The two steps for networks with one graph and some rows."""
+    """The two steps for networks with one graph and some rows; `priors` are added to the cells of each table."""
 
-    rows: Table
-    priors: Sequence[float]
-    """What is added to each cell of every variable's table."""
-    max_table: int = MAX_TABLE
-    _plans: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        """The number of known cells."""
-        known = (column < v.cardinality for v, column in zip(self.rows.variables, self.rows.codes, strict=True))
-        return sum(int(cells.sum()) for cells in known)
+    def __init__(self, rows: Table, priors: Sequence[float], max_table: int = MAX_TABLE) -> None:
+        self._rows, self._priors, self._max_table = rows, priors, max_table
+        self._weights = row_weights(rows)
+        self._made: tuple[_core.Completion, list[Cells]] | None = None  # at the first model, whose graph is that of all
+        missing = sum(rows.missing_counts().values())
+        self.size = rows.n_rows * len(rows.variables) - missing
 
     def expected(self, model: BayesianNetwork) -> tuple[float, list[Cells]]:
         """Return the log-likelihood of what is known, and the expected counts, a flat table a variable."""
-        weights = row_weights(self.rows)
-        plan = self._plan(model)
-        lacking, log_prob = plan.expected(weights)
+        plan, of_complete = self._plan(model)
+        lacking, log_prob = plan.expected(self._weights)
         require_possible(log_prob)
-        counts = [known + more for known, more in zip(self._plans["known"], lacking, strict=True)]
-        return float(log_prob.sum() if weights is None else log_prob @ weights), counts
+        counts = [known + more for known, more in zip(of_complete, lacking, strict=True)]
+        return float(log_prob.sum() if self._weights is None else log_prob @ self._weights), counts
 
-    def _plan(self, model: BayesianNetwork) -> _core.Completion:
-        """Return the plan of the graph, made at the first call, with the model's numbers."""
-        if "plan" not in self._plans:
-            self._plans["plan"] = plan = completion(model, self.rows, limit=self.max_table)
-            self._plans["known"] = plan.known_counts(row_weights(self.rows))
+    def _plan(self, model: BayesianNetwork) -> tuple[_core.Completion, list[Cells]]:
+        """Return the plan of the graph with the model's numbers, and the counts of families that rows know whole."""
+        if self._made is None:
+            plan = completion(model, self._rows, limit=self._max_table)
+            self._made = plan, plan.known_counts(self._weights)
         else:
-            self._plans["plan"].take(model.factors)
-        made: _core.Completion = self._plans["plan"]
-        return made
+            self._made[0].take(model.factors)
+        return self._made
 
     def maximized(self, model: BayesianNetwork, counts: list[Cells]) -> BayesianNetwork:
         """Return the network that maximizes the expected log-likelihood; rows without any mass stay as they were."""
         tables = []
-        for conditional, cells, prior in zip(model.conditionals, counts, self.priors, strict=True):
+        for conditional, cells, prior in zip(model.conditionals, counts, self._priors, strict=True):
             smoothed = cells.reshape(conditional.probabilities.shape) + prior
             sums = smoothed.sum(axis=1, keepdims=True)
             tables.append(np.divide(smoothed, sums, out=conditional.probabilities.copy(), where=sums > 0))
@@ -186,7 +177,7 @@ class NetworkSteps:
         with np.errstate(divide="ignore"):  # a start may have zeros: it is improved on
             return sum(
                 prior * float(np.log(conditional.probabilities).sum())
-                for conditional, prior in zip(model.conditionals, self.priors, strict=True)
+                for conditional, prior in zip(model.conditionals, self._priors, strict=True)
                 if prior
             )
 

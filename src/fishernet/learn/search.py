@@ -67,6 +67,9 @@ class Search(Protocol):
     def run(self, scorer: Scorer, rules: Rules, watch: Watch) -> SearchResult:
         """Find a graph that keeps the rules.
 
+        A search that has restarts, or begins anew, may say with an attribute ``going_on`` which search goes on from a
+        graph that is good already; the rounds of structural EM take it.
+
         ``watch.look(steps)`` is True when the time is over; then the best graph so far is the result. On Ctrl-C it is
         the attribute ``best`` of the KeyboardInterrupt.
         """

@@ -13,6 +13,7 @@ References
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 from fishernet.base.progress import Watch
@@ -42,25 +43,27 @@ def node_average_structure(rows: Any, search: Search, rules: Rules, watch: Watch
 def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: Watch) -> SearchResult:
     """Return the graph that a search finds on expected statistics, round by round, from that of the available cases.
 
-    The score of the result is that of its graph on the last round's expected statistics. Rounds after the first go on
-    from the graph so far, without restarts; a search over orders goes on as a tabu search.
+    The score of the result is that of its graph on the last round's expected statistics, NaN when there was no time for
+    one. Each round goes on from the graph so far, without restarts; a search over orders goes on as a tabu search.
     """
-    found = node_average_structure(rows, Order(restarts=START_RESTARTS), rules, watch.about("the available cases"))
+    first = node_average_structure(rows, Order(restarts=START_RESTARTS), rules, watch.about("the available cases"))
+    found = dataclasses.replace(first, score=math.nan)  # which is another score
     going_on = getattr(search, "going_on", search)
-    n_scores = found.n_scores
-    for round_number in range(1, MOST_ROUNDS + 1):
-        if watch.late:
-            return dataclasses.replace(found, n_scores=n_scores, finished=False, seconds=watch.seconds)
-        net = fitted(found.dag, rows)
-        scorer = LocalScores(ExpectedCounts(net, rows, most=COMPLETIONS), score)
-        now = float(scorer(family_positions(scorer.source, found.dag)).sum())
-        later = going_on.run(scorer, dataclasses.replace(rules, start=found.dag), watch.about(f"round {round_number}"))
-        n_scores += later.n_scores
-        gains = later.score > now + LEAST_GAIN * max(1.0, float(rows.total))
-        found = later if gains else dataclasses.replace(found, score=now)
-        if not gains:
-            break
-    return dataclasses.replace(found, n_scores=n_scores, seconds=watch.seconds)
+    n_scores, gains, round_number = first.n_scores, True, 0
+    try:
+        while gains and found.finished and not watch.late and round_number < MOST_ROUNDS:
+            round_number += 1
+            scorer = LocalScores(ExpectedCounts(fitted(found.dag, rows), rows, most=COMPLETIONS), score)
+            now = float(scorer(family_positions(scorer.source, found.dag)).sum())
+            of_round = dataclasses.replace(rules, start=found.dag)
+            later = going_on.run(scorer, of_round, watch.about(f"round {round_number}"))
+            n_scores += later.n_scores
+            gains = later.score > now + LEAST_GAIN * max(1.0, float(rows.total))
+            found = later if gains else dataclasses.replace(found, score=now, finished=later.finished)
+    except KeyboardInterrupt as interrupt:
+        interrupt.best = getattr(interrupt, "best", found.dag)  # type: ignore[attr-defined]
+        raise
+    return dataclasses.replace(found, n_scores=n_scores, finished=found.finished and not gains, seconds=watch.seconds)
 
 
 def fitted(dag: Dag, rows: Table) -> BayesianNetwork:

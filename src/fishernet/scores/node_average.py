@@ -17,8 +17,6 @@ from fishernet.data.variable import require_categorical
 from fishernet.scores.score import Families, Score
 
 ALPHA = 0.4  # the penalty of missing cells falls as N to the power of -ALPHA: more slowly than the root of N rises
-HALF = 0.5
-MOST_CELLS = 2.0**62  # of a family
 
 
 @dataclass(frozen=True)
@@ -43,11 +41,11 @@ class NodeAverage(Score):
 
     def joint(self, statistic: Statistic) -> float:  # noqa: ARG002
         """Raise: a family is scored as a whole, by `terms`."""
-        raise SchemaError("the node-average likelihood is no difference of terms of sets; a Table is needed for it")
+        raise _no_terms_of_sets()
 
-    def marginal(self, statistic: Statistic, states: int) -> float:
+    def marginal(self, statistic: Statistic, states: int) -> float:  # noqa: ARG002
         """Raise, as `joint` does."""
-        return self.joint(statistic) + states
+        raise _no_terms_of_sets()
 
     def source(self, data: Any) -> Table:
         """Return the rows, which may lack cells."""
@@ -88,4 +86,8 @@ def price(total: float, missing: float) -> float:
     """Return what a free parameter costs, in nats, where a share of the cells is missing."""
     if total <= 1:
         return 0.0
-    return float(HALF * (math.log(total) + missing * total ** (1 - ALPHA)))
+    return float((math.log(total) + missing * total ** (1 - ALPHA)) / 2)
+
+
+def _no_terms_of_sets() -> SchemaError:
+    return SchemaError("the node-average likelihood is no difference of terms of sets; a Table is needed for it")
