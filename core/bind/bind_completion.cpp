@@ -171,6 +171,22 @@ nb::tuple indicators(BoundCompletion& bound) {
                           to_python(std::move(found.probabilities)));
 }
 
+// The probability of each state of a variable that all rows lack, (rows, states), and the log-probability of each row.
+nb::tuple target_answers_of(BoundCompletion& bound, std::int32_t target) {
+    const Turn turn(bound);
+    IncompleteRows& self = *turn;
+    const auto& completion = checked(self);
+    if (target < 0 || static_cast<std::size_t>(target) >= self.model->size()) refuse("the target is out of range");
+    if (!self.model->has_conditional(target)) refuse("the target has no conditional");
+    TargetAnswers found;
+    {
+        const nb::gil_scoped_release release;
+        found = target_answers(*self.columns, *self.model, completion, target, check_signals);
+    }
+    const auto r = static_cast<std::size_t>(self.model->cardinalities[static_cast<std::size_t>(target)]);
+    return nb::make_tuple(to_python(std::move(found.probabilities), r), to_python(std::move(found.log_probabilities)));
+}
+
 // The columns of the table, to be filled where a row lacks a cell.
 nb::list copied_columns(const IncompleteRows& self, std::vector<Output>& outputs) {
     outputs.resize(self.model->size());
@@ -274,6 +290,7 @@ void bind_completion(nb::module_& m) {
         .def("known_counts", &known_counts, nb::arg("weights").noconvert().none())
         .def("expected", &expected, nb::arg("weights").noconvert().none())
         .def("indicators", &indicators)
+        .def("target_answers", &target_answers_of, nb::arg("target"))
         .def("most_probable", &most_probable)
         .def("draw", &draw, nb::arg("key"))
         .def("complete", &complete, nb::arg("most"), nb::arg("key"))

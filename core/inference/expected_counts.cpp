@@ -178,6 +178,35 @@ Indicators expected_indicators(const Columns& table, const FactorModel& model, c
     return out;
 }
 
+TargetAnswers target_answers(const Columns& table, const FactorModel& model, const Completion& completion,
+                             std::int32_t target, StopCheck check) {
+    const auto& gaps = completion.gaps();
+    const auto r = static_cast<std::size_t>(table.columns[static_cast<std::size_t>(target)].cardinality);
+    std::vector<double> log_sums(gaps.n_questions());
+    std::vector<double> of_questions(gaps.n_questions() * r, 0.0);
+    completion.for_each([&](std::size_t q, double log_sum, std::span<const Slice> slices, std::span<const double> cells) {
+        log_sums[q] = log_sum;
+        for (const auto& slice : slices) {
+            if (model.factors[static_cast<std::size_t>(slice.factor)].child != target) continue;
+            for (std::size_t i = 0; i < slice.offsets.size(); ++i) {  // the child changes fastest
+                const auto state = static_cast<std::size_t>(slice.offsets[i]) % r;
+                of_questions[q * r + state] += std::isinf(log_sum) ? 0.0 : cells[slice.first + i];
+            }
+        }
+    }, check);
+    TargetAnswers found;
+    found.log_probabilities = log_probabilities(table, model, gaps, log_sums, check);
+    found.probabilities.assign(static_cast<std::size_t>(table.n_rows) * r, 0.0);
+    for (std::int64_t row = 0; row < table.n_rows; ++row) {
+        for (const auto q : gaps.questions_of(row)) {
+            const auto& members = gaps.gap_of(q).members;
+            if (!std::binary_search(members.begin(), members.end(), target)) continue;
+            std::copy_n(of_questions.data() + q * r, r, found.probabilities.data() + static_cast<std::size_t>(row) * r);
+        }
+    }
+    return found;
+}
+
 SetCounts expected_counts(const Columns& table, const Gaps& gaps, const Completed& completed,
                           std::span<const double> weights, const Scope& set, std::int64_t most_dense) {
     SetCounter counter(table, gaps, completed, set);

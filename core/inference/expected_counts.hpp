@@ -47,6 +47,15 @@ struct Indicators {
 Indicators expected_indicators(const Columns& table, const FactorModel& model, const Completion& completion,
                                StopCheck check);
 
+// The probability of each state of a variable that all rows lack, and the log-probability of what each row knows. Its
+// conditional is one of the factors. An impossible row has no probabilities but 0.
+struct TargetAnswers {
+    std::vector<double> probabilities;  // (rows, states)
+    std::vector<double> log_probabilities;
+};
+TargetAnswers target_answers(const Columns& table, const FactorModel& model, const Completion& completion,
+                             std::int32_t target, StopCheck check);
+
 // Expected counts of a set of variables (ascending): all cells, the last variable fastest, or those with a positive count,
 // ascending.
 struct SetCounts {

@@ -36,15 +36,12 @@ public:
         return !lacking_.empty();
     }
 
-    // Calls found(members, factors) for each gap of the row, that with the first variable first; returns whether a
-    // variable was left out.
+    // Calls found(members, factors) for each gap of the row, that with the first variable first.
     template <class Found>
-    bool visit(Found found) {
-        bool left_out = false;
+    void visit(Found found) {
         if (!order_.empty()) mark_wanted();
         for (const auto v : lacking_) met_[static_cast<std::size_t>(v)] = !is_wanted(v);
         for (const auto v : lacking_) {
-            left_out = left_out || !is_wanted(v);
             if (met_[static_cast<std::size_t>(v)]) continue;
             Scope members{v};
             std::vector<std::int32_t> factors;
@@ -66,7 +63,6 @@ public:
             factors.erase(std::unique(factors.begin(), factors.end()), factors.end());
             found(members, factors);
         }
-        return left_out;
     }
 
     std::int32_t state(std::int32_t variable) const {
@@ -152,7 +148,7 @@ Gaps::Gaps(const Columns& table, std::vector<Scope> scopes, bool needed, std::in
     for (std::int64_t row = 0; row < n_rows_; ++row) {
         if (row % 1024 == 0) patience.ask();
         if (finder.read(row)) {
-            const bool some = finder.visit([&](const Scope& members, const std::vector<std::int32_t>& factors) {
+            finder.visit([&](const Scope& members, const std::vector<std::int32_t>& factors) {
                 key.assign(members.begin(), members.end());
                 key.push_back(-1);
                 key.insert(key.end(), factors.begin(), factors.end());
@@ -168,7 +164,6 @@ Gaps::Gaps(const Columns& table, std::vector<Scope> scopes, bool needed, std::in
                 }
                 questions_.push_back(static_cast<std::uint32_t>(q));
             });
-            left_out_ = left_out_ || some;
         }
         first_question_.push_back(static_cast<std::int64_t>(questions_.size()));
     }

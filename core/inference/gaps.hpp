@@ -42,8 +42,6 @@ public:
         return {questions_.data() + first_question_[row],
                 static_cast<std::size_t>(first_question_[row + 1] - first_question_[row])};
     }
-    // Whether a variable that a row lacks was left out of its gaps.
-    bool left_out() const { return left_out_; }
 
 private:
     std::vector<Scope> scopes_;
@@ -54,7 +52,6 @@ private:
     std::vector<std::int64_t> first_question_;  // of every row, in questions_; one more
     std::vector<std::uint32_t> questions_;
     std::int64_t n_rows_;
-    bool left_out_ = false;
 };
 
 }  // namespace fishernet

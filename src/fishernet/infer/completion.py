@@ -167,21 +167,13 @@ def predicted(net: Network, rows: Table, target: int, limit: int = MAX_TABLE) ->
 
     Its own column is not looked at. ZeroProbabilityError when a row is impossible whatever the state.
     """
-    columns, variable = list(rows.codes), net.variables[target]
-    columns[target] = np.full(rows.n_rows, variable.cardinality, dtype=variable.dtype)
-    plan = completion(
-        net, Table.adopt(net.variables, columns, n_rows=rows.n_rows), needed=True, target=target, limit=limit
-    )
-    impossible = np.isneginf(plan.log_prob())
+    variable = net.variables[target]
+    columns = list(rows.codes)
+    columns[target] = variable.missing_column(rows.n_rows)
+    lacking = Table.adopt(net.variables, columns, n_rows=rows.n_rows)
+    plan = completion(net, lacking, needed=True, target=target, limit=limit)
+    probabilities, log_prob = plan.target_answers(target)
+    impossible = np.isneginf(log_prob)
     if impossible.any():
         raise impossible_row(int(np.argmax(impossible)), variable.name)
-    import scipy.sparse as sp  # slow to import, and needed by few calls
-
-    ends, cells, shares = plan.indicators()
-    sizes = [int(np.prod([net.variables[v].cardinality for v in scope])) for scope in net.scopes]
-    at = next(i for i, scope in enumerate(net.scopes) if scope[-1] == target)
-    first, r = sum(sizes[:at]), variable.cardinality
-    whole = sp.csr_array((shares, cells, ends), shape=(rows.n_rows, sum(sizes)))
-    of_target = whole[:, first : first + sizes[at]]
-    found: npt.NDArray[np.float64] = np.asarray(of_target @ np.tile(np.eye(r), (sizes[at] // r, 1)))
-    return found
+    return probabilities
