@@ -48,7 +48,7 @@ def scaled(features: Features, factors: Matrix) -> Features:
     return features.multiply(column).tocsr() if is_sparse(features) else features * column
 
 
-def n_rows_of(X: Any, name: str) -> int:
+def checked_length(X: Any, name: str) -> int:
     """Return how many rows or strings there are."""
     kind = "a table, a frame, an array or a list of rows or strings"
     check.made(X, name, kind, "__len__", "__getitem__")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fishernet.base import check
-from fishernet.kernels.features import Matrix, n_rows_of, shares_of
+from fishernet.kernels.features import Matrix, checked_length, shares_of
 from fishernet.kernels.kernel import Kernel, has_features
 from fishernet.kernels.rows import Rows, rows_of
 
@@ -47,7 +47,7 @@ def set_kernel(kernel: Kernel, X: Any, Y: Any) -> float:
     X, Y = _both(kernel, X, Y)
     if has_features(kernel):
         return float(kernel.mean_features(X) @ kernel.mean_features(Y))
-    return float(shares_of(X, n_rows_of(X, "X")) @ mean_to(kernel, X, Y))
+    return float(shares_of(X, checked_length(X, "X")) @ mean_to(kernel, X, Y))
 
 
 def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
@@ -85,7 +85,7 @@ def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
     if has_features(kernel):
         difference = kernel.mean_features(X) - kernel.mean_features(Y)
         return float(difference @ difference)
-    of_x, of_y = shares_of(X, n_rows_of(X, "X")), shares_of(Y, n_rows_of(Y, "Y"))
+    of_x, of_y = shares_of(X, checked_length(X, "X")), shares_of(Y, checked_length(Y, "Y"))
     within = of_x @ mean_to(kernel, X, X) + of_y @ mean_to(kernel, Y, Y)
     return max(float(within - 2 * of_x @ mean_to(kernel, X, Y)), 0.0)
 

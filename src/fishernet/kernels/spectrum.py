@@ -15,7 +15,15 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several
 from fishernet.data.matching import listed_items
-from fishernet.kernels.features import Features, Matrix, check_cells, inner, n_rows_of, squared_lengths, weighted_mean
+from fishernet.kernels.features import (
+    Features,
+    Matrix,
+    check_cells,
+    checked_length,
+    inner,
+    squared_lengths,
+    weighted_mean,
+)
 from fishernet.kernels.kernel import Algebra
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.alphabet import Strings as Encoded
@@ -110,10 +118,10 @@ class SpectrumKernel(Algebra):
 
     def _occurring(self, X: Strings) -> Features:
         """Return the counts of the substrings that occur, (n, n_occurring)."""
-        n_rows = n_rows_of(X, "X")
+        n_rows = checked_length(X, "X")
         alphabet = self.alphabet
         if alphabet is None:
-            alphabet = Alphabet.seen(X) if any(n_rows_of(x, "each string") for x in X) else Alphabet([0])
+            alphabet = Alphabet.seen(X) if any(checked_length(x, "each string") for x in X) else Alphabet([0])
         owners, numbers, weights = self._substrings(X, alphabet)
         there, columns = np.unique(numbers, return_inverse=True)
         return _counted(owners, columns, weights, (n_rows, len(there)))

@@ -57,7 +57,7 @@ def listed_strings(X: Any) -> Strings:
 
 
 def with_policy(model: Any, unknown: Any) -> Any:
-    """Return a model that deals with unknown symbols as said, where it refuses them by itself."""
+    """Return a model that treats unknown symbols as asked (`unknown`), unless it has a way of its own already."""
     refuses = hasattr(model, "with_unknown") and model.alphabet.unknown is None
     return model.with_unknown(unknown) if refuses and unknown != ERROR else model
 
