@@ -24,7 +24,7 @@ from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
 from fishernet.learn.structure import SEARCHES
 from fishernet.models.g_wishart import METHODS as G_WISHART_METHODS
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS
-from fishernet.sklearn import BayesianNetworkClassifier, FisherFeatures
+from fishernet.sklearn import BayesianNetworkClassifier, ModelFisherFeatures
 from fishernet.sklearn.classifier import STRUCTURES
 
 ASIA = fn.datasets.load("asia")
@@ -165,7 +165,7 @@ def test_parameters_of_frames_networks_and_estimators_are_typed() -> None:
         (fn.infer.estimate, {"scan": "ScanName"}),
         (fn.infer.group_probabilities, {"method": "GroupMethodName"}),
         (BayesianNetworkClassifier.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
-        (FisherFeatures.__init__, {"metric": "MetricName"}),
+        (ModelFisherFeatures.__init__, {"metric": "MetricName"}),
     ]
     for function, words in functions:
         for parameter, name in words.items():
