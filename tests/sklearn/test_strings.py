@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 import fishernet as fn
 from fishernet.kernels import FisherKernel, SpectrumKernel
 from fishernet.models import Alphabet
-from fishernet.sklearn import ModelFisherFeatures, HmmFisherFeatures, KernelTransformer, MarkovFisherFeatures
+from fishernet.sklearn import HmmFisherFeatures, KernelTransformer, MarkovFisherFeatures, ModelFisherFeatures
 
 Array = npt.NDArray[Any]
 
@@ -85,7 +85,9 @@ def test_gram_matrices_are_those_of_the_kernel() -> None:
 def test_fisher_features_are_the_scores_of_the_model() -> None:
     chain = fn.learn.markov_chain(STRINGS, order=2, smoothing=0.5)
     by_name = MarkovFisherFeatures(2, smoothing=0.5).fit_transform(STRINGS)
-    by_function = ModelFisherFeatures(fn.learn.markov_chain, options={"order": 2, "smoothing": 0.5}).fit_transform(STRINGS)
+    by_function = ModelFisherFeatures(fn.learn.markov_chain, options={"order": 2, "smoothing": 0.5}).fit_transform(
+        STRINGS
+    )
     given = ModelFisherFeatures(chain).fit_transform(STRINGS)
     for found in (by_name, by_function, given):
         np.testing.assert_allclose(found, chain.fisher_scores(STRINGS), rtol=1e-12)

@@ -99,10 +99,10 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
     True
     >>> asia = fn.datasets.load("asia")
     >>> FisherFeatures(asia).fit(asia.sample(9, seed=1).to_pandas()).get_feature_names_out()[-8:-4]
-    array(['dysp | bronc=yes, either=yes: no',
+    array(['dysp | bronc=yes, either=yes: yes',
+           'dysp | bronc=yes, either=yes: no',
            'dysp | bronc=yes, either=no: yes',
-           'dysp | bronc=yes, either=no: no',
-           'dysp | bronc=no, either=yes: yes'], dtype=object)
+           'dysp | bronc=yes, either=no: no'], dtype=object)
     """
 
     def __init__(
