@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
 from fishernet.base.random import Seed
-from fishernet.base.vocabulary import BinningName, ScoreName, SearchName, word
+from fishernet.base.vocabulary import BinningName, MeasureName, ScoreName, SearchName, word
 from fishernet.data.options import Bins
 from fishernet.infer import group_probabilities
 from fishernet.infer.completion import expected_indicators
@@ -32,7 +32,6 @@ from fishernet.sklearn.columns import feature_columns
 from fishernet.sklearn.networks import SeenByNetwork
 
 Matrix = npt.NDArray[np.float64]
-MeasureName = Literal["fisher", "log-probability"]
 MEASURES = ("fisher", "log-probability")
 
 

@@ -184,6 +184,10 @@ class ModelFisherFeatures(Scored):
     model_ : the model
     kernel_ : FisherKernel
 
+    See Also
+    --------
+    FisherFeatures : for tables.
+
     Examples
     --------
     >>> import fishernet as fn
