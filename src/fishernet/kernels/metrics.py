@@ -103,9 +103,7 @@ def score_metric(
 ) -> Scores:
     """Return the metric of a name on the scores of a model that has `log_prob` and `fisher_scores`."""
     options = {} if parameters is None else {"parameters": parameters}
-    least = CUTOFF if cutoff is None else float(cutoff)
-    if not 0 <= least < 1:
-        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
+    least = checked_cutoff(cutoff)
     if metric == "practical":
         return Scores(model, metric, options, None)
     if metric == "empirical":
@@ -115,6 +113,14 @@ def score_metric(
     else:
         moments = _information(model, options, length, N_SAMPLES if n_samples is None else n_samples, seed)
     return Scores(model, metric, options, whitening(moments, least))
+
+
+def checked_cutoff(cutoff: float | None) -> float:
+    """Return the share of the largest eigenvalue up to which others count as 0; `CUTOFF` for None."""
+    least = CUTOFF if cutoff is None else float(cutoff)
+    if not 0 <= least < 1:
+        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
+    return least
 
 
 def second_moments(scores: Features, weights: npt.NDArray[Any] | None = None) -> Matrix:
@@ -135,6 +141,11 @@ def second_moments(scores: Features, weights: npt.NDArray[Any] | None = None) ->
 def _check_size(width: int, what: str, remedy: str) -> None:
     if width**2 > MOST_INFORMATION:
         raise StateSpaceError(what, cells=width**2, limit=MOST_INFORMATION, remedy=f"use {remedy}")
+
+
+def check_information_size(width: int) -> None:
+    """Raise StateSpaceError before an information matrix is made that would not fit."""
+    _check_size(width, "the Fisher information", "the metric 'practical' or 'empirical'")
 
 
 def whitening(moments: Matrix, cutoff: float) -> Matrix:
@@ -174,7 +185,7 @@ def _whole(information: Any) -> Matrix:
     if isinstance(information, np.ndarray):
         return information
     ends = np.cumsum([0, *map(len, information)])
-    _check_size(int(ends[-1]), "the Fisher information", "the metric 'practical' or 'empirical'")
+    check_information_size(int(ends[-1]))
     matrix = np.zeros((ends[-1], ends[-1]))
     for block, (first, last) in zip(information, pairwise(ends), strict=True):
         matrix[first:last, first:last] = block
