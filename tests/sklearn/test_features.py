@@ -37,7 +37,7 @@ KINDS = [
 ]
 
 
-@parametrize_with_checks(KINDS)  # type: ignore[untyped-decorator, arg-type]
+@parametrize_with_checks(KINDS)  # type: ignore[untyped-decorator]
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_s_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

@@ -25,7 +25,7 @@ from tests.sklearn.frames import Array, mixed
 MEASURES: list[Any] = ["fisher", "log-probability"]
 
 
-@parametrize_with_checks([BayesianNetworkOutlierDetector(measure=measure) for measure in MEASURES])  # type: ignore[untyped-decorator, arg-type]
+@parametrize_with_checks([BayesianNetworkOutlierDetector(measure=measure) for measure in MEASURES])  # type: ignore[untyped-decorator]
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_s_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

@@ -60,7 +60,7 @@ class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _fit_network(self, X: Any, y: Any) -> None:
-        """Find the network and its kernel; X is validated, and y where the structure goes by it."""
+        """Find the network; X is validated, and y where the structure goes by it."""
         asked = word(self.structure, "structure", [*SEARCHES, *STRUCTURES])
         if self.network is not None:
             self._require_states(self.network)
