@@ -35,6 +35,7 @@ from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.kernel import Algebra
 from fishernet.kernels.metrics import Empirical, Invariant, Metric, Practical, score_metric
 from fishernet.kernels.observed import observed_metric
+from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.rows import plain_rows
 from fishernet.models import BayesianNetwork
 
@@ -219,6 +220,10 @@ class FisherKernel(Algebra):
         """The number of features."""
         return self._metric.dimension
 
+    def with_model(self, model: Any) -> FisherKernel:
+        """Return the kernel with the metric "invariant" of another model, with as many variables hidden."""
+        return FisherKernel(model, hidden=None if self._observed is None else self.hidden, seed=self._seed)
+
     def rows(self, X: Rows) -> Any:
         """Return data as rows of the model: of a network a table of its variables, in which no cell is missing.
 
@@ -255,6 +260,11 @@ class FisherKernel(Algebra):
     def diag(self, X: Rows) -> Matrix:
         """Return the kernel of each row with itself, (n,) float64: large for rows that are rare in some way."""
         return self._metric.diag(self.rows(X))
+
+    @property
+    def parts(self) -> FeatureParts | None:
+        """Whose each feature is: the variable's, and where it has tables the configuration's; None where they mix."""
+        return self._metric.parts
 
     @property
     def has_terms(self) -> bool:

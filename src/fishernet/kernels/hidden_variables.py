@@ -30,6 +30,7 @@ from fishernet.kernels.expected_features import ExpectedFeatures, feature_ends, 
 from fishernet.kernels.features import Features, Matrix, check_cells, inner
 from fishernet.kernels.fisher import FisherKernel
 from fishernet.kernels.kernel import FeatureMade
+from fishernet.kernels.parts import FeatureParts, parts_of_tables
 from fishernet.models import BayesianNetwork
 
 
@@ -99,9 +100,18 @@ class HiddenVariableKernel(FeatureMade):
         return self._expected.dimension
 
     @property
+    def parts(self) -> FeatureParts:
+        """Whose each feature is: the variable's and the configuration's."""
+        return parts_of_tables(self.model.names, self.model.conditionals)
+
+    @property
     def has_terms(self) -> bool:
         """True: it is a sum over the variables, the hidden ones among them."""
         return True
+
+    def with_model(self, model: BayesianNetwork) -> HiddenVariableKernel:
+        """Return the kernel of another network with the same hidden variables."""
+        return HiddenVariableKernel(model, self.hidden, seed=0)
 
     def rows(self, X: Any) -> Table:
         """Return data as a table of the network's variables, in which the hidden ones are missing."""
