@@ -131,7 +131,7 @@ def two_sample_test(
     ----------
     X, Y : Table, data frame, or rows that the kernel takes
         The two samples. Rows count as often as their weights say, which must be whole. Cells may be missing: what is
-        missing is summed out. With method "chi-square" and the kernel of a network of tables also sources of statistics.
+        missing is summed out. With method "chi-square" and a kernel of tables sources of statistics are taken too.
     kernel : Kernel, optional
         Any kernel of the library, fitted to other rows than these or to both tables together. Without it a Bayesian
         network is learned from both tables together, and its Fisher kernel is used. A kernel that was fitted to one of
