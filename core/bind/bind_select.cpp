@@ -121,7 +121,7 @@ void bind_select(nb::module_& m) {
     m.def("draw_subset", &subset, nb::arg("n"), nb::arg("k"), nb::arg("key"), nb::arg("task"));
     m.def("log_chi_square_tails", &log_tails, nb::arg("statistics").noconvert(),
           nb::arg("degrees_of_freedom").noconvert());
-    m.def("log_hypergeometric_tails", &hypergeometric_tails, nb::arg("all").noconvert(), nb::arg("marked").noconvert(),
+    m.def("log_hypergeometric_tails", &hypergeometric_tails, nb::arg("total").noconvert(), nb::arg("marked").noconvert(),
           nb::arg("drawn").noconvert(), nb::arg("hits").noconvert());
 }
 
