@@ -16,10 +16,7 @@ On = Literal["values", "missing"]
 LONGEST = 40  # characters of a name or a label in words
 MOST_SAID = 5  # columns
 LEAST_SAID = 1e-300  # of p-values
-UNSEEN = (
-    "Whether cells are missing because of what they would have shown (not at random), no table can tell: "
-    "only who knows how it was made."
-)
+UNSEEN = "Whether cells are missing because of what they would have shown (not at random), no table can tell."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class MissingnessTest:
 
     def _place(self) -> str:
         if self.on == "missing":
-            return "missing too"
+            return "missing too" if self.share >= self.share_elsewhere else "missing"
         text = str(self.state) if self.binned else repr(self.state)
         return cut(f"in {text}" if self.binned and text.startswith("(") else text, LONGEST)
 
@@ -110,7 +107,7 @@ class MissingnessResult(Framed):
     >>> found
     MissingnessResult(80 rows, 1 of 2 columns with missing cells, 1 test on values, not completely at random)
     >>> print(found.columns[0])
-    `lab` is missing in 25 % of rows, more often where `ward` is 'B' (50 % against 0 %, p = 7e-09)
+    `lab` is missing in 25 % of rows, more often where `ward` is 'B' (50 % against 0 %, p = 8e-08)
     """
 
     total: float
@@ -167,21 +164,35 @@ class MissingnessResult(Framed):
         return self.text()
 
     def text(self, most: int = MOST_SAID) -> str:
-        """Return the verdict, then at most so many columns, and what no table can tell."""
-        return "\n".join([self.verdict, *self._said_of_columns(most), *self._said_of_pairs(), *self._advice()])
+        """Return what was found, at most so many columns by name, and what no table can tell."""
+        head = [self._headline()] if self.against else [self.verdict]
+        return "\n".join([*head, *self._said_of_columns(most), *self._said_of_pairs(), *self._advice()])
+
+    def _headline(self) -> str:
+        n = sum(1 for column in self.columns if column.depends_on)
+        several_of = f"{n} of {several(len(self.columns), 'column')}" if len(self.columns) > 1 else "the column"
+        return (
+            f"Missing cells: not completely at random. In {several_of} with missing cells they depend on known values "
+            f"(p-values are corrected for {several(self.n_values, 'test')}):"
+        )
 
     def _said_of_columns(self, most: int) -> list[str]:
         depending = [column for column in self.columns if column.depends_on]
         depending.sort(key=lambda column: (_least(column.strongest), -column.share))
-        others = [column for column in self.columns if not column.depends_on]
         lines = [f"- {column}" for column in depending[:most]]
         if len(depending) > most:
-            lines.append(f"- {several(len(depending) - most, 'more column')} with missing cells that depend on others")
-        if depending and others:
-            names = ", ".join(_quoted(column.name) for column in others[:most])
-            more = f" and {len(others) - most} more" if len(others) > most else ""
-            lines.append(f"- no such dependence found: {names}{more}")
-        return lines
+            lines.append(f"- and {several(len(depending) - most, 'more column')}")
+        others = [column for column in self.columns if not column.depends_on]
+        everywhere = [column for column in others if column.share == 1]
+        alone = [column for column in others if column.strongest is None and column.share < 1]
+        tested = [column for column in others if column.strongest is not None]
+        kinds = [
+            ("missing everywhere", everywhere),
+            ("nothing to compare with", alone),
+            ("no dependence found", tested),
+        ]
+        shown = kinds if self.against else kinds[: 2 if tested else 1]
+        return lines + [f"- {what}: {_names(columns, most)}" for what, columns in shown if columns]
 
     def _said_of_pairs(self) -> list[str]:
         found = [column.together for column in self.columns if column.together_with and column.together is not None]
@@ -190,17 +201,17 @@ class MissingnessResult(Framed):
         first = min(found, key=lambda test: (test.p_value, -test.mutual_information))
         n = sum(column.together_with for column in self.columns) // 2
         more = f"; {several(n, 'such pair')} in all" if n > 1 else ""
-        return [f"Missing together: {first}{more}. By itself that is no sign against completely at random."]
+        return [f"Among missing cells: {first}{more}. By itself that is no sign against completely at random."]
 
     def _advice(self) -> list[str]:
         if not self.columns:
             return []
         if self.against:
             return [
-                "Rows without holes are not like the others, so leaving rows out biases. Learning by EM is right if "
-                f"known columns decide what is missing (missing at random). {UNSEEN}"
+                "Rows without missing cells are not like the others, so what is learned from them alone may be biased. "
+                f"EM is right if known columns decide what is missing (missing at random). {UNSEEN}"
             ]
-        return [f"What a small table does not show may still be so. {UNSEEN}"]
+        return [f"What was not found may still be so. {UNSEEN}"]
 
 
 def frame_of(tests: list[MissingnessTest]) -> pa.Table:
@@ -227,6 +238,11 @@ FIELDS = {
 
 def _least(test: MissingnessTest | None) -> float:
     return 1.0 if test is None else test.p_value
+
+
+def _names(columns: list[ColumnMissingness], most: int) -> str:
+    more = f" and {len(columns) - most} more" if len(columns) > most else ""
+    return ", ".join(_quoted(column.name) for column in columns[:most]) + more
 
 
 def _quoted(name: str) -> str:
