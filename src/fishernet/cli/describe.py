@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import textwrap
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from fishernet.independence import MissingnessResult, missingness
 
 SHOWN = 3  # columns with missing cells
 WIDTH = 100  # of the lines that say it
+TIED = "\N{NO-BREAK SPACE}"
 
 
 @click.command(short_help="Say what each column of a table is, and why.")
@@ -62,9 +64,10 @@ def _options(column: ColumnDescription) -> str:
 
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
-    """Return lines broken at words; those of a list are indented where they go on."""
-    return [
-        part
-        for line in lines
-        for part in textwrap.wrap(line, WIDTH, subsequent_indent="  " * line.startswith("- "), break_on_hyphens=False)
-    ]
+    """Return lines broken at words, but not within ``12 %`` or ``p = 0.002``; those of a list are indented."""
+    found = []
+    for line in lines:
+        tied = re.sub(r" (?=[%=<])|(?<=[=<]) ", TIED, line)
+        indent = "  " * line.startswith("- ")
+        found += textwrap.wrap(tied, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace(TIED, " ") for line in found]

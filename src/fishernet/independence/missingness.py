@@ -83,6 +83,8 @@ def missingness(data: Any, *, alpha: float = 0.05, bins: int = 4) -> Missingness
     many rows to be found; ties need no care, a handful of missing cells has exact p-values, and what is found can be
     said as a difference of two shares.
 
+    Tests are of pairs: a column that only goes along with the one that decides is named as well.
+
     The time is proportional to the number of missing cells times that of columns.
 
     Examples
@@ -328,7 +330,8 @@ class _Assembly:
         place_of = {int(place): row for row, place in enumerate(self.lacking.positions)}
         columns = []
         for place in np.flatnonzero(self.lacking.weights).tolist():
-            missing = self.lacking.weights[place] * unit
+            lost = int(self.lacking.weights[place])
+            missing = lost * unit if self.table.has_fractions else lost
             columns.append(self._column(place, place_of.get(place), missing, alpha))
         marked = (variable.name for variable in variables if variable.missing_state is not None)
         tests = pa.concat_tables([self._frame(self.on_values), self._frame(self.on_missing)])
