@@ -94,7 +94,7 @@ def test_what_missing_cells_depend_on_is_among_the_facts(tmp_path: Path) -> None
 
 def test_of_a_table_without_missing_cells_nothing_is_said(tmp_path: Path) -> None:
     path = holes(tmp_path)
-    for words in (["--missing", "drop"], ["--missing", "state"], ["--columns", "ward"]):
+    for words in (["--missing", "drop"], ["--missing", "state", "--bins", 3], ["--columns", "ward"]):
         assert "\n\n" not in good("describe", path, *words).out
         facts = facts_of("describe", path, *words)["missingness"]
         assert (facts["against_completely_at_random"], facts["columns"]) == (False, [])

@@ -201,7 +201,7 @@ def test_there_may_be_nothing_to_say() -> None:
 
 def test_a_column_that_is_missing_everywhere_is_told() -> None:
     rng = np.random.default_rng(9)
-    variables = [
+    variables: list[Any] = [
         fn.Variable("gone", list("xy")),
         fn.Continuous("lost"),
         fn.Variable("here", list("xy")),
