@@ -7,7 +7,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from fishernet.base.display import Framed
+from fishernet.base.display import Brief, Framed
 from fishernet.base.names import cut, several
 from fishernet.data import State
 
@@ -19,8 +19,8 @@ LEAST_SAID = 1e-300  # of p-values
 UNSEEN = "Whether cells are missing because of what they would have shown (not at random), no table can tell."
 
 
-@dataclass(frozen=True, slots=True)
-class MissingnessTest:
+@dataclass(frozen=True, slots=True, repr=False)
+class MissingnessTest(Brief):
     """How the missing cells of one column depend on another column; ``print`` says it in words."""
 
     column: str
