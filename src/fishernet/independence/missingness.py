@@ -248,7 +248,8 @@ def _compared(
     """Return the comparisons on values and those on missing cells."""
     k, n = len(lacking.positions), len(labels)
     on_values, on_missing = _Pairs.none(k, n), _Pairs.none(k, n)
-    everywhere = [_counts(columns, place, *_every_row(columns))[0] for place in range(n)]
+    whole, every = np.array([0, columns.n_rows], dtype=np.int64), np.arange(columns.n_rows, dtype=np.int64)
+    everywhere = [_counts(columns, place, whole, every)[0] for place in range(n)]
     known_rows = np.array(lacking.are_known)[:, None]
     for part, offsets, rows in lacking.batches():
         for place, totals in enumerate(everywhere):
@@ -268,10 +269,6 @@ def _parts(part: slice, width: int) -> Iterator[slice]:
     step = max(1, CELLS_AT_ONCE // width)
     for first in range(part.start, part.stop, step):
         yield slice(first, min(first + step, part.stop))
-
-
-def _every_row(columns: _core.Columns) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    return np.array([0, columns.n_rows], dtype=np.int64), np.arange(columns.n_rows, dtype=np.int64)
 
 
 def _counts(columns: _core.Columns, place: int, offsets: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> Counts:
