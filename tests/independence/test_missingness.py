@@ -83,6 +83,22 @@ def test_the_two_families_are_corrected_each_by_itself() -> None:
         assert adjusted == pytest.approx(expected)
 
 
+def test_tests_that_are_the_same_count_once() -> None:
+    """Three columns of one laboratory are missing in the same rows: what is found does not depend on how many."""
+    rng = np.random.default_rng(14)
+    columns = mixed(rng, 300)
+    lost = rng.random(300) < np.where(columns["ward"] == "A", 0.3, 0.15)
+    one = missingness(columns | {"lab": holed(columns["lab"], lost)})
+    many = missingness(columns | {name: holed(columns["lab"], lost) for name in ("lab", "lab2", "lab3")})
+    assert one.n_values == many.n_values == 3
+    for other in ("age", "ward", "sick"):
+        for name in ("lab", "lab2", "lab3"):
+            assert row(many, name, other)["p_adjusted"] == row(one, "lab", other)["p_adjusted"]
+    together = [test for test in many.to_frame().to_pylist() if test["on"] == "missing"]
+    assert len(together) == 3
+    assert all(test["p_adjusted"] == test["p_value"] for test in together)
+
+
 def test_weights_are_repeated_rows_and_zero_ones_are_not_there() -> None:
     rng = np.random.default_rng(3)
     n = 120

@@ -121,7 +121,7 @@ class MissingnessResult(Framed):
     tests: pa.Table
     """One row a test, with the fields of a `MissingnessTest`; states are text."""
     n_values: int
-    """How many tests there are on values; the others are on missing cells."""
+    """How many different tests there are on values: columns that are missing in the same rows share theirs."""
     state_for_missing: str | None = None
     """A column that has a state "missing", as ``missing="state"`` makes it, which is a state like others here."""
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ def missingness(data: Any, *, alpha: float = 0.05, bins: int = 4) -> Missingness
     of the other column, in the rows where that is known; and between the rows where it is missing and those where it
     is known. Columns of numbers are cut into bins by quantiles. The test is a likelihood-ratio test, exact where few
     rows are expected (see `fishernet.independence.shares`); p-values are corrected by Holm's method, so that with a
-    probability of at least ``1 - alpha`` nothing is found where cells are missing completely at random.
+    probability of at least ``1 - alpha`` nothing is found where cells are missing completely at random. Tests that are
+    the same, for columns that are missing in the same rows, count once.
 
     Parameters
     ----------
@@ -111,8 +113,8 @@ def missingness(data: Any, *, alpha: float = 0.05, bins: int = 4) -> Missingness
         labels, columns = _coded(table, weights, n_bins)
         on_values, on_missing = _compared(lacking, columns, labels, total, _independent_rows(weights, unit, total))
     families = (
-        _Family.of("values", on_values, lacking.positions),
-        _Family.of("missing", on_missing, lacking.positions),
+        _Family.of("values", on_values, lacking),
+        _Family.of("missing", on_missing, lacking),
     )
     return _Assembly(table, lacking, labels, *families).result(level, unit)
 
@@ -191,6 +193,7 @@ class _Lacking:
         npt.NDArray[np.int64]
     ]  # of each of these, the rows that lack it, or those that have it where these are fewer
     are_known: list[bool]  # whether these rows have it
+    patterns: npt.NDArray[np.int64]  # of each, a number: equal where columns are missing in the same rows
 
     @classmethod
     def of(cls, table: Table, weights: Weights, total: int) -> _Lacking:
@@ -206,7 +209,10 @@ class _Lacking:
                 positions.append(place)
                 rows.append(np.flatnonzero(absent != known))
                 are_known.append(bool(known))
-        return cls(lost, np.array(positions, dtype=np.int64), rows, are_known)
+        first: dict[tuple[bool, bytes], int] = {}
+        keys = zip(are_known, (blake2b(chosen).digest() for chosen in rows), strict=True)
+        patterns = np.array([first.setdefault(key, len(first)) for key in keys], dtype=np.int64)
+        return cls(lost, np.array(positions, dtype=np.int64), rows, are_known, patterns)
 
     def batches(self) -> Iterator[tuple[slice, npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         """Yield some of the positions, with their offsets and rows as the core takes them."""
@@ -298,18 +304,27 @@ class _Family:
     pairs: _Pairs
     adjusted: npt.NDArray[np.float64]  # as the pairs' arrays
     tests: npt.NDArray[np.int64]  # (tests, 2): which row and column of them each test is
+    n_different: int  # tests: columns that are missing in the same rows share theirs
 
     @classmethod
-    def of(cls, on: On, pairs: _Pairs, positions: npt.NDArray[np.int64]) -> _Family:
+    def of(cls, on: On, pairs: _Pairs, lacking: _Lacking) -> _Family:
+        k, n = pairs.log_p.shape
         tested = ~np.isnan(pairs.log_p)
+        others = np.arange(n)  # a number of each, equal where tests are the same
         if on == "missing":  # each pair of columns is one test
-            tested &= np.arange(pairs.log_p.shape[1]) > positions[:, None]
-        adjusted = np.full(pairs.log_p.shape, np.nan)
-        adjusted[tested] = holm(np.exp(pairs.log_p[tested]))
+            tested &= others > lacking.positions[:, None]
+            others[lacking.positions] = lacking.patterns
+        tests = np.argwhere(tested)
+        ends = np.column_stack([lacking.patterns[tests[:, 0]], others[tests[:, 1]]])
         if on == "missing":
-            square = adjusted[:, positions]
-            adjusted[:, positions] = np.fmax(square, square.T)
-        return cls(on, pairs, adjusted, np.argwhere(tested))
+            ends.sort(axis=1)
+        _, first, same = np.unique(ends @ np.array([max(k, n), 1]), return_index=True, return_inverse=True)
+        adjusted = np.full((k, n), np.nan)
+        adjusted[tested] = holm(np.exp(pairs.log_p[tested][first]))[same]
+        if on == "missing":
+            square = adjusted[:, lacking.positions]
+            adjusted[:, lacking.positions] = np.fmax(square, square.T)
+        return cls(on, pairs, adjusted, tests, len(first))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -334,7 +349,7 @@ class _Assembly:
         tests = pa.concat_tables([self._frame(self.on_values), self._frame(self.on_missing)])
         total = self.table.total
         return MissingnessResult(
-            total, len(variables), alpha, tuple(columns), tests, len(self.on_values.tests), next(marked, None)
+            total, len(variables), alpha, tuple(columns), tests, self.on_values.n_different, next(marked, None)
         )
 
     def _column(self, place: int, row: int | None, missing: float, alpha: float) -> ColumnMissingness:
