@@ -210,7 +210,7 @@ class _Lacking:
                 rows.append(np.flatnonzero(absent != known))
                 are_known.append(bool(known))
         first: dict[tuple[bool, bytes], int] = {}
-        keys = zip(are_known, (blake2b(chosen).digest() for chosen in rows), strict=True)
+        keys = zip(are_known, (blake2b(chosen.data).digest() for chosen in rows), strict=True)
         patterns = np.array([first.setdefault(key, len(first)) for key in keys], dtype=np.int64)
         return cls(lost, np.array(positions, dtype=np.int64), rows, are_known, patterns)
 
