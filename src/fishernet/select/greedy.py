@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import a, several
+from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
@@ -26,26 +26,11 @@ from fishernet.data.frames.rows import held, weights_of
 from fishernet.data.matching import Data, as_data
 from fishernet.data.variable import require_categorical
 from fishernet.kernels import Kernel
-from fishernet.kernels.kernel import check_no_logs, is_kernel
 from fishernet.kernels.metrics import Invariant
 from fishernet.kernels.rows import Rows, counted_once, rows_of
 from fishernet.kernels.sets import mean_to
-from fishernet.select.selection import Selection
-
-
-def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
-    """Return positions of rows of a table as int64; FishernetError when they are none, or one comes twice."""
-    array = check.array(rows, "rows")
-    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
-        raise FishernetError(f"rows must be a one-dimensional array of integers, got {array.dtype} {array.shape}")
-    positions = array.astype(np.int64)
-    outside = (positions < 0) | (positions >= n_rows)
-    if outside.any():
-        raise FishernetError(f"row {positions[outside][0]} is not in the table, which has {several(n_rows, 'row')}")
-    values, counts = np.unique(positions, return_counts=True)
-    if (counts > 1).any():
-        raise FishernetError(f"row {values[counts > 1][0]} comes more than once; a row can be chosen only once")
-    return positions
+from fishernet.select.candidates import checked_kernel
+from fishernet.select.selection import Selection, checked_rows
 
 
 def chi_square_criterion(table: Data, indices: npt.ArrayLike) -> float:
@@ -306,22 +291,42 @@ def greedy_mmd(
     True
     """
     data = held(table)
-    rows = rows_of(_checked_kernel(kernel), data)
+    rows = rows_of(checked_kernel(kernel, "greedy_mmd"), data)
     k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
-    rule: Any = getattr(kernel, "rule", None)
-    if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
-        make: Make = partial(_core_distance, rule, rows, k)
-    else:
-        make = partial(KernelSwaps, kernel, rows, weights_of(data), k)
+    make = _by_distance(kernel, rows, weights_of(data), k)
     return _search(make, data, len(rows), k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
 
 
-def _checked_kernel(kernel: Any) -> Kernel:
-    """Return a kernel to calculate with."""
-    if not is_kernel(kernel):
-        raise SchemaError(f"greedy_mmd needs a kernel, as fn.kernels.FisherKernel(net), not {a(type(kernel).__name__)}")
-    check_no_logs(kernel)
-    return kernel
+def _by_distance(kernel: Kernel, rows: Rows, weights: Weights | None, k: int) -> Make:
+    """Return what makes a search for the smallest distance under a kernel."""
+    rule: Any = getattr(kernel, "rule", None)
+    if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
+        return partial(_core_distance, rule, rows, k)
+    return partial(KernelSwaps, kernel, rows, weights, k)
+
+
+def refined(
+    kernel: Kernel, data: Data, start: Positions, seed: int, *, criterion: str, progress: Progress | None
+) -> Selection:
+    """Return chosen rows after each was exchanged once for the best row there is, if that is better."""
+    rows, k = rows_of(kernel, data), len(start)
+    swaps = _by_distance(kernel, rows, weights_of(data), k)()
+    swaps.set_start(start)
+    reporter = Reporter(progress, "choosing rows")
+    for first in range(0, k if k < len(rows) else 0, AT_ONCE):
+        swaps.visit(first, min(k, first + AT_ONCE))
+        reporter.step(first, k)
+    reporter.finish(k)
+    return Selection(
+        indices=swaps.rows,
+        distance=float(swaps.trace[-1]),
+        trace=swaps.trace,
+        sweeps=1,
+        criterion=criterion,
+        seed=seed,
+        data=data,
+        kernel=kernel,
+    )
 
 
 def greedy_chi_square(
