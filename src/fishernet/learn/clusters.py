@@ -42,7 +42,8 @@ from fishernet.infer.queries import family_marginals
 from fishernet.learn.classifiers import tree_below
 from fishernet.learn.em import EmResult
 from fishernet.learn.fitting import parameters
-from fishernet.learn.incomplete import ExpectedCounts, em_fit, incomplete_rows, row_weights, with_tables
+from fishernet.learn.missing.hidden_states import MOST_STATES, bic, climbed
+from fishernet.learn.missing.incomplete import ExpectedCounts, em_fit, incomplete_rows, row_weights, with_tables
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
@@ -215,7 +216,7 @@ def clusters(
     n_clusters: int | None = None,
     *,
     structure: StructureName = "naive-bayes",
-    most: int = 8,
+    most: int = MOST_STATES,
     restarts: int = 10,
     smoothing: float = SMALL,
     max_steps: int = 500,
@@ -321,16 +322,15 @@ class _Mixture:
 
     def best(self, least: int, last: int) -> tuple[EmResult[BayesianNetwork], dict[int, float]]:
         """Return the best fit of so many clusters up to so many, and the scores of those tried until one falls."""
-        found, scores = None, {}
-        for k in range(least, last + 1):
-            now = self.fit(k, lambda *_, done=k - least: self.reporter.step(done, last + 1 - least))
-            scores[k] = now.log_likelihood - math.log(max(self.rows.total, 1)) / 2 * now.model.n_parameters
-            if found is not None and scores[k] <= scores[k - 1]:
-                break
-            found = now
+        fits: dict[int, EmResult[BayesianNetwork]] = {}
+
+        def score(k: int) -> float:
+            fits[k] = self.fit(k, lambda *_: self.reporter.step(k - least, last + 1 - least))
+            return bic(fits[k], self.rows.total)
+
+        scores = climbed(range(least, last + 1), score)
         self.reporter.finish(len(scores))
-        assert found is not None
-        return found, scores
+        return fits[max(scores, key=lambda k: scores[k])], scores
 
     def fit(self, k: int, progress: Progress) -> EmResult[BayesianNetwork]:
         """Return the best fit of so many clusters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from fishernet.data.moments import require_varying
 from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
-from fishernet.learn.incomplete import AvailableCases, em_fit
+from fishernet.learn.missing.incomplete import AvailableCases, em_fit
 from fishernet.learn.structure import structure, usual_score
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
@@ -105,7 +105,7 @@ def parameters(
     *,
     smoothing: float | str = 1.0,
     ess: float | None = None,
-    hidden: Mapping[str, int] | None = None,
+    hidden: Mapping[str, int | Iterable[int] | None] | None = None,
     available_cases: bool = False,
     **em: Any,
 ) -> BayesianNetwork:
@@ -127,14 +127,15 @@ def parameters(
     ess : float, optional
         Equivalent sample size: ess / (r q) is added to every cell instead, so that equivalent structures get the same
         distribution.
-    hidden : mapping from name to int, optional
-        Variables of the graph that nobody observed, and how many states each has; they are fitted by expectation and
-        maximization.
+    hidden : mapping from name to int, several of them, or None, optional
+        Variables of the graph that nobody observed, and how many states each has: a number, or several of which BIC
+        chooses, as ``range(1, 7)``, or None for 1, 2, ... until BIC falls (`em_fit` tells the scores). They are fitted
+        by expectation and maximization.
     available_cases : bool
         Counts, for each family, the rows that are complete in it, instead: faster, and right only where cells are
         missing completely at random.
     **em
-        What `em_fit` takes besides: restarts, max_steps, tolerance, start, seed, progress.
+        What `em_fit` takes besides: restarts, max_steps, tolerance, start, max_seconds, seed, progress.
 
     Returns
     -------

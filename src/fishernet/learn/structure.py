@@ -17,10 +17,10 @@ from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.exact import Exact
 from fishernet.learn.hill_climb import HillClimb, Tabu
+from fishernet.learn.missing.structural_em import node_average_structure, structural_em
 from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Search, SearchResult, column_names
-from fishernet.learn.structural_em import node_average_structure, structural_em
 from fishernet.scores import LocalScores, Score, named_score
 from fishernet.scores.likelihood import Bic
 

@@ -19,7 +19,8 @@ from typing import Any
 from fishernet.base.progress import Watch
 from fishernet.data import Table
 from fishernet.graphs import Dag
-from fishernet.learn.incomplete import ExpectedCounts, em_fit
+from fishernet.learn.em import Effort
+from fishernet.learn.missing.incomplete import ExpectedCounts, fit_rows, incomplete_rows
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Search, SearchResult
@@ -33,6 +34,7 @@ START_RESTARTS = 4  # of the search on available cases
 COMPLETIONS = 64  # of a gap, in the statistics of a search
 LEAST_GAIN = 1e-6  # of a round, in nats a row
 ROUGH = 1e-5  # how far the parameters are fitted between rounds, in nats a known cell
+ROUGH_STEPS = 20
 
 
 def node_average_structure(rows: Any, search: Search, rules: Rules, watch: Watch) -> SearchResult:
@@ -53,7 +55,8 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     try:
         while gains and found.finished and not watch.late and round_number < MOST_ROUNDS:
             round_number += 1
-            scorer = LocalScores(ExpectedCounts(fitted(found.dag, rows), rows, most=COMPLETIONS), score)
+            net = fitted(found.dag, rows, watch.about(f"round {round_number}"))
+            scorer = LocalScores(ExpectedCounts(net, rows, most=COMPLETIONS), score)
             now = float(scorer(family_positions(scorer.source, found.dag)).sum())
             of_round = dataclasses.replace(rules, start=found.dag)
             later = going_on.run(scorer, of_round, watch.about(f"round {round_number}"))
@@ -66,6 +69,9 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     return dataclasses.replace(found, n_scores=n_scores, finished=found.finished and not gains, seconds=watch.seconds)
 
 
-def fitted(dag: Dag, rows: Table) -> BayesianNetwork:
-    """Return the parameters of a round, fitted as far as the next search needs them."""
-    return em_fit(dag, rows, tolerance=ROUGH, max_steps=20).model
+def fitted(dag: Dag, rows: Table, watch: Watch) -> BayesianNetwork:
+    """Return the parameters of a round, fitted as far as the next search needs them, or as there is time."""
+    try:
+        return fit_rows(dag, incomplete_rows(dag, rows, {}), Effort(1, ROUGH_STEPS, ROUGH), watch).model
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt from None  # its best is a network; a graph is wanted
