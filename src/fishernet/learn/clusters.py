@@ -32,7 +32,7 @@ from fishernet.base.names import are, several, unused_name
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import UnknownName, word
-from fishernet.data import Table
+from fishernet.data import Source, Table
 from fishernet.data.cells import as_text
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
@@ -43,7 +43,8 @@ from fishernet.learn.classifiers import tree_below
 from fishernet.learn.em import EmResult
 from fishernet.learn.fitting import parameters
 from fishernet.learn.missing.hidden_states import MOST_STATES, bic, climbed
-from fishernet.learn.missing.incomplete import ExpectedCounts, em_fit, incomplete_rows, row_weights, with_tables
+from fishernet.learn.missing.incomplete import em_fit, incomplete_rows, row_weights, with_tables
+from fishernet.learn.missing.structural_em import by_turns
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
@@ -51,7 +52,6 @@ StructureName = Literal["naive-bayes", "tree"]
 STRUCTURES = ("naive-bayes", "tree")
 
 NAME = "cluster"
-MOST_ROUNDS = 20  # of trees
 LEAST_GAIN = 1e-6  # of a round, in nats a known cell
 SMALL = 0.1
 ROUGH = 1e-4  # the tolerance of the restarts, of which only the best is fitted further
@@ -351,15 +351,12 @@ class _Mixture:
         whole = incomplete_rows(found.model.dag, self.rows, hidden)
         enough = LEAST_GAIN * whole.n_rows * len(self.rows.names)
         features, smoothing = np.arange(len(self.rows.names)), self.fitting["smoothing"] or SMALL
-        for _ in range(MOST_ROUNDS):
-            counts = ExpectedCounts(found.model, whole)
-            dag = tree_below(counts, len(features), features)
+
+        def fitted_from(dag: Dag, counts: Source) -> EmResult[BayesianNetwork]:
             start = parameters(dag, counts, smoothing=smoothing)
-            later = em_fit(dag, self.rows, hidden=hidden, start=start, progress=progress, **self.fitting)
-            if later.log_likelihood <= found.log_likelihood + enough:
-                break
-            found = later
-        return found
+            return em_fit(dag, self.rows, hidden=hidden, start=start, progress=progress, **self.fitting)
+
+        return by_turns(found, whole, lambda counts: tree_below(counts, len(features), features), fitted_from, enough)
 
     def result(self, found: EmResult[BayesianNetwork], scores: Mapping[int, float], began: float) -> Clusters:
         """Return the clusters of a fit, numbered by their shares."""

@@ -55,6 +55,9 @@ class AvailableCases(Source):
     1
     """
 
+    by_set = True
+    """The rows that are counted are not the same for all sets."""
+
     def __init__(self, source: Source) -> None:
         self.source = as_source(source)
 
@@ -440,16 +443,21 @@ def _checked_start(start: BayesianNetwork, dag: Dag, rows: Table) -> BayesianNet
     return with_tables(start, [c.table().reshape(-1, c.variables[-1].cardinality) for c in start.conditionals])
 
 
-def available_fit(dag: Dag, rows: Table, *, smoothing: float = 1.0) -> BayesianNetwork:
+def available_fit(dag: Dag, rows: Table) -> BayesianNetwork:
     """Return the network fitted, family by family, to the rows that are complete there."""
+    return fit_to(dag, AvailableCases(rows))
+
+
+def fit_to(dag: Dag, source: Source, *, smoothing: float = 1.0) -> BayesianNetwork:
+    """Return a graph's network with tables fitted to the counts of a source of the same variables."""
     families = [(*parents, child) for child, parents in enumerate(dag.parents)]
-    variables: Any = rows.variables
-    statistics = AvailableCases(rows).statistics([tuple(sorted(family)) for family in families])
+    variables: Any = source.variables
+    statistics = source.statistics([tuple(sorted(family)) for family in families])
     conditionals = [
         FullTable.fit(found, family, [variables[v] for v in family], smoothing=smoothing)
         for found, family in zip(statistics, families, strict=True)
     ]
-    return BayesianNetwork(rows.variables, conditionals, n_rows=rows.total)
+    return BayesianNetwork(variables, conditionals, n_rows=source.total)
 
 
 def _random_network(dag: Dag, rows: Table, hidden: Mapping[str, int], random: np.random.Generator) -> BayesianNetwork:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 from fishernet.base.progress import Watch
-from fishernet.data import Table
+from fishernet.data import Source, Table
 from fishernet.graphs import Dag
-from fishernet.learn.em import Effort
-from fishernet.learn.missing.incomplete import ExpectedCounts, fit_rows, incomplete_rows
+from fishernet.learn.em import Effort, EmResult
+from fishernet.learn.missing.incomplete import AvailableCases, ExpectedCounts, fit_rows, fit_to, incomplete_rows
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Search, SearchResult
@@ -75,3 +76,40 @@ def fitted(dag: Dag, rows: Table, watch: Watch) -> BayesianNetwork:
         return fit_rows(dag, incomplete_rows(dag, rows, {}), Effort(1, ROUGH_STEPS, ROUGH), watch).model
     except KeyboardInterrupt:
         raise KeyboardInterrupt from None  # its best is a network; a graph is wanted
+
+
+def graph_by_turns(rows: Table, find: Callable[[Source], Dag]) -> Dag:
+    """Return what finds a graph from counts finds from rows with missing cells, by turns with the parameters.
+
+    The first graph is found on the available cases: for every set of columns the rows that are complete in it.
+    """
+    watch = Watch()
+
+    def fitted_from(dag: Dag, start: BayesianNetwork | None = None) -> EmResult[BayesianNetwork]:
+        return fit_rows(dag, rows, Effort(1, ROUGH_STEPS, ROUGH), watch, start=start)
+
+    rows = incomplete_rows(Dag(rows.names, [()] * len(rows.names)), rows, {})  # where each column has a known cell
+    enough = LEAST_GAIN * max(1.0, float(rows.total))
+    first = fitted_from(find(AvailableCases(rows)))
+    return by_turns(first, rows, find, lambda dag, counts: fitted_from(dag, fit_to(dag, counts)), enough).model.dag
+
+
+def by_turns(
+    found: EmResult[BayesianNetwork],
+    rows: Table,
+    find: Callable[[Source], Dag],
+    fitted_from: Callable[[Dag, Source], EmResult[BayesianNetwork]],
+    enough: float,
+) -> EmResult[BayesianNetwork]:
+    """Improve a network: find a graph on the counts that it expects, fit that, and so on while the likelihood rises.
+
+    A gain is more than `enough` nats. Where the graph found is the likeliest of its form, as a tree is, the likelihood
+    of the known cells cannot fall.
+    """
+    for _ in range(MOST_ROUNDS):
+        counts = ExpectedCounts(found.model, rows, most=COMPLETIONS)
+        later = fitted_from(find(counts), counts)
+        if later.log_likelihood <= found.log_likelihood + enough:
+            break
+        found = later
+    return found
