@@ -93,10 +93,10 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn TABLE --max-inputs 0", "--max-inputs is for a dependency network (--model dn)"),
     ("learn ABSENT --model dn -o m.bif.gz", "only a Bayesian network is written to .bif; use .json"),
     (
-        "learn GAPS --model dn --missing em",
+        "learn GAPS --model gaussian --missing em",
         "--missing em is for a Bayesian network (--model bn); it does not go with a",
     ),
-    ("learn GAPS --model tan --target age --missing node-average", "--missing node-average is for a Bayesian network"),
+    ("learn GAPS --model markov --missing node-average", "--missing node-average is for a Bayesian network"),
     ("learn GAPS --model dn", "(option --missing: error, drop, state, em, node-average)"),
     # learn, from numbers
     ("learn NUMBERS --model gaussian --rule maybe", "unknown rule 'maybe'; there are 'hc', 'and', 'or'"),

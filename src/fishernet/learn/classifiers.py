@@ -108,7 +108,9 @@ def chow_liu(
     return _found(tree, source, missing)
 
 
-def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS) -> Dag:
+def naive_bayes(
+    table: Any, target: str, *, max_cells: float | None = MAX_CELLS, missing: IncompleteName | None = None
+) -> Dag:
     """Return the graph in which the class is the only parent of every other variable.
 
     Parameters
@@ -120,6 +122,8 @@ def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS)
     max_cells : float, optional
         At most this many cells per family (`fishernet.learn.structure`); a feature that has more with the class is an
         error.
+    missing : {"em", "node-average"}, optional
+        As for the other structures; it makes no difference here.
 
     Returns
     -------
@@ -140,6 +144,7 @@ def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS)
     (8, ('class', 'parents'))
     """
     source, c, features, _ = _classification(table, target, max_cells)
+    way_with_missing(source, missing)
     return _augmented(source, c, {int(v): [] for v in features})
 
 

@@ -392,14 +392,14 @@ def local_structure(
     most = check.optional_integer(max_inputs, "max_inputs", least=0)
     states = [variable.cardinality for variable in source.variables]
     rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)
-    scorer = LocalScores(source, NodeAverage() if has_missing(source) else how)
+    scorer = LocalScores(source, NodeAverage() if getattr(source, "has_missing", False) else how)
     searching = replace(SEARCHES[search], last_step=check.flag(last_step, "last_step"))
     return searching.run(scorer, rules, Watch(progress, "choosing inputs"))
 
 
-def has_missing(source: Any) -> bool:
-    """Return whether what is learned from is a table that lacks cells."""
-    return bool(getattr(source, "has_missing", False))
+def known_cells(source: Source) -> Source:
+    """Return the same, but of a table that lacks cells the counts of the rows that are complete in each set."""
+    return AvailableCases(source) if getattr(source, "has_missing", False) else source
 
 
 def counted(source: Any, missing: str | None, score: Score, progress: Progress | None = None) -> Source:
@@ -493,8 +493,7 @@ def dependency_network(
         **options,
     )
     families = [(*of, v) for v, of in enumerate(found.inputs)]
-    known = AvailableCases(source) if has_missing(source) else source
-    conditionals = fit_conditionals(known, families, smoothing=smoothing)
+    conditionals = fit_conditionals(known_cells(source), families, smoothing=smoothing)
     return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=plain)
 
 
