@@ -266,7 +266,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),
     *((f"select {model} TABLE -k 2", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
-    ("select MODEL GAPS -k 2 --by chi-square --missing keep", "without missing cells; missing in 'smoke' (10)"),
     ("select NET NUMBERS -k 2 --missing keep", "--missing keep is for models of states"),
     ("select NET NUMBERS -k 2 --by chi-square", "chi_square is for categorical columns"),
     # similar
