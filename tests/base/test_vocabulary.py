@@ -20,12 +20,13 @@ from fishernet.kernels.fisher import METRICS
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
+from fishernet.learn.missing.ways import MISSING
 from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
 from fishernet.learn.structure import SEARCHES
 from fishernet.models.g_wishart import METHODS as G_WISHART_METHODS
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS
 from fishernet.sklearn import BayesianNetworkClassifier, FisherFeatures
-from fishernet.sklearn.classifier import STRUCTURES
+from fishernet.sklearn.classifier import FILL, STRUCTURES
 
 ASIA = fn.datasets.load("asia")
 TABLE = ASIA.sample(300, seed=1)
@@ -149,6 +150,8 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.MissingName, MISSING_POLICIES),
         (vocabulary.UnknownName, UNKNOWN_POLICIES),
         (vocabulary.ClassifierName, ["nb", *STRUCTURES, *SEARCHES]),
+        (vocabulary.IncompleteName, MISSING),
+        (vocabulary.TrainingName, [FILL, *MISSING]),
     ],
 )
 def test_editors_complete_just_the_names_that_there_are(literal: Any, known: Any) -> None:
@@ -164,7 +167,10 @@ def test_parameters_of_frames_networks_and_estimators_are_typed() -> None:
         (fn.infer.stationary, {"scan": "ScanName"}),
         (fn.infer.estimate, {"scan": "ScanName"}),
         (fn.infer.group_probabilities, {"method": "GroupMethodName"}),
-        (BayesianNetworkClassifier.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
+        (
+            BayesianNetworkClassifier.__init__,
+            {"structure": "ClassifierName", "binning": "BinningName", "missing": "TrainingName"},
+        ),
         (FisherFeatures.__init__, {"metric": "MetricName"}),
     ]
     for function, words in functions:

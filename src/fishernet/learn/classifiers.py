@@ -63,8 +63,8 @@ def chow_liu(
         At most this many cells per family (`fishernet.learn.structure`); pairs with more are not joined.
     missing : {"em", "node-average"}, optional
         How a table with missing cells is learned from. "em": by turns the tree that is likeliest for expected counts,
-        and the parameters by expectation and maximization, while the likelihood of the known cells rises; right where
-        cells are missing at random. "node-average": the mutual information of two variables is that of the rows in
+        and the parameters by expectation and maximization, while the likelihood of the known cells rises, from the
+        other's tree on and often no further; right where cells are missing at random. "node-average": the mutual information of two variables is that of the rows in
         which both are known; fast, and right where cells are missing completely at random. Default: "em" for up to
         200,000 cells.
 

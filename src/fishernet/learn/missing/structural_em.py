@@ -108,7 +108,10 @@ def by_turns(
     """
     for _ in range(MOST_ROUNDS):
         counts = ExpectedCounts(found.model, rows, most=COMPLETIONS)
-        later = fitted_from(find(counts), counts)
+        dag = find(counts)
+        if dag == found.model.dag:
+            break
+        later = fitted_from(dag, counts)
         if later.log_likelihood <= found.log_likelihood + enough:
             break
         found = later
