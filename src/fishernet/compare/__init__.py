@@ -4,7 +4,10 @@ Divergences, full-conditional manifolds, the maximum mean discrepancy, and cross
 """
 
 from fishernet.compare.divergences import full_conditional_divergence, kl
+from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
 from fishernet.compare.manifolds import Bound, bound, inconsistency, kl_to_manifold, m_project
+from fishernet.compare.shares import Share
+from fishernet.compare.two_sample import TwoSampleResult, two_sample_test
 from fishernet.kernels.sets import mmd
 from fishernet.learn.cross_validation import CrossValidation, Likelihood, Quality, cross_validate, hold_out
 
@@ -13,6 +16,9 @@ __all__ = [
     "CrossValidation",
     "Likelihood",
     "Quality",
+    "ScoreTestResult",
+    "Share",
+    "TwoSampleResult",
     "bound",
     "cross_validate",
     "full_conditional_divergence",
@@ -22,4 +28,6 @@ __all__ = [
     "kl_to_manifold",
     "m_project",
     "mmd",
+    "score_test",
+    "two_sample_test",
 ]
