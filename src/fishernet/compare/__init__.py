@@ -3,6 +3,7 @@
 Divergences, full-conditional manifolds, the maximum mean discrepancy, and cross-validation.
 """
 
+from fishernet.compare.change import ChangeResult, ConfigurationChange, VariableChange, explain_change
 from fishernet.compare.divergences import full_conditional_divergence, kl
 from fishernet.compare.goodness_of_fit import ScoreTestResult, score_test
 from fishernet.compare.manifolds import Bound, bound, inconsistency, kl_to_manifold, m_project
@@ -13,14 +14,18 @@ from fishernet.learn.cross_validation import CrossValidation, Likelihood, Qualit
 
 __all__ = [
     "Bound",
+    "ChangeResult",
+    "ConfigurationChange",
     "CrossValidation",
     "Likelihood",
     "Quality",
     "ScoreTestResult",
     "Share",
     "TwoSampleResult",
+    "VariableChange",
     "bound",
     "cross_validate",
+    "explain_change",
     "full_conditional_divergence",
     "hold_out",
     "inconsistency",

@@ -39,6 +39,7 @@ from fishernet.compare.shares import Share, shares_frame, shares_of_configuratio
 from fishernet.compare.splits import Distances, split_distances
 from fishernet.data import Table
 from fishernet.data.matching import is_table
+from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, repeated, stacked
 from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.kernels.features import checked_length
@@ -50,6 +51,7 @@ Array = npt.NDArray[np.float64]
 MethodName = Literal["permutation", "chi-square", "block"]
 METHODS = ("permutation", "chi-square", "block")
 
+USUAL_BINS = 4
 FEWEST_PERMUTATIONS = 19  # with fewer no p-value is at most 0.05
 PURPOSE = "two_sample_test"
 
@@ -117,7 +119,7 @@ def two_sample_test(
     permutations: int = 999,
     method: MethodName = "permutation",
     block_size: int | None = None,
-    bins: int = 4,
+    bins: Bins | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
 ) -> TwoSampleResult:
@@ -144,9 +146,10 @@ def two_sample_test(
     block_size : int, optional
         For "block": rows of each table a block; the square root of the smaller number of rows without it, and 2 gives
         the linear-time test of Gretton et al. (2012, section 6).
-    bins : int
-        Where tables hold both numbers and labels and no kernel is given, numbers are cut at quantiles of both tables
-        together into at most so many bins. Tables of numbers alone are compared by a linear-Gaussian network.
+    bins : int, or mapping from column to int or to cut points; optional
+        Where no kernel is given: how numbers are cut, as for `fishernet.Table.discretize`, at quantiles of both tables
+        together. Without it they are cut into at most 4 bins where there are labels too, and tables of numbers alone
+        are compared by a linear-Gaussian network.
     seed : None, int or numpy.random.Generator
     progress : callable, optional
         ``progress(what, done, total)``.
@@ -235,7 +238,7 @@ def _rows(kernel: Any, data: Any) -> Any:
     return repeated(rows, PURPOSE) if is_table(rows) else rows
 
 
-def joined(X: Any, Y: Any, bins: int) -> tuple[Table, Table]:
+def joined(X: Any, Y: Any, bins: Bins | None) -> tuple[Table, Table]:
     """Return two tables of the same variables to learn a network from: all of states, or all of numbers."""
     tables = [repeated(table, PURPOSE) for table in pooled(X, Y, PURPOSE)]
     for which, table in enumerate(tables):
@@ -245,12 +248,12 @@ def joined(X: Any, Y: Any, bins: int) -> tuple[Table, Table]:
     return first, second
 
 
-def _cut(tables: list[Table], bins: int) -> list[Table]:
-    """Return tables without numbers, where there are labels too: cut at quantiles of both together."""
+def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
+    """Return tables whose numbers are cut at quantiles of both together, where asked for or labels are there."""
     continuous = [variable.is_continuous for variable in tables[0].variables]
-    if not any(continuous) or all(continuous):
+    if bins is None and (not any(continuous) or all(continuous)):
         return tables
-    both = stacked(tables).discretize(check.integer(bins, "bins", least=2))
+    both = stacked(tables).discretize(USUAL_BINS if bins is None else bins)
     return [table.conform(both.variables) for table in tables]
 
 

@@ -26,8 +26,10 @@ from fishernet.sklearn.columns import (
     Array,
     Columns,
     KnownRows,
-    columns_like_training,
+    feature_columns,
+    feature_names,
     filled,
+    free_name,
     positive_weights,
     rows_of,
     training_columns,
@@ -150,7 +152,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             given = positive_weights(sample_weight, X)
             columns, classes = rows_of(columns, given > 0), classes[given > 0]
             weights, unit = whole_weights(given[given > 0])
-        self.target_name_ = _free_name(getattr(y, "name", None), self._feature_names())
+        self.target_name_ = free_name(getattr(y, "name", None), feature_names(self))
         table = self._training_table(columns, classes, weights)
         source: Any = KnownRows(table, unit)
         if table.has_missing and missing != FILL:
@@ -176,7 +178,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             When a row is impossible whatever its class, as may happen with smoothing=0.
         """
         check_is_fitted(self)
-        columns = dict(zip(self._feature_names(), columns_like_training(self, X), strict=True))
+        columns = dict(zip(feature_names(self), feature_columns(self, X, reset=False), strict=True))
         known = self.network_.variables[:-1]
         table = Table.from_frame(columns, schema=known, missing="keep", unknown="missing", na_values=())
         return np.asarray(predict_proba(self.network_, table, self.target_name_))
@@ -198,18 +200,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         tags.input_tags.categorical = True
         return tags
 
-    def _feature_names(self) -> list[str]:
-        named = getattr(self, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.n_features_in_)] if named is None else [str(name) for name in named]
-
     def _training_table(self, columns: Columns, classes: Array, weights: npt.NDArray[np.int64] | None) -> Table:
         """Return the table of the features and, last, the class."""
         self.classes_, codes = np.unique(classes, return_inverse=True)
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
             raise FishernetError(f"y holds one class only, {only!r}; a classifier needs at least two")
-        frame = dict(zip(self._feature_names(), columns, strict=True))
-        counted = None if weights is None else _free_name("weights", frame)
+        frame = dict(zip(feature_names(self), columns, strict=True))
+        counted = None if weights is None else free_name("weights", frame)
         if counted is not None:
             frame[counted] = weights
         reading: dict[str, Any] = {"bins": self.bins, "binning": self.binning, "missing": "keep", "na_values": ()}
@@ -234,11 +232,3 @@ def _in_units(table: Table, unit: float) -> Table:
     """Return a table whose weights are so many times what one of them stands for."""
     assert table.weights is not None
     return Table.adopt(table.variables, table.codes, weights=table.weights * unit, n_rows=table.n_rows)
-
-
-def _free_name(wanted: Any, taken: Any) -> str:
-    """Return a name that no feature has, the wanted one if it will do."""
-    name = wanted if isinstance(wanted, str) and wanted else "class"
-    while name in taken:
-        name += "_"
-    return name
