@@ -28,7 +28,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed, frame_html, page
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import are, several, unused_name
+from fishernet.base.names import are, positions, several, unused_name
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import UnknownName, word
@@ -143,6 +143,27 @@ class Clusters(Framed):
         (n_rows,) array, or a column of the kind of frame that was given
         """
         return self.model.predict(data, self.name, unknown=unknown)
+
+    def profile(self, name: str) -> Array:
+        """Return how probable each state of a column is in each cluster.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+
+        Returns
+        -------
+        (n_clusters, r) ndarray
+            Rows sum to 1; states come in the variable's order.
+
+        Raises
+        ------
+        SchemaError
+            When the table had no such column.
+        """
+        joint = self._joint()[positions(self.model.names[:-1], [name], "column")[0]]
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
     def markers(self, most: int | None = None) -> pa.Table:
         """Return which states are likelier in a cluster than in the others, those that tell most first.
