@@ -96,6 +96,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "JunctionTree": lambda: fn.infer.JunctionTree(NET),
     "Selection": lambda: fn.select.random_subset(TABLE, 300, seed=1),
     "Selection by a kernel": lambda: fn.select.greedy_mmd(KERNEL, FEW, 100, n_starts=1, seed=1),
+    "DistanceByK": lambda: fn.select.distance_by_k(KERNEL, FEW, n_random=5, seed=1),
     "Nearest": lambda: fn.select.nearest(fn.kernels.SpectrumKernel(2), ["abab", "ba"] * 50),
     "Similar": lambda: fn.select.similar(KERNEL, FEW, 0, n=200),
     "TestResult": lambda: fn.independence.TestResult(0.5, 0.1),
@@ -115,7 +116,8 @@ def value(name: str) -> Any:
 
 IN_NOTEBOOKS = """Variable Table Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork
 GaussianMarkovNetwork SearchResult Selection EdgeStrengths CrossValidation InputsFound BlanketsFound Similar Diagnosis
-EmResult TestResult Distribution NormalDistribution Clusters MissingnessResult"""
+EmResult TestResult Distribution NormalDistribution Clusters MissingnessResult
+DistanceByK"""
 DRAWN = "Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork GaussianMarkovNetwork"
 each = pytest.mark.parametrize("name", VALUES)
 

@@ -33,6 +33,7 @@ MissingName = Literal["error", "drop", "state", "keep"]
 UnknownName = Literal["error", "missing"]
 ClassifierName = Literal["naive-bayes", "nb", "tan", "kdb", "order", "tabu", "hill-climb", "exact"]
 MeasureName = Literal["fisher", "log-probability"]
+PrototypeName = Literal["mmd-critic", "protodash", "mmd", "kernel-thinning"]
 ClimbingRule = Literal["hc", "and", "or"]
 
 _NUMBERS = "of columns of numbers the score is 'fractional'"

@@ -311,7 +311,8 @@ class Invariant(Algebra):
         ends = np.cumsum([0, *(theta.size for theta in self._theta)]).tolist()
         self._slices = [slice(first, last) for first, last in pairwise(ends)]
         theta = _flat(self._theta)
-        states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
+        self._states = states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
+        self._groups = np.cumsum(states) - states  # where each begins
         self.inverse_theta = _inverse(theta)
         self.inverse_group = np.repeat(_inverse(_flat(groups)), states)
         self._same, self._other = (1 - theta) * self.inverse_theta * self.inverse_group, -self.inverse_group
@@ -418,11 +419,16 @@ class Invariant(Algebra):
         A row in state k and group j adds ``(w_jk / theta_jk - sum_k w_jk) / P(j)``. That no row is impossible is
         not looked at.
         """
-        values = []
-        inverses = zip(self._parts(self.inverse_theta), self._parts(self.inverse_group), strict=True)
-        for of_cells, (by_theta, by_group) in zip(self._parts(weights), inverses, strict=True):
-            values.append((of_cells * by_theta - of_cells.sum(axis=1, keepdims=True)) * by_group)
-        return self._model.flat.look_up(X.native, values, True)
+        return self._model.flat.look_up(X.native, self._parts(self._toward(weights)), True)
+
+    def squared_length(self, weights: Matrix) -> float:
+        """Return the kernel of a combination of rows with itself, from what falls in each cell."""
+        return float(weights @ self._toward(weights))
+
+    def _toward(self, weights: Matrix) -> Matrix:
+        """Return the kernel of one row in each cell with a combination of rows, (dimension,)."""
+        of_groups = np.repeat(np.add.reduceat(weights, self._groups), self._states)
+        return np.asarray((weights * self.inverse_theta - of_groups) * self.inverse_group)
 
     def mean_of_statistics(self, source: Source) -> Matrix:
         """Return the mean feature of rows of which a source knows the counts of families; columns go by name."""
