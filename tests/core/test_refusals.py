@@ -284,6 +284,8 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("cells of other columns", lambda: model().cells(columns(cardinalities=i64(2, 4)))),
     ("weights of other rows", lambda: cells().counts(i64(1))),
     ("weights that are no integers", lambda: cells().counts(np.ones(3))),  # type: ignore[arg-type]
+    ("factors of other rows", lambda: cells().sums(np.ones(2))),
+    ("factors that are integers", lambda: cells().sums(i64(1, 2, 3))),  # type: ignore[arg-type]
     ("terms for other cells", lambda: _core.gram(cells(), cells(), np.ones(7), np.ones(8))),
     ("rows of other conditionals", lambda: _core.gram(cells(), none_of_parents(), np.ones(8), np.ones(8))),
     ("a row that equals none", lambda: distance(kind_of=i64(0, 1, 3))),
@@ -435,6 +437,7 @@ def test_what_fits_is_taken() -> None:
     assert inference().run_rows(np.zeros((2, 2), np.int32)).shape == (2, 2)
     assert inference(targets=[], whole=True).maximize(i32(0, 0), []).tolist() == [1, 0]
     assert cells().counts(i64(1, 0, 4)).sum() == 10
+    assert cells().sums(np.array([0.5, 0.0, -2.0])).sum() == -3.0
     search = distance()
     search.draw_start(1, 3)
     assert search.visit(0, 2) >= 0

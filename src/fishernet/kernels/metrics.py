@@ -407,11 +407,7 @@ class Invariant(Algebra):
 
     def weighed(self, X: Table, factors: Matrix) -> Matrix:
         """Return the sum of factors of the rows in each cell, (dimension,)."""
-        weights = np.zeros(self.dimension)
-        for part, conditional, theta in zip(self._slices, self._model.conditionals, self._theta, strict=True):
-            cells = conditional.groups(X) * theta.shape[1] + X.codes[conditional.child].astype(np.int64)
-            np.add.at(weights, part.start + cells, factors)
-        return weights
+        return self._model.flat.cells(X.native).sums(np.ascontiguousarray(factors, dtype=np.float64))
 
     def along(self, X: Table, weights: Matrix) -> Matrix:
         """Return the kernel of each row with a combination of rows, (n,): of these only what falls in each cell counts.
