@@ -259,9 +259,28 @@ REFUSED = [  # a word in capitals stands for a file
         (f"select ASIA ROWS -k 5 --starts {n}", f"starts must be an integer from 1 to 2,147,483,647, got {n}")
         for n in (0, -1, 2**31)
     ),
+    *(
+        (f"select ASIA ROWS -k 5 --tolerance 0.1 --by {by}", "--tolerance needs --by mmd-critic or protodash")
+        for by in ("mmd", "kernel-thinning", "chi-square", "random")
+    ),
+    *(
+        (f"select ASIA ROWS -k 5 --starts 9 --by {by}", "--starts is for mmd and chi-square")
+        for by in ("mmd-critic", "protodash", "kernel-thinning")
+    ),
+    ("select ASIA ROWS --tolerance -1 --by protodash", "tolerance must"),
+    (
+        "select ASIA ROWS -k 5 --criticisms 0",
+        "criticisms must be an integer from 1 to 195 (the rows not chosen), got 0",
+    ),
+    ("select ASIA ROWS -k 5 --criticisms 196", "(the rows not chosen), got 196 (option --criticisms)"),
+    ("select ASIA ROWS -k 200 --criticisms 1", "all rows are chosen"),
+    ("select ASIA IMPOSSIBLE -k 5 --by mmd-critic", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("select ASIA ROWS -k 5 --seed -1", "seed must not be negative"),
     ("select ASIA ROWS -k 5 --weights n", "'n', as weights asks"),
-    *((f"select MODEL NOTHING -k 1 --weights n --by {by}", "all rows have weight 0") for by in ("mmd", "random")),
+    *(
+        (f"select MODEL NOTHING -k 1 --weights n --by {by}", "all rows have weight 0")
+        for by in ("mmd", "protodash", "random")
+    ),
     ("select ASIA IMPOSSIBLE -k 5", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),

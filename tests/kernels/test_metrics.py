@@ -209,7 +209,9 @@ def test_what_falls_in_cells_is_counted_row_by_row() -> None:
     expected = []
     for conditional in net.conditionals:
         cells = np.zeros(conditional.probabilities.shape)
-        for group, state, factor in zip(conditional.groups(table), table.codes[conditional.child], factors, strict=True):
+        for group, state, factor in zip(
+            conditional.groups(table), table.codes[conditional.child], factors, strict=True
+        ):
             cells[group, state] += factor
         expected.append(cells.ravel())
     sums = rule.weighed(table, factors)
