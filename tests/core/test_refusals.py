@@ -285,7 +285,7 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("weights of other rows", lambda: cells().counts(i64(1))),
     ("weights that are no integers", lambda: cells().counts(np.ones(3))),  # type: ignore[arg-type]
     ("factors of other rows", lambda: cells().sums(np.ones(2))),
-    ("factors that are integers", lambda: cells().sums(i64(1, 2, 3))),  # type: ignore[arg-type]
+    ("factors that are integers", lambda: cells().sums(i64(1, 2, 3))),
     ("terms for other cells", lambda: _core.gram(cells(), cells(), np.ones(7), np.ones(8))),
     ("rows of other conditionals", lambda: _core.gram(cells(), none_of_parents(), np.ones(8), np.ones(8))),
     ("a row that equals none", lambda: distance(kind_of=i64(0, 1, 3))),
