@@ -303,7 +303,8 @@ def _level(candidates: Candidates, tolerance: float | None) -> float:
 
 def spread(candidates: Candidates) -> float:
     """Return the mean squared distance of a row to the mean of all: what one random row reaches."""
-    return max(candidates.mean_diagonal - candidates.between, 0.0)
+    found, diagonal = candidates.mean_diagonal - candidates.between, candidates.mean_diagonal
+    return found if found > TIED * abs(diagonal) else 0.0
 
 
 def _best(gains: Array, free: npt.NDArray[np.bool_]) -> int:
