@@ -73,16 +73,18 @@ def distance_by_k(*found: DistanceByK, ax: Axes | None = None, font_size: float 
 
 def _draw(ax: Axes, found: tuple[DistanceByK, ...], size: float) -> None:
     first = found[0]
-    for one, (colour, style, shape) in zip(found, LINES, strict=False):
-        ax.plot(
-            one.k, _shown(one.relative), color=colour, linestyle=style, marker=shape, markersize=4, label=one.method
-        )
     whole = first.spread if first.spread > 0 else 1.0
-    low, mean, high = (_shown(values / whole) for values in (first.low, first.at_random, first.high))
+    levels = (first.low / whole, first.at_random / whole, first.high / whole)
+    everything = [*(one.relative for one in found), *levels]
+    least = ZERO if any((values > ZERO).any() for values in everything) else -np.inf  # of all equal rows, all is 0
+    for one, (colour, style, shape) in zip(found, LINES, strict=False):
+        y = np.where(one.relative > least, one.relative, np.nan)
+        ax.plot(one.k, y, color=colour, linestyle=style, marker=shape, markersize=4, label=one.method)
+    low, mean, high = (np.where(values > least, values, np.nan) for values in levels)
     ax.fill_between(first.k, low, high, color=BAND, linewidth=0, label="at random, 90 % of the subsets", zorder=0)
     ax.plot(first.k, mean, color=RANDOM, linestyle=(0, (1, 1)), linewidth=1.8, label="at random, mean", zorder=1)
     ax.set_xscale("log")
-    if any(np.isfinite(_shown(one.relative)).any() for one in found) or np.isfinite(mean).any():
+    if least > 0:
         ax.set_yscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_major_formatter("{x:g}")
@@ -93,8 +95,3 @@ def _draw(ax: Axes, found: tuple[DistanceByK, ...], size: float) -> None:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.legend(fontsize=size, labelcolor=INK, frameon=False)
-
-
-def _shown(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return values for a logarithmic axis: nothing where they are 0 but for rounding."""
-    return np.where(values > ZERO, values, np.nan)
