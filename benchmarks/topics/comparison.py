@@ -75,7 +75,7 @@ def tested(handed: tuple[Handed, int]) -> fn.compare.TwoSampleResult:
 
 
 def told_of_test(found: fn.compare.TwoSampleResult, data: Data) -> list[Any]:
-    """Return the statistic, mean and deviation of those of the splits, and the shares of variables and configurations."""
+    """Return the statistic, mean and deviation of the splits' ones, the shares of variables and of configurations."""
     shares = [found.by_variable[name].statistic for name in data.names]
     of_configurations = sorted(share.statistic for share in found.by_configuration)
     return [found.statistic, found.null.mean(), found.null.std(), np.array(shares), np.array(of_configurations)]
@@ -83,7 +83,7 @@ def told_of_test(found: fn.compare.TwoSampleResult, data: Data) -> list[Any]:
 
 def with_matrix(data: Data) -> tuple[Array, int, int]:
     """Return the kernel matrix of all rows, how many are the first table's, and how many splits are asked for."""
-    kernel, first, second = hand(data)
+    kernel, first, _ = hand(data)
     rows = fn.Table.from_codes(data.rows, first.variables)
     return kernel(rows).astype(np.float32), first.n_rows, data.options["permutations"]
 
