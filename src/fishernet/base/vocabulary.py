@@ -18,6 +18,7 @@ ScoreName = Literal["loglik", "bic", "mdl", "aic", "hqc", "bdeu", "k2", "bdq", "
 SearchName = Literal["order", "tabu", "hill-climb", "exact"]
 IncompleteName = Literal["em", "node-average"]
 InputSearchName = Literal["greedy", "tabu"]
+ConditionalsName = Literal["table", "tree", "merged"]
 BlanketSearchName = Literal["iamb", "inter-iamb"]
 TestName = Literal["knn-mi", "fisher-z", "g-squared", "chi-squared"]
 MetricName = Literal["invariant", "practical", "empirical"]

@@ -23,6 +23,7 @@ from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_chain
+from fishernet.learn.shared_rows.merging import merge_rows
 from fishernet.learn.structure import dag, structure
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "markov_blankets",
     "markov_chain",
     "markov_graph",
+    "merge_rows",
     "naive_bayes",
     "parameters",
     "structure",

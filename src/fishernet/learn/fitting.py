@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions, shown
-from fishernet.base.vocabulary import refuse_options
-from fishernet.data import Scatter, Source, as_scatter, as_source
+from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
+from fishernet.data import Scatter, Source, Statistic, as_scatter, as_source
 from fishernet.data.matching import is_frame
 from fishernet.data.moments import require_varying
 from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
 from fishernet.learn.incomplete import AvailableCases, em_fit
+from fishernet.learn.shared_rows.agglomeration import MergedFit
+from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structure import structure, usual_score
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import check_cells
 from fishernet.models.zero_pattern import completed_precision
+from fishernet.scores import named_score
 
 
 def require_spread(scatter: Scatter) -> None:
@@ -103,11 +106,12 @@ def parameters(
     dag: Dag,
     table: Any,
     *,
+    conditionals: ConditionalsName = "table",
     smoothing: float | str = 1.0,
     ess: float | None = None,
     hidden: Mapping[str, int] | None = None,
     available_cases: bool = False,
-    **em: Any,
+    **options: Any,
 ) -> BayesianNetwork:
     """Fit the parameters of a Bayesian network.
 
@@ -120,6 +124,10 @@ def parameters(
         are missing, the fit is that of expectation and maximization (`em_fit`). Where all columns are continuous, or it
         is an (n, d) array of numbers with the columns of ``dag.names`` or a Scatter, the network is linear-Gaussian, by
         maximum likelihood; smoothing and ess do not go with these.
+    conditionals : {"table", "tree", "merged"}
+        "table": a row of probabilities for each configuration of the parents. "tree": a decision tree over the parents,
+        grown and pruned by a score, whose leaves share rows [1]_. "merged": any configurations may share a row, as
+        `merge_rows` finds them. Both need complete rows (or `available_cases`), and keep the graph.
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
@@ -133,8 +141,10 @@ def parameters(
     available_cases : bool
         Counts, for each family, the rows that are complete in it, instead: faster, and right only where cells are
         missing completely at random.
-    **em
-        What `em_fit` takes besides: restarts, max_steps, tolerance, start, seed, progress.
+    **options
+        With missing cells or hidden variables, what `em_fit` takes besides: restarts, max_steps, tolerance, start,
+        seed, progress. For trees ``score="bic"``, a penalized likelihood, and ``splits="binary"`` (a set of states
+        against the rest) or "multiway" (a branch for each). For merged rows the score, and its own hyperparameters.
 
     Returns
     -------
@@ -154,6 +164,10 @@ def parameters(
     StateSpaceError
         When a conditional would have more than 2**28 cells.
 
+    References
+    ----------
+    .. [1] N. Friedman and M. Goldszmidt, "Learning Bayesian networks with local structure", 1998.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -167,12 +181,17 @@ def parameters(
     """
     check_smoothing(smoothing, ess)
     check.made(dag, "dag", "a Dag", "names", "parents", "families")
+    make = word(conditionals, "conditionals", KINDS)
     source = _learned_from(table, dag.names)
-    if hidden or (_lacks_cells(source, dag.names) and not available_cases):
+    if make == "table" and (hidden or (_lacks_cells(source, dag.names) and not available_cases)):
         require_rows(source)
         rows: Any = source
-        return em_fit(dag, rows, hidden=hidden, smoothing=smoothing, ess=ess, **em).model  # type: ignore[arg-type]
-    refuse_options(em, (), "a fit to complete rows")
+        return em_fit(dag, rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
+    if hidden:
+        raise FishernetError(
+            f"hidden variables are fitted by tables; they do not go with conditionals {make!r}", parameter="hidden"
+        )
+    kind = KINDS[make](source.total, options)
     if available_cases:
         source = AvailableCases(source)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
@@ -183,9 +202,33 @@ def parameters(
             raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
         source, where, how = Scatter.of(source, where), tuple(range(len(where))), {}
         require_spread(source)
+        if kind is not None:
+            raise FishernetError(
+                f"numbers have regressions; conditionals {make!r} are of states", parameter="conditionals"
+            )
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
     places = [(*parents, child) for child, parents in enumerate(dag.parents)]
-    return BayesianNetwork(variables, fit_conditionals(source, families, places, **how), n_rows=source.total)
+    return BayesianNetwork(variables, fit_conditionals(source, families, places, kind=kind, **how), n_rows=source.total)
+
+
+def _tables(total: float, options: dict[str, Any]) -> None:  # noqa: ARG001
+    refuse_options(options, (), "a fit to complete rows")
+
+
+def _trees(total: float, options: dict[str, Any]) -> TreeFit:
+    refuse_options(options, ("score", "splits"), "a fit of trees to complete rows")
+    return TreeFit(leaf_price(named_score(options.get("score", "bic")), total), options.get("splits", "binary"))
+
+
+def _merged(total: float, options: dict[str, Any]) -> MergedFit:
+    return MergedFit(named_score(**{"score": "bic", **options}), total)
+
+
+KINDS: dict[str, Callable[[float, dict[str, Any]], Fit | None]] = {
+    "table": _tables,
+    "tree": _trees,
+    "merged": _merged,
+}
 
 
 def _lacks_cells(source: Any, names: Sequence[str]) -> bool:
@@ -202,18 +245,41 @@ def require_rows(source: Any) -> None:
         raise SchemaError("hidden variables and missing cells need the rows: give a Table or a data frame")
 
 
+class Fit(Protocol):
+    """Who makes a conditional of counts: a `FullTable`, or what lets configurations share rows."""
+
+    def fit(
+        self,
+        statistic: Statistic,
+        family: Sequence[int],
+        variables: Sequence[Any],
+        *,
+        smoothing: float | str,
+        ess: float | None,
+        positions: Sequence[int] | None,
+    ) -> Conditional:
+        """Return the conditional of the last of a family, given the others; see `FullTable.fit`."""
+
+
 def fit_conditionals(
-    source: Source, families: Sequence[tuple[int, ...]], places: Sequence[tuple[int, ...]] | None = None, **how: Any
+    source: Source,
+    families: Sequence[tuple[int, ...]],
+    places: Sequence[tuple[int, ...]] | None = None,
+    *,
+    kind: Fit | None = None,
+    **how: Any,
 ) -> list[Conditional]:
     """Fit the conditional of the last of each family's positions, given the others in their order.
 
     `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts.
+    Counts make full tables, or what `kind` makes of them.
     """
     of = [[source.variables[v] for v in family] for family in families]
-    for variables in of:
-        check_cells(variables, f"the conditional of {variables[-1].name!r}")
+    if kind is None:
+        for variables in of:
+            check_cells(variables, f"the conditional of {variables[-1].name!r}")
     statistics = source.statistics([tuple(sorted(family)) for family in families])
-    kinds: Any = {True: LinearGaussian, False: FullTable}
+    kinds: Any = {True: LinearGaussian, False: kind or FullTable}
     return [
         kinds[variables[-1].is_continuous].fit(found, family, variables, positions=at, **how)
         for found, family, variables, at in zip(statistics, families, of, places or families, strict=True)
@@ -221,7 +287,12 @@ def fit_conditionals(
 
 
 def bayesian_network(
-    table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
+    table: Any,
+    *,
+    conditionals: ConditionalsName = "table",
+    smoothing: float | str = 1.0,
+    ess: float | None = None,
+    **options: Any,
 ) -> BayesianNetwork:
     """Learn a Bayesian network: its structure, then its parameters.
 
@@ -230,8 +301,9 @@ def bayesian_network(
     table : Table, data frame or Source
         The data. Where all columns are continuous, the default score is "fractional". Categorical cells of a table may
         be missing: `structure` says how a graph is learned then, and the parameters are fitted by `em_fit`.
-    smoothing, ess
-        As for `parameters`.
+    conditionals, smoothing, ess
+        As for `parameters`. The graph is learned as for tables; then trees are grown, or rows merged, by the same
+        score.
     **options
         As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, missing, seed,
         progress.
@@ -252,7 +324,12 @@ def bayesian_network(
     if source.variables and source.variables[0].is_continuous:
         source = Scatter.of(source)
         options = {"score": usual_score(source)} | options
-    return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
+    make = word(conditionals, "conditionals", KINDS)
+    local = {} if make == "table" else {"score": options.get("score", "bic")}
+    if make != "table":
+        KINDS[make](source.total, local)  # refuses a score that does not go with them before there is a search
+    dag = structure(source, **options).dag
+    return parameters(dag, source, conditionals=make, smoothing=smoothing, ess=ess, **local)
 
 
 def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:
