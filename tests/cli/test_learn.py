@@ -65,6 +65,21 @@ KINDS = {
         "--max-parents 1 --smoothing snml", structure(score="bic", max_parents=1), options={"smoothing": "snml"}
     ),
     "bn-ess": Kind("--score bdeu:3 --ess 2.5", structure(score="bdeu:3"), options={"ess": 2.5}),
+    "bn-trees": Kind(
+        "--score aic --conditionals tree",
+        structure(score="aic"),
+        options={"conditionals": "tree", "score": "aic"},
+    ),
+    "bn-merged": Kind(
+        "--score bdeu:3 --conditionals Merged --ess 2",
+        structure(score="bdeu:3"),
+        options={"conditionals": "merged", "score": "bdeu:3", "ess": 2.0},
+    ),
+    "tan-merged": Kind(
+        "--target v3 --conditionals merged",
+        tree(lambda table: fn.learn.tan(table, "v3"), target="v3"),
+        options={"conditionals": "merged"},
+    ),
     "bn-cells": Kind("--max-cells 12", structure(score="bic", max_cells=12)),
     "bn-tabu": Kind(
         "--search tabu --tenure 3 --patience 9", structure(score="bic", search="tabu", tenure=3, patience=9)

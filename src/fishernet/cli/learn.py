@@ -38,7 +38,7 @@ from fishernet.compare import Likelihood, Quality, hold_out
 from fishernet.data import Table, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
-from fishernet.learn.fitting import check_smoothing, fit_conditionals
+from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE
 from fishernet.learn.markov_graph import RULES as BLANKET_RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
@@ -50,7 +50,7 @@ from fishernet.scores import SCORES, Families, local_scores, named_score
 TESTS = (*CONTINUOUS, *DISCRETE)
 FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
 SEARCHED = RULES | {"search", "score", "max_parents", "max_seconds", "holdout", *TUNING}
-FITTED = frozenset({"smoothing", "ess", "holdout"})
+FITTED = frozenset({"smoothing", "ess", "conditionals", "holdout"})
 
 
 class Learner(ABC):
@@ -155,7 +155,11 @@ class _Tree(Learner):
     endings: ClassVar[Sequence[str]] = (".json", ".bif", ".xdsl", ".uai", ".dot", ".graphml")
     search: Callable[[Table], Dag] = staticmethod(library.chow_liu)
 
-    def __init__(self, seed: int, **fitting: Any) -> None:  # noqa: ARG002 - nothing is drawn
+    def __init__(self, seed: int, score: str = "bic", **fitting: Any) -> None:  # noqa: ARG002 - nothing is drawn
+        kind = word(fitting.pop("conditionals", "table"), "conditionals", KINDS)
+        if kind != "table":
+            KINDS[kind](1.0, {"score": score})  # a score that does not go with it is refused before anything is read
+            fitting |= {"conditionals": kind, "score": score}
         self.fitting = fitting
         self.dag: Dag
 
@@ -225,7 +229,10 @@ class _Bayesian(_Tree):
     takes = SEARCHED | FITTED | {"missing"}
 
     def __init__(self, seed: int, score: str = "bic", **options: Any) -> None:
-        super().__init__(seed, **{name: options.pop(name) for name in FITTED & set(options)})
+        super().__init__(seed, score, **{name: options.pop(name) for name in FITTED & set(options)})
+        if "conditionals" in self.fitting and "missing" in options:
+            shared = f"--conditionals {self.fitting['conditionals']}"
+            raise FishernetError(f"{shared} needs complete rows; it does not go with --missing {options['missing']}")
         self.options: dict[str, Any] = {"score": score, "seed": seed, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
@@ -493,6 +500,13 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     type=option.number_or_word,
     metavar="X|snml|zeros",
     help="Pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1; dn: zeros]",
+)
+@click.option(
+    "--conditionals",
+    metavar="|".join(KINDS),
+    help="bn and its forms: a row of probabilities for each configuration of the parents (table), or rows that "
+    "configurations share: by decision trees (tree), or where merging them raises the score (merged).  "
+    "[default: table]",
 )
 @option.amount("--ess", help="bn and its forms: instead, pseudo-counts that add up to X per variable.")
 @click.option(

@@ -132,9 +132,7 @@ def test_of_too_many_rows_neighbours_are_merged_first_and_the_score_rises(
     every = merged(rows, name)
     monkeypatch.setattr(agglomeration, "MOST_COMPARED", 40)
     few = merged(rows, name)
-    alone, one, two = (
-        partition_score(rows, groups, name) for groups in ([[j] for j in range(120)], every, few)
-    )
+    alone, one, two = (partition_score(rows, groups, name) for groups in ([[j] for j in range(120)], every, few))
     assert one > alone
     assert two > alone
     assert two == pytest.approx(one, rel=0.01)

@@ -200,7 +200,7 @@ def test_a_tree_of_parents_whose_table_nobody_could_hold() -> None:
     assert net.sample(10, seed=1).n_rows == 10
 
 
-# ---------------------------------------------------------------------------------------------------- networks, refusals
+# ---------------------------------------------------------------------------------------------- networks, refusals
 
 
 def test_a_whole_network_is_learned_with_either() -> None:

@@ -163,7 +163,8 @@ def leaf_price(score: Score, total: float) -> float:
     """Return what a free parameter costs; FishernetError for a score that is no penalized likelihood."""
     rule = score.rule(total)
     if rule is None or rule.measure != "likelihood":
-        raise FishernetError("trees are grown by a penalized likelihood: 'mdl' ('bic'), 'aic', 'hqc' or 'loglik'")
+        known = "'mdl' ('bic'), 'aic', 'hqc' or 'loglik'"
+        raise FishernetError(f"trees are grown by a penalized likelihood: {known}", parameter="score")
     return rule.parameter
 
 
