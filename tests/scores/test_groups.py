@@ -53,10 +53,10 @@ def test_it_is_the_local_score_with_the_configuration_or_the_group_as_parent(
     cells = [(j, labels[j], k) for j in range(q) for k in range(r) for _ in range(int(rows[j, k]))]
     variables = [fn.Variable("j", range(q)), fn.Variable("g", range(labels.max() + 1)), fn.Variable("x", range(r))]
     table = fn.Table.from_codes(np.array(cells, dtype=int).reshape(-1, 3), variables)
-    alone = fn.scores.local_score(table, "x", ["j"], name)
+    alone = fn.scores.local_score(table, "x", ["j"], named_score(name))
     assert score_of(rows, np.arange(q), name) == pytest.approx(alone, rel=1e-9, abs=1e-8)
     if name != "bdeu":
-        grouped = fn.scores.local_score(table, "x", ["g"], name)
+        grouped = fn.scores.local_score(table, "x", ["g"], named_score(name))
         assert score_of(rows, labels, name) == pytest.approx(grouped, rel=1e-9, abs=1e-8)
 
 

@@ -14,6 +14,7 @@ import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
 from fishernet.learn.shared_rows.trees import leaf_shares
 from fishernet.models import FullTable, MergedTable, TreeConditional
+from fishernet.scores import named_score
 from tests.learn.test_tree_inputs import score_of
 from tests.reference.counting import joint_counts
 from tests.reference.merging import partition_score
@@ -49,7 +50,7 @@ def groups_of(conditional: Any, q: int) -> list[list[int]]:
 @given(tables(most_variables=4), st.sampled_from(NAMES))
 def test_no_score_falls_and_rows_are_the_smoothed_counts_of_their_groups(table: fn.Table, name: str) -> None:
     net = fn.learn.parameters(everything_before(table.names), table)
-    merged = fn.learn.merge_rows(net, table, name)
+    merged = fn.learn.merge_rows(net, table, named_score(name))
     assert (merged.dag, merged.variables, merged.n_rows) == (net.dag, net.variables, table.total)
     for before, after in zip(net.conditionals, merged.conditionals, strict=True):
         assert after.parents == before.parents
@@ -67,7 +68,7 @@ def test_no_score_falls_and_rows_are_the_smoothed_counts_of_their_groups(table: 
 def test_the_equivalent_sample_size_is_divided_among_the_configurations(table: fn.Table, ess: float) -> None:
     dag = everything_before(table.names)
     for kind in ("merged", "tree"):
-        net = fn.learn.parameters(dag, table, conditionals=kind, ess=ess)  # type: ignore[arg-type]
+        net = fn.learn.parameters(dag, table, conditionals=kind, ess=ess)
         for conditional in net.conditionals:
             rows = np.array(family_rows(table, conditional), dtype=float)
             groups = groups_of(conditional, len(rows))
@@ -140,11 +141,11 @@ def test_nothing_observed_and_one_state() -> None:
     dag = fn.Dag.from_edges(list("abc"), [("a", "b"), ("a", "c"), ("b", "c")])
     empty = fn.Table.from_codes(np.zeros((0, 3), dtype=int), variables)
     for kind in ("merged", "tree"):
-        net = fn.learn.parameters(dag, empty, conditionals=kind)  # type: ignore[arg-type]
+        net = fn.learn.parameters(dag, empty, conditionals=kind)
         assert [c.probabilities.tolist() for c in net.conditionals[:2]] == [[[0.5, 0.5]], [[1 / 3] * 3]]
         assert net.conditionals[2].n_parameters == 0
         with pytest.raises(ZeroProbabilityError, match="smoothing"):
-            fn.learn.parameters(dag, empty, conditionals=kind, smoothing=0)  # type: ignore[arg-type]
+            fn.learn.parameters(dag, empty, conditionals=kind, smoothing=0)
 
 
 # ---------------------------------------------------------------------------------------------------------- trees
@@ -207,7 +208,7 @@ def test_a_whole_network_is_learned_with_either() -> None:
     table = fn.datasets.load("nursery")
     plain = fn.learn.bayesian_network(table)
     for kind in ("tree", "merged"):
-        net = fn.learn.bayesian_network(table, conditionals=kind)  # type: ignore[arg-type]
+        net = fn.learn.bayesian_network(table, conditionals=kind)
         assert net.dag == plain.dag
         assert net.n_parameters < plain.n_parameters
     merged = fn.learn.bayesian_network(table, conditionals="merged", score="bdeu:5", search="tabu")
