@@ -177,9 +177,11 @@ class _Groups:
         self._known[alive[np.isin(self._mate[alive], (first, other))]] = False
         gains = self._gains(first, alive)
         place = int(np.searchsorted(alive, first))
-        before = alive[:place][gains[:place] >= self._gain[alive[:place]]]
-        self._gain[before], self._mate[before] = gains[:place][gains[:place] >= self._gain[alive[:place]]], first
-        self._known[before] = True
+        before, ahead = alive[:place], gains[:place] - self._gain[alive[:place]]
+        better = before[ahead > self._tie]
+        self._gain[better], self._mate[better] = gains[:place][ahead > self._tie], first
+        self._known[better] = True
+        self._known[before[np.abs(ahead) <= self._tie]] = False  # which of equal ones comes first is to be found out
         self._find_mate(first, gains[place + 1 :])
 
     def _find_mate(self, group: int, gains: Array) -> None:
