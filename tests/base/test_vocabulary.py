@@ -25,8 +25,14 @@ from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
 from fishernet.learn.structure import SEARCHES
 from fishernet.models.g_wishart import METHODS as G_WISHART_METHODS
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS
-from fishernet.sklearn import BayesianNetworkClassifier, FisherFeatures
+from fishernet.sklearn import (
+    BayesianNetworkClassifier,
+    BayesianNetworkOutlierDetector,
+    FisherFeatures,
+    ModelFisherFeatures,
+)
 from fishernet.sklearn.classifier import STRUCTURES
+from fishernet.sklearn.outliers import MEASURES
 
 ASIA = fn.datasets.load("asia")
 TABLE = ASIA.sample(300, seed=1)
@@ -150,6 +156,7 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.BinningName, BINNINGS),
         (vocabulary.MissingName, MISSING_POLICIES),
         (vocabulary.UnknownName, UNKNOWN_POLICIES),
+        (vocabulary.MeasureName, MEASURES),
         (vocabulary.ClassifierName, ["nb", *STRUCTURES, *SEARCHES]),
     ],
 )
@@ -167,7 +174,9 @@ def test_parameters_of_frames_networks_and_estimators_are_typed() -> None:
         (fn.infer.estimate, {"scan": "ScanName"}),
         (fn.infer.group_probabilities, {"method": "GroupMethodName"}),
         (BayesianNetworkClassifier.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
-        (FisherFeatures.__init__, {"metric": "MetricName"}),
+        (ModelFisherFeatures.__init__, {"metric": "MetricName"}),
+        (FisherFeatures.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
+        (BayesianNetworkOutlierDetector.__init__, {"structure": "SearchName", "measure": "MeasureName"}),
     ]
     for function, words in functions:
         for parameter, name in words.items():

@@ -32,6 +32,7 @@ BinningName = Literal["quantile", "equal-width"]
 MissingName = Literal["error", "drop", "state", "keep"]
 UnknownName = Literal["error", "missing"]
 ClassifierName = Literal["naive-bayes", "nb", "tan", "kdb", "order", "tabu", "hill-climb", "exact"]
+MeasureName = Literal["fisher", "log-probability"]
 ClimbingRule = Literal["hc", "and", "or"]
 
 _NUMBERS = "of columns of numbers the score is 'fractional'"

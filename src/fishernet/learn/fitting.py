@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions, shown
 from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
-from fishernet.data import Scatter, Source, Statistic, as_scatter, as_source
+from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_source
 from fishernet.data.matching import is_frame
 from fishernet.data.moments import require_varying
 from fishernet.data.variable import require_categorical
@@ -24,7 +24,7 @@ from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structure import structure, usual_score
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
-from fishernet.models.conditionals.base import check_cells
+from fishernet.models.conditionals.base import Grouped, check_cells
 from fishernet.models.zero_pattern import completed_precision
 from fishernet.scores import named_score
 
@@ -243,6 +243,32 @@ def require_rows(source: Any) -> None:
     """Raise SchemaError when a source has no rows, which expectation and maximization goes through."""
     if not hasattr(source, "codes"):
         raise SchemaError("hidden variables and missing cells need the rows: give a Table or a data frame")
+
+
+def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> BayesianNetwork:
+    """Fit the parameters of a network to other rows: its graph and its groups of configurations stay.
+
+    Parameters
+    ----------
+    net : BayesianNetwork
+    table : Table
+        Of the network's variables, without missing cells.
+    smoothing : float
+        What is added to the count of every state in every group.
+    """
+    if not getattr(net, "runs_in_core", False):
+        return parameters(net.dag, table)
+    weights, unit = table.weights_in_units
+    counts = net.flat.cells(net.rows(table, complete_for="a fit").native).counts(weights) * unit
+    conditionals, first = [], 0
+    for conditional in cast(Sequence[Grouped], net.conditionals):
+        shape = conditional.probabilities.shape
+        cells = counts[first : first + math.prod(shape)].reshape(shape) + smoothing
+        empty = cells.sum(axis=1, keepdims=True) == 0
+        cells = np.where(empty, 1.0, cells)  # a group without a row tells nothing of its states
+        conditionals.append(conditional.with_probabilities(cells / cells.sum(axis=1, keepdims=True)))
+        first += math.prod(shape)
+    return BayesianNetwork(net.variables, conditionals, n_rows=table.total)
 
 
 class Fit(Protocol):

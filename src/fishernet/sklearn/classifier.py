@@ -25,8 +25,10 @@ from fishernet.sklearn.columns import (
     Array,
     Columns,
     KnownRows,
-    columns_like_training,
+    feature_columns,
+    feature_names,
     filled,
+    free_name,
     positive_weights,
     rows_of,
     training_columns,
@@ -140,7 +142,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             given = positive_weights(sample_weight, X)
             columns, classes = rows_of(columns, given > 0), classes[given > 0]
             weights, unit = whole_weights(given[given > 0])
-        self.target_name_ = _free_name(getattr(y, "name", None), self._feature_names())
+        self.target_name_ = free_name(getattr(y, "name", None), feature_names(self))
         table = self._training_table(columns, classes, weights)
         complete = filled(table, target=len(columns))
         self.dag_ = self._learned(complete if unit == 1 else KnownRows(complete, unit))
@@ -161,7 +163,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             When a row is impossible whatever its class, as may happen with smoothing=0.
         """
         check_is_fitted(self)
-        columns = dict(zip(self._feature_names(), columns_like_training(self, X), strict=True))
+        columns = dict(zip(feature_names(self), feature_columns(self, X, reset=False), strict=True))
         known = self.network_.variables[:-1]
         table = Table.from_frame(columns, schema=known, missing="keep", unknown="missing", na_values=())
         return np.asarray(predict_proba(self.network_, table, self.target_name_))
@@ -183,18 +185,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         tags.input_tags.categorical = True
         return tags
 
-    def _feature_names(self) -> list[str]:
-        named = getattr(self, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.n_features_in_)] if named is None else [str(name) for name in named]
-
     def _training_table(self, columns: Columns, classes: Array, weights: npt.NDArray[np.int64] | None) -> Table:
         """Return the table of the features and, last, the class."""
         self.classes_, codes = np.unique(classes, return_inverse=True)
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
             raise FishernetError(f"y holds one class only, {only!r}; a classifier needs at least two")
-        frame = dict(zip(self._feature_names(), columns, strict=True))
-        counted = None if weights is None else _free_name("weights", frame)
+        frame = dict(zip(feature_names(self), columns, strict=True))
+        counted = None if weights is None else free_name("weights", frame)
         if counted is not None:
             frame[counted] = weights
         reading: dict[str, Any] = {"bins": self.bins, "binning": self.binning, "missing": "keep", "na_values": ()}
@@ -213,11 +211,3 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         if structure in STRUCTURES:
             return STRUCTURES[structure](source, self.target_name_, self.k)
         return dag(source, search=structure, score=self.structure_score)
-
-
-def _free_name(wanted: Any, taken: Any) -> str:
-    """Return a name that no feature has, the wanted one if it will do."""
-    name = wanted if isinstance(wanted, str) and wanted else "class"
-    while name in taken:
-        name += "_"
-    return name
