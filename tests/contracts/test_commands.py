@@ -56,9 +56,7 @@ TO_A_FILE = [name for name in WORDS if name.partition("-")[0] not in ("learn", "
 OF_A_MODEL = [name for name, words in WORDS.items() if "MODEL" in words]
 OF_A_TABLE = [name for name, words in WORDS.items() if "TABLE" in words]
 OF_BOTH = [name for name in OF_A_TABLE if name in OF_A_MODEL]
-COMPLETE = [
-    name for name in OF_BOTH if not name.startswith(("impute", "compare"))
-]  # which take tables without missing cells
+COMPLETE = [name for name in OF_BOTH if not name.startswith(("impute", "compare"))]  # of complete tables
 TIMED = ("score-folds",)  # which print how long they took
 COMMANDS = [
     "describe",

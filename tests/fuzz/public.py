@@ -322,7 +322,7 @@ def _within_reach(key: str, made: Any) -> Any:
         return "/no such folder/file"
     if key == "progress" and callable(made):  # what a caller's function raises is the caller's
         return None
-    return -made if key in LONG and isinstance(made, int | np.integer) and made > 1000 else made
+    return -int(made) if key in LONG and isinstance(made, int | np.integer) and made > 1000 else made
 
 
 def _required(name: str) -> set[str]:

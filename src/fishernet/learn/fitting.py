@@ -182,6 +182,8 @@ def parameters(
     check_smoothing(smoothing, ess)
     check.made(dag, "dag", "a Dag", "names", "parents", "families")
     make = word(conditionals, "conditionals", KINDS)
+    hidden = {} if hidden is None else check.mapping(hidden, "hidden")
+    check.flag(available_cases, "available_cases")
     source = _learned_from(table, dag.names)
     if make == "table" and (hidden or (_lacks_cells(source, dag.names) and not available_cases)):
         require_rows(source)

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError
+from fishernet.base.vocabulary import word
 from fishernet.data import Statistic, Table, Variable
 from fishernet.data.statistics import occurring
 from fishernet.learn.search import tie
@@ -56,11 +57,10 @@ class TreeGrower:
     """Grows the tree of one variable after the other on one table."""
 
     def __init__(self, table: Table, price: float, *, splits: str = "binary", max_inputs: int | None = None) -> None:
-        check_splits(splits)
         self._codes = [codes.astype(np.int64) for codes in table.codes]
         self._sizes = table.cardinalities
         self._weights = None if table.weights is None else table.weights.astype(np.float64)
-        self._price, self._splits, self._most = price, splits, max_inputs
+        self._price, self._splits, self._most = price, word(splits, "splits", SPLITS), max_inputs
         self._n_rows = table.n_rows
 
     def grow(self, child: int) -> GrownTree:
@@ -153,12 +153,6 @@ def _asked(tree: Split | int) -> Iterator[int]:
             yield from _asked(child)
 
 
-def check_splits(splits: str) -> None:
-    """Raise FishernetError unless it is a way to divide states."""
-    if splits not in SPLITS:
-        raise FishernetError(f"unknown splits {splits!r}; there are {', '.join(map(repr, SPLITS))}", parameter="splits")
-
-
 def leaf_price(score: Score, total: float) -> float:
     """Return what a free parameter costs; FishernetError for a score that is no penalized likelihood."""
     rule = score.rule(total)
@@ -178,7 +172,7 @@ class TreeFit:
     """How trees divide states: a set of them against the rest ("binary"), or a branch for each ("multiway")."""
 
     def __post_init__(self) -> None:
-        check_splits(self.splits)
+        object.__setattr__(self, "splits", word(self.splits, "splits", SPLITS))
 
     def fit(
         self,
