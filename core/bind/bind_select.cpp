@@ -1,6 +1,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/chi_square.hpp"
+#include "base/hypergeometric.hpp"
 #include "selection/swap_search.hpp"
 #include "bind/arrays.hpp"
 #include "bind/cells.hpp"
@@ -82,6 +83,25 @@ Out<double> log_tails(const In<double>& statistics, const In<std::int64_t>& degr
     return to_python(std::move(out));
 }
 
+// (log P(number <= hits), log P(number >= hits)) of every hypergeometric distribution.
+nb::tuple hypergeometric_tails(const In<std::int64_t>& all, const In<std::int64_t>& marked,
+                               const In<std::int64_t>& drawn, const In<std::int64_t>& hits) {
+    const auto n = all.size();
+    if (marked.size() != n || drawn.size() != n || hits.size() != n) refuse("the arrays differ in length");
+    std::vector<double> lower;
+    std::vector<double> upper;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Hypergeometric of{all.data()[i], marked.data()[i], drawn.data()[i]};
+        if (of.all < 0 || of.all > std::int64_t{1} << 53 || of.marked < 0 || of.marked > of.all || of.drawn < 0 ||
+            of.drawn > of.all) {
+            refuse("more are marked or drawn than there are");
+        }
+        lower.push_back(of.log_at_most(hits.data()[i]));
+        upper.push_back(of.log_at_least(hits.data()[i]));
+    }
+    return nb::make_tuple(to_python(std::move(lower)), to_python(std::move(upper)));
+}
+
 }  // namespace
 
 void bind_select(nb::module_& m) {
@@ -101,6 +121,8 @@ void bind_select(nb::module_& m) {
     m.def("draw_subset", &subset, nb::arg("n"), nb::arg("k"), nb::arg("key"), nb::arg("task"));
     m.def("log_chi_square_tails", &log_tails, nb::arg("statistics").noconvert(),
           nb::arg("degrees_of_freedom").noconvert());
+    m.def("log_hypergeometric_tails", &hypergeometric_tails, nb::arg("total").noconvert(), nb::arg("marked").noconvert(),
+          nb::arg("drawn").noconvert(), nb::arg("hits").noconvert());
 }
 
 }  // namespace fishernet::bind

@@ -30,6 +30,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName, MetricName, word
+from fishernet.data.source import is_statistics
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.expected_features import ExpectedFeatures
 from fishernet.kernels.features import Features, Matrix
@@ -296,11 +297,16 @@ class FisherKernel(Algebra):
     def mean_features(self, X: Rows) -> Matrix:
         """Return the mean of the rows' features, (dimension,) float64, from counts; rows count by their weights.
 
+        A network's tables with the metric "invariant" take a source of statistics as well.
+
         Raises
         ------
         SchemaError
             When there is no row of positive weight.
         """
+        of_statistics = getattr(self._metric, "mean_of_statistics", None)
+        if of_statistics is not None and is_statistics(X):
+            return np.asarray(of_statistics(X))
         return self._metric.mean_features(self.rows(X))
 
     def __repr__(self) -> str:
