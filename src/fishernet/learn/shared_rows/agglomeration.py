@@ -38,7 +38,7 @@ from fishernet.scores.groups import GroupScore, group_score
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
-MOST_COMPARED = 2048  # rows that are all compared with one another
+MOST_COMPARED = 1024  # rows that are all compared with one another
 EQUAL = 12  # decimals in which shares are equal
 
 
