@@ -5,6 +5,7 @@
 #include "selection/swap_search.hpp"
 #include "bind/arrays.hpp"
 #include "bind/cells.hpp"
+#include "selection/halving.hpp"
 #include "bind/turns.hpp"
 
 namespace fishernet::bind {
@@ -39,6 +40,26 @@ BoundSearch* search_chi_square(const BoundCells& distinct, const In<std::int64_t
     check_rows(rows, kind_of, total, k);
     auto criterion = chi_square_tails({rows, check_cell_values(rows, counts), total, k});
     return new BoundSearch(rows, view(kind_of), std::move(criterion), k);
+}
+
+// The rows of `order`, parts of which are halved in every round.
+Out<std::int64_t> halved(const BoundCells& cells, const In<double>& inverse_theta, const In<double>& inverse_group,
+                         const In<std::int64_t>& order, std::int32_t rounds, double delta, std::uint64_t key) {
+    const auto& rows = cells.rows;
+    const CellKernel kernel{check_cell_values(rows, inverse_theta), check_cell_values(rows, inverse_group)};
+    if (rounds < 0 || rounds > 40 || order.size() % (std::size_t{1} << rounds) != 0) {
+        refuse("the rows cannot be halved so often");
+    }
+    if (!(delta > 0 && delta < 1)) refuse("delta is a probability");
+    std::vector<std::int64_t> found(order.data(), order.data() + order.size());
+    for (const auto row : found) {
+        if (row < 0 || row >= rows.n_rows) refuse("a row is out of range");
+    }
+    {
+        const nb::gil_scoped_release release;
+        halve_rows(rows, kernel, found, rounds, delta, key, check_signals);
+    }
+    return to_python(std::move(found));
 }
 
 void draw_start(BoundSearch& self, std::uint64_t key, std::int64_t n_starts) {
@@ -118,6 +139,8 @@ void bind_select(nb::module_& m) {
           nb::arg("inverse_group").noconvert(), nb::keep_alive<0, 1>());
     m.def("search_chi_square", &search_chi_square, nb::arg("distinct"), nb::arg("kind_of").noconvert(),
           nb::arg("counts").noconvert(), nb::arg("total"), nb::arg("k"), nb::keep_alive<0, 1>());
+    m.def("halved", &halved, nb::arg("cells"), nb::arg("inverse_theta").noconvert(), nb::arg("inverse_group").noconvert(),
+          nb::arg("order").noconvert(), nb::arg("rounds"), nb::arg("delta"), nb::arg("key"));
     m.def("draw_subset", &subset, nb::arg("n"), nb::arg("k"), nb::arg("key"), nb::arg("task"));
     m.def("log_chi_square_tails", &log_tails, nb::arg("statistics").noconvert(),
           nb::arg("degrees_of_freedom").noconvert());

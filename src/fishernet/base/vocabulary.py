@@ -17,6 +17,7 @@ from fishernet.base.names import listed, shown
 ScoreName = Literal["loglik", "bic", "mdl", "aic", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml", "fractional"]
 SearchName = Literal["order", "tabu", "hill-climb", "exact"]
 IncompleteName = Literal["em", "node-average"]
+TrainingName = Literal["fill", "em", "node-average"]
 InputSearchName = Literal["greedy", "tabu"]
 ConditionalsName = Literal["table", "tree", "merged"]
 BlanketSearchName = Literal["iamb", "inter-iamb"]

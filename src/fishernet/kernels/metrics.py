@@ -341,6 +341,12 @@ class Invariant(Algebra):
         weights = self.inverse_theta * self.inverse_group
         return _core.split_distances(self.cells(rows), theta, weights, n_first, key, n_splits, by_group)
 
+    def halved(
+        self, X: Table, order: npt.NDArray[np.int64], *, rounds: int, delta: float, key: int
+    ) -> npt.NDArray[np.int64]:
+        """Return rows in an order in which parts of n / 2^rounds have mean features near each other."""
+        return _core.halved(self.cells(X), self.inverse_theta, self.inverse_group, order, rounds, delta, key)
+
     def _parts(self, cells: Matrix) -> list[Matrix]:
         """Return one number a cell as one (groups, states) array a variable."""
         return [cells[part].reshape(theta.shape) for part, theta in zip(self._slices, self._theta, strict=True)]
@@ -391,6 +397,32 @@ class Invariant(Algebra):
         weights, unit = X.weights_in_units
         total = float(X.n_rows if X.weights is None else X.weights.sum())
         return self._mean(self._parts(self.cells(X).counts(weights) * unit), total)
+
+    def cell_weights(self, X: Table) -> Matrix:
+        """Return the share of a table's weight that falls in each cell, (dimension,)."""
+        weights, unit = X.weights_in_units
+        total = float(X.n_rows if X.weights is None else X.weights.sum())
+        return np.asarray(self.cells(X).counts(weights) * (unit / total))
+
+    def weighed(self, X: Table, factors: Matrix) -> Matrix:
+        """Return the sum of factors of the rows in each cell, (dimension,)."""
+        weights = np.zeros(self.dimension)
+        for part, conditional, theta in zip(self._slices, self._model.conditionals, self._theta, strict=True):
+            cells = conditional.groups(X) * theta.shape[1] + X.codes[conditional.child].astype(np.int64)
+            np.add.at(weights, part.start + cells, factors)
+        return weights
+
+    def along(self, X: Table, weights: Matrix) -> Matrix:
+        """Return the kernel of each row with a combination of rows, (n,): of these only what falls in each cell counts.
+
+        A row in state k and group j adds ``(w_jk / theta_jk - sum_k w_jk) / P(j)``. That no row is impossible is
+        not looked at.
+        """
+        values = []
+        inverses = zip(self._parts(self.inverse_theta), self._parts(self.inverse_group), strict=True)
+        for of_cells, (by_theta, by_group) in zip(self._parts(weights), inverses, strict=True):
+            values.append((of_cells * by_theta - of_cells.sum(axis=1, keepdims=True)) * by_group)
+        return self._model.flat.look_up(X.native, values, True)
 
     def mean_of_statistics(self, source: Source) -> Matrix:
         """Return the mean feature of rows of which a source knows the counts of families; columns go by name."""
