@@ -78,7 +78,7 @@ def panels_of(
                 axis.set_minor_formatter(NullFormatter())
         yield made
         if legend == "below":
-            drawing.legend(*made[-1].get_legend_handles_labels(), loc="outside lower center", ncols=4, handlelength=4)
+            drawing.legend(*made[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5, handlelength=4)
         else:
             made[-1].legend()
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -80,7 +80,9 @@ def pgmpy(dag: fn.Dag, holes: fn.Table) -> fn.BayesianNetwork | None:
     model.add_nodes_from(dag.names)
     states = {name: [str(k) for k in range(r)] for name, r in zip(holes.names, holes.cardinalities, strict=True)}
     frame = pandas.DataFrame(labels(holes, None))
-    fitted = estimators.DiscreteEM(state_names=states, show_progress=False).fit(model, frame)
+    step = estimators.DiscreteBayesianEstimator(prior_type="K2")  # one added to every count
+    learner = estimators.DiscreteEM(state_names=states, m_step_estimator=step, show_progress=False)
+    fitted = learner.fit(model, frame)
     tables = {}
     for cpd in fitted.parameters_:
         child = dag.names.index(cpd.variable)

@@ -253,7 +253,7 @@ def test_structural_em_ends_in_time_and_tells_its_best() -> None:
 
 
 def test_structural_em_finds_a_dependence_that_the_price_of_missing_cells_hides() -> None:
-    """Of 1,000 rows 360 know both coins. BIC of what is known is for the arc; expected counts without it are against it.
+    """Of 1,000 rows 360 know both coins. BIC of what is known is for the arc; expected counts without it are against.
 
     That price of the node-average likelihood is 16 nats, and the arc gains 14.
     """
