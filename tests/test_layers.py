@@ -110,6 +110,7 @@ def test_the_core_is_imported_by_few() -> None:
         "learn",
         "kernels",
         "select",
+        "compare",
     }
 
 

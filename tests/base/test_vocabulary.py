@@ -20,12 +20,19 @@ from fishernet.kernels.fisher import METRICS
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
+from fishernet.learn.missing.ways import MISSING
 from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
 from fishernet.learn.structure import SEARCHES
 from fishernet.models.g_wishart import METHODS as G_WISHART_METHODS
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS
-from fishernet.sklearn import BayesianNetworkClassifier, FisherFeatures
-from fishernet.sklearn.classifier import STRUCTURES
+from fishernet.sklearn import (
+    BayesianNetworkClassifier,
+    BayesianNetworkOutlierDetector,
+    FisherFeatures,
+    ModelFisherFeatures,
+)
+from fishernet.sklearn.classifier import FILL, STRUCTURES
+from fishernet.sklearn.outliers import MEASURES
 
 ASIA = fn.datasets.load("asia")
 TABLE = ASIA.sample(300, seed=1)
@@ -148,7 +155,10 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.BinningName, BINNINGS),
         (vocabulary.MissingName, MISSING_POLICIES),
         (vocabulary.UnknownName, UNKNOWN_POLICIES),
+        (vocabulary.MeasureName, MEASURES),
         (vocabulary.ClassifierName, ["nb", *STRUCTURES, *SEARCHES]),
+        (vocabulary.IncompleteName, MISSING),
+        (vocabulary.TrainingName, [FILL, *MISSING]),
     ],
 )
 def test_editors_complete_just_the_names_that_there_are(literal: Any, known: Any) -> None:
@@ -165,7 +175,10 @@ def test_parameters_of_frames_networks_and_estimators_are_typed() -> None:
         (fn.infer.estimate, {"scan": "ScanName"}),
         (fn.infer.group_probabilities, {"method": "GroupMethodName"}),
         (BayesianNetworkClassifier.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
-        (FisherFeatures.__init__, {"metric": "MetricName"}),
+        (BayesianNetworkClassifier.__init__, {"missing": "TrainingName"}),
+        (ModelFisherFeatures.__init__, {"metric": "MetricName"}),
+        (FisherFeatures.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
+        (BayesianNetworkOutlierDetector.__init__, {"structure": "SearchName", "measure": "MeasureName"}),
     ]
     for function, words in functions:
         for parameter, name in words.items():

@@ -45,6 +45,8 @@ WORDS = {  # MODEL and TABLE stand for files
     "select-chi-square": "select MODEL TABLE -k 3 --seed 1 --by chi-square",
     "similar": "similar MODEL TABLE --row 0",
     "cluster": "cluster TABLE -k 2 --restarts 2",
+    "compare": "compare TABLE TABLE --permutations 19",
+    "compare-model": "compare TABLE TABLE --model MODEL --permutations 19",
     "compare-graphs": "compare-graphs MODEL MODEL",
     "convert": "convert TABLE OUT",
     "strings-gram": "strings gram TABLE --column smoke",
@@ -54,7 +56,7 @@ TO_A_FILE = [name for name in WORDS if name.partition("-")[0] not in ("learn", "
 OF_A_MODEL = [name for name, words in WORDS.items() if "MODEL" in words]
 OF_A_TABLE = [name for name, words in WORDS.items() if "TABLE" in words]
 OF_BOTH = [name for name in OF_A_TABLE if name in OF_A_MODEL]
-COMPLETE = [name for name in OF_BOTH if not name.startswith("impute")]  # which take tables without missing cells
+COMPLETE = [name for name in OF_BOTH if not name.startswith(("impute", "compare"))]  # of complete tables
 TIMED = ("score-folds",)  # which print how long they took
 COMMANDS = [
     "describe",
@@ -67,6 +69,7 @@ COMMANDS = [
     "select",
     "similar",
     "cluster",
+    "compare",
     "compare-graphs",
     "convert",
     "strings",

@@ -90,6 +90,10 @@ CASES: dict[str, Case] = {
     "Fisher on codes": Case(FISHER, CODES),
     "Fisher of merged tables": Case(FisherKernel(MERGED), MERGED.sample(40, seed=1)),
     "Fisher, hidden variables": Case(HiddenVariableKernel(NET, [NET.names[1]]), TABLE),
+    "Fisher, of the observed": Case(FisherKernel(NET, hidden=[NET.names[1]]), INCOMPLETE),
+    "Fisher, of the observed, empirical": Case(
+        FisherKernel(NET, metric="empirical", reference=INCOMPLETE, hidden=()), INCOMPLETE
+    ),
     "Fisher, missing cells": Case(HiddenVariableKernel(NET), INCOMPLETE),
     "Fisher, numbers": Case(FisherKernel(MARKOV), NUMBERS),
     "Fisher, numbers, practical": Case(FisherKernel(MARKOV, metric="practical", parameters=["mean"]), NUMBERS),

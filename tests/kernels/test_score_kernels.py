@@ -16,7 +16,7 @@ from scipy.linalg import block_diag
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError, ZeroProbabilityError
 from fishernet.kernels import CountKernel, FisherKernel, Normalized, Rbf
-from fishernet.sklearn import FisherFeatures
+from fishernet.sklearn import ModelFisherFeatures
 from tests.reference.gaussians import random_bayesian_network, random_markov_network
 from tests.reference.hidden_markov import random_parts
 
@@ -213,10 +213,10 @@ def test_rows_of_another_width_are_refused() -> None:
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_features_for_scikit_learn(model: Any) -> None:
-    features = FisherFeatures(model, metric="invariant").fit_transform(ROWS)
+    features = ModelFisherFeatures(model, metric="invariant").fit_transform(ROWS)
     np.testing.assert_allclose(features @ features.T, FisherKernel(model)(ROWS), rtol=1e-9)
     rows = MARKOV.sample(50, seed=2)
-    learned = FisherFeatures(fn.learn.gaussian_network, options={"graph": MARKOV.graph}).fit(rows)
+    learned = ModelFisherFeatures(fn.learn.gaussian_network, options={"graph": MARKOV.graph}).fit(rows)
     np.testing.assert_array_equal(learned.transform(ROWS), learned.model_.fisher_scores(ROWS))
 
 

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 import fishernet as fn
 from fishernet.kernels import FisherKernel, SpectrumKernel
 from fishernet.models import Alphabet
-from fishernet.sklearn import FisherFeatures, HmmFisherFeatures, KernelTransformer, MarkovFisherFeatures
+from fishernet.sklearn import HmmFisherFeatures, KernelTransformer, MarkovFisherFeatures, ModelFisherFeatures
 
 Array = npt.NDArray[Any]
 
@@ -39,9 +39,9 @@ def learned_kernel(strings: list[str]) -> FisherKernel:
 TRANSFORMERS = [
     KernelTransformer(SpectrumKernel(2)),
     KernelTransformer(learned_kernel, normalize=True),
-    FisherFeatures(ODD),
-    FisherFeatures(partial(fn.learn.markov_chain, order=1), metric="empirical"),
-    FisherFeatures(fn.learn.markov_chain, options={"order": 1}, metric="invariant", length=40),
+    ModelFisherFeatures(ODD),
+    ModelFisherFeatures(partial(fn.learn.markov_chain, order=1), metric="empirical"),
+    ModelFisherFeatures(fn.learn.markov_chain, options={"order": 1}, metric="invariant", length=40),
     MarkovFisherFeatures(2, metric="empirical"),
     MarkovFisherFeatures(1, end=True, alphabet="ab", metric="invariant"),
     HmmFisherFeatures(2, restarts=1, random_state=1),
@@ -85,8 +85,10 @@ def test_gram_matrices_are_those_of_the_kernel() -> None:
 def test_fisher_features_are_the_scores_of_the_model() -> None:
     chain = fn.learn.markov_chain(STRINGS, order=2, smoothing=0.5)
     by_name = MarkovFisherFeatures(2, smoothing=0.5).fit_transform(STRINGS)
-    by_function = FisherFeatures(fn.learn.markov_chain, options={"order": 2, "smoothing": 0.5}).fit_transform(STRINGS)
-    given = FisherFeatures(chain).fit_transform(STRINGS)
+    by_function = ModelFisherFeatures(fn.learn.markov_chain, options={"order": 2, "smoothing": 0.5}).fit_transform(
+        STRINGS
+    )
+    given = ModelFisherFeatures(chain).fit_transform(STRINGS)
     for found in (by_name, by_function, given):
         np.testing.assert_allclose(found, chain.fisher_scores(STRINGS), rtol=1e-12)
 
@@ -97,7 +99,7 @@ def test_empirical_features_are_white_on_the_strings_of_training() -> None:
 
 
 def test_invariant_features_are_white_under_the_model() -> None:
-    transformer = FisherFeatures(ODD, metric="invariant", length=30).fit(STRINGS)
+    transformer = ModelFisherFeatures(ODD, metric="invariant", length=30).fit(STRINGS)
     found = transformer.transform(ODD.sample(20_000, length=30, seed=5))
     assert found.shape[1] == 4  # one free parameter a context
     np.testing.assert_allclose(found.T @ found / 20_000, np.eye(4), atol=0.05)
@@ -115,10 +117,10 @@ def test_a_grid_search_goes_over_kernels_and_over_options() -> None:
     model = make_pipeline(KernelTransformer(kernels[0], normalize=True), SVC(kernel="precomputed", C=10))
     search = GridSearchCV(model, {"kerneltransformer__kernel": kernels}, cv=4).fit(STRINGS, CLASSES)
     assert search.best_params_["kerneltransformer__kernel"].k == 3
-    features = make_pipeline(FisherFeatures(fn.learn.markov_chain), StandardScaler(), LogisticRegression())
-    grid = {"fisherfeatures__options": [{"order": 0}, {"order": 2}]}
+    features = make_pipeline(ModelFisherFeatures(fn.learn.markov_chain), StandardScaler(), LogisticRegression())
+    grid = {"modelfisherfeatures__options": [{"order": 0}, {"order": 2}]}
     assert GridSearchCV(features, grid, cv=4).fit(STRINGS, CLASSES).best_params_ == {
-        "fisherfeatures__options": {"order": 2}
+        "modelfisherfeatures__options": {"order": 2}
     }
 
 
@@ -182,8 +184,8 @@ PIPELINES: dict[str, Any] = {
     "invariant": lambda: make_pipeline(MarkovFisherFeatures(1, metric="invariant", length=4), SVC()),
     "hmm": lambda: make_pipeline(HmmFisherFeatures(2, restarts=1, random_state=1), SVC()),
     "hmm with end": lambda: make_pipeline(HmmFisherFeatures(2, restarts=1, final=True, random_state=1), SVC()),
-    "function": lambda: make_pipeline(FisherFeatures(fn.learn.markov_chain, options={"order": 1}), SVC()),
-    "given": lambda: make_pipeline(FisherFeatures(ODD), SVC()),
+    "function": lambda: make_pipeline(ModelFisherFeatures(fn.learn.markov_chain, options={"order": 1}), SVC()),
+    "given": lambda: make_pipeline(ModelFisherFeatures(ODD), SVC()),
 }
 
 
@@ -206,7 +208,7 @@ def test_training_on_one_string_of_each_class(name: str) -> None:
 
 def test_features_of_unknown_symbols_are_those_of_the_model() -> None:
     chain = fn.learn.markov_chain(["abab", "aab"], order=1, unknown="any")
-    for transformer in (MarkovFisherFeatures(1), FisherFeatures(fn.learn.markov_chain, options={"order": 1})):
+    for transformer in (MarkovFisherFeatures(1), ModelFisherFeatures(fn.learn.markov_chain, options={"order": 1})):
         found = transformer.fit(["abab", "aab"]).transform(["axb", "x", ""])
         np.testing.assert_allclose(found, chain.fisher_scores(["axb", "x", ""]), rtol=1e-12)
     skipped = MarkovFisherFeatures(1, unknown="skip").fit(["abab", "aab"]).transform(["axb"])
@@ -215,10 +217,10 @@ def test_features_of_unknown_symbols_are_those_of_the_model() -> None:
 
 def test_a_model_with_a_policy_of_its_own_keeps_it() -> None:
     skipping = ODD.with_unknown("skip")
-    found = FisherFeatures(skipping).fit(STRINGS).transform(["axbab"])
+    found = ModelFisherFeatures(skipping).fit(STRINGS).transform(["axbab"])
     np.testing.assert_array_equal(found, ODD.fisher_scores(["abab"]))
     with pytest.raises(fn.UnknownStateError):
-        FisherFeatures(ODD, unknown="error").fit(STRINGS).transform(["axb"])
+        ModelFisherFeatures(ODD, unknown="error").fit(STRINGS).transform(["axb"])
 
 
 def test_a_fold_of_empty_strings_is_refused_with_what_to_say() -> None:

@@ -17,6 +17,7 @@ from fishernet.base.names import listed, shown
 ScoreName = Literal["loglik", "bic", "mdl", "aic", "hqc", "bdeu", "k2", "bdq", "fnml", "qnml", "fractional"]
 SearchName = Literal["order", "tabu", "hill-climb", "exact"]
 IncompleteName = Literal["em", "node-average"]
+TrainingName = Literal["fill", "em", "node-average"]
 InputSearchName = Literal["greedy", "tabu"]
 BlanketSearchName = Literal["iamb", "inter-iamb"]
 TestName = Literal["knn-mi", "fisher-z", "g-squared", "chi-squared"]
@@ -31,6 +32,7 @@ BinningName = Literal["quantile", "equal-width"]
 MissingName = Literal["error", "drop", "state", "keep"]
 UnknownName = Literal["error", "missing"]
 ClassifierName = Literal["naive-bayes", "nb", "tan", "kdb", "order", "tabu", "hill-climb", "exact"]
+MeasureName = Literal["fisher", "log-probability"]
 ClimbingRule = Literal["hc", "and", "or"]
 
 _NUMBERS = "of columns of numbers the score is 'fractional'"

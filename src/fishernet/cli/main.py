@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from fishernet.cli.cluster import cluster
+from fishernet.cli.compare import compare
 from fishernet.cli.compare_graphs import compare_graphs
 from fishernet.cli.convert import convert
 from fishernet.cli.demo import demo
@@ -25,7 +26,7 @@ from fishernet.cli.terminal import Commands
 @click.group(
     cls=Commands,
     commands=[
-        *(describe, learn, score, sample, predict, impute, query, select, similar, cluster),
+        *(describe, learn, score, sample, predict, impute, query, select, similar, cluster, compare),
         *(compare_graphs, convert, strings, demo),
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

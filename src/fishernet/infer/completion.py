@@ -20,14 +20,14 @@ from fishernet.data import Table, Variable, as_table
 from fishernet.data.matching import frame_names, is_frame, is_table
 from fishernet.data.variable import require_categorical
 from fishernet.infer.evidence import impossible_row
-from fishernet.infer.factors import MAX_TABLE, Array, Network, check_held, checked_limit, network_of
+from fishernet.infer.factors import MAX_TABLE, Array, Model, Network, check_held, checked_limit, network_of
 
 How = Literal["most_probable", "most-probable", "draw"]
 HOWS = ("most-probable", "draw")  # as `word` spells them
 
 
 def completion(
-    net: Network, rows: Table, *, needed: bool = False, target: int = -1, limit: int = MAX_TABLE
+    net: Model, rows: Table, *, needed: bool = False, target: int = -1, limit: int = MAX_TABLE
 ) -> _core.Completion:
     """Return what answers for rows of a network's variables that lack cells.
 
@@ -64,11 +64,10 @@ def chained_terms(log_prob: Callable[[Table], Array], rows: Table, order: Sequen
     return terms
 
 
-def expected_indicators(net: Network, rows: Table, limit: int = MAX_TABLE) -> Any:
-    """Return the probability of every cell of the conditionals' tables in each row, given what the row knows.
+def expected_indicators(net: Model, rows: Table, limit: int = MAX_TABLE) -> Any:
+    """Return the probability of every cell of a model's factors in each row, given what the row knows.
 
-    A scipy.sparse.csr_array, (n_rows, cells of all tables): those of one variable after the other, the child's states
-    fastest.
+    A scipy.sparse.csr_array, (n_rows, cells of all factors): one factor after the other, the last axis fastest.
     ZeroProbabilityError when a row is impossible.
     """
     import scipy.sparse as sp  # slow to import, and needed by few calls

@@ -18,7 +18,7 @@ its parents are at distance 0, however different their rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -29,10 +29,14 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName, MetricName, word
+from fishernet.data.source import is_statistics
 from fishernet.infer import group_probabilities as infer_group_probabilities
+from fishernet.kernels.expected_features import ExpectedFeatures
 from fishernet.kernels.features import Features, Matrix
 from fishernet.kernels.kernel import Algebra
 from fishernet.kernels.metrics import Empirical, Invariant, Metric, Practical, score_metric
+from fishernet.kernels.observed import observed_metric
+from fishernet.kernels.parts import FeatureParts
 from fishernet.kernels.rows import plain_rows
 from fishernet.models import BayesianNetwork
 
@@ -77,12 +81,31 @@ class FisherKernel(Algebra):
     cutoff : float, optional
         Parameters of rows that are normalized are redundant, and the matrix singular: eigenvalues up to `cutoff` times
         the largest count as 0, after every parameter was scaled to variance 1; 1e-10 without it. Not for a Bayesian
-        network, whose parameters are free.
+        network of which all is observed, whose parameters are free.
+    hidden : iterable of str, optional
+        Variables of a Bayesian network that are not observed: the kernel is that of the likelihood of the others
+        (Notes). With ``hidden=()`` none are, and cells of rows may be missing all the same.
 
     Raises
     ------
     SchemaError
         When the model has no scores, or an option does not fit.
+    ZeroProbabilityError
+        In calls, for a row that is impossible.
+
+    See Also
+    --------
+    HiddenVariableKernel : the kernel of all variables, averaged over what is not known of each row (other than this one
+        with `hidden`: it also rewards hidden states that are the same for both rows).
+
+    Notes
+    -----
+    With `hidden`, the score of a row is the expected score of the completed row (Fisher's identity), and the
+    information that of the observed variables. Around hidden variables that are joined by families it is a sum over the
+    states of the observed ones, while these have at most 2^20 joint states, and otherwise the mean over `n_samples`
+    rows that the network draws. Where hidden variables leave parameters open it is singular: in units of what a
+    complete row would tell, eigenvalues up to `cutoff` count as 0. Numbering hidden states in another way changes
+    nothing under the metrics "invariant" and "empirical".
 
     References
     ----------
@@ -101,6 +124,9 @@ class FisherKernel(Algebra):
     >>> phi = k.features(rows[:3])
     >>> bool(abs(phi @ phi.T - k(rows[:3])).max() < 1e-9)
     True
+    >>> observed = fn.kernels.FisherKernel(asia, hidden=["either", "smoke"])
+    >>> observed(rows[:3]).shape
+    (3, 3)
     """
 
     def __init__(
@@ -115,6 +141,7 @@ class FisherKernel(Algebra):
         length: Any = None,
         n_samples: int | None = None,
         cutoff: float | None = None,
+        hidden: str | Iterable[str] | None = None,
     ) -> None:
         _check_model(model)
         metric = word(metric, "metric", METRICS, error=SchemaError)
@@ -127,21 +154,38 @@ class FisherKernel(Algebra):
         self._method: GroupMethodName = "auto"
         self._seed = seed
         self._of_groups = getattr(model, "runs_in_core", False)  # a network of tables: Theorem 1's closed form
-        rows = None if reference is None else self.rows(reference)
+        self._observed: ExpectedFeatures | None = None
         options = {"parameters": parameters, "length": length, "n_samples": n_samples, "cutoff": cutoff}
         if not self._of_groups:
+            if hidden is not None:
+                raise SchemaError(f"hidden variables are those of a BayesianNetwork of tables, not of {model!r}")
             if not isinstance(group_probabilities, str) or group_probabilities != "auto":
                 raise self._no_groups()
+            rows = None if reference is None else self.rows(reference)
             self._metric: Metric = score_metric(model, metric, reference=rows, seed=seed, **options)
             return
-        given = [name for name, value in options.items() if value is not None]
+        unfit = ("parameters", "length", *(("n_samples", "cutoff") if hidden is None else ()))
+        given = [name for name in unfit if options[name] is not None]
         if given:
             raise SchemaError(f"the Fisher kernel of a Bayesian network takes no {given[0]}")
         if isinstance(group_probabilities, str):
             self._method = cast(GroupMethodName, group_probabilities)
         else:
             self._groups = tuple(_checked_probabilities(model, group_probabilities))
-        self._metric = METRICS[metric](model, lambda: self.group_probabilities, rows)
+        if hidden is None:
+            rows = None if reference is None else self.rows(reference)
+            self._metric = METRICS[metric](model, lambda: self.group_probabilities, rows)
+            return
+        self._metric, self._observed = observed_metric(
+            metric,
+            model,
+            hidden,
+            lambda: self.group_probabilities,
+            reference=reference,
+            n_samples=n_samples,
+            cutoff=cutoff,
+            seed=seed,
+        )
 
     @property
     def model(self) -> Any:
@@ -152,6 +196,11 @@ class FisherKernel(Algebra):
     def metric(self) -> str:
         """The name of the metric."""
         return self._metric.name
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The names of the hidden variables."""
+        return () if self._observed is None else self._observed.hidden
 
     @property
     def rule(self) -> Metric:
@@ -172,8 +221,17 @@ class FisherKernel(Algebra):
         """The number of features."""
         return self._metric.dimension
 
+    def with_model(self, model: Any) -> FisherKernel:
+        """Return the kernel with the metric "invariant" of another model, with as many variables hidden."""
+        return FisherKernel(model, hidden=None if self._observed is None else self.hidden, seed=self._seed)
+
     def rows(self, X: Rows) -> Any:
-        """Return data as rows of the model: of a network a table of its variables, in which no cell is missing."""
+        """Return data as rows of the model: of a network a table of its variables, in which no cell is missing.
+
+        With `hidden`, the columns of hidden variables are missing, and other cells may be.
+        """
+        if self._observed is not None:
+            return self._observed.rows(X)
         if hasattr(self._model, "rows"):
             return self._model.rows(X, complete_for="a Fisher kernel")
         return plain_rows(X)
@@ -205,6 +263,11 @@ class FisherKernel(Algebra):
         return self._metric.diag(self.rows(X))
 
     @property
+    def parts(self) -> FeatureParts | None:
+        """Whose each feature is: the variable's, and where it has tables the configuration's; None where they mix."""
+        return self._metric.parts
+
+    @property
     def has_terms(self) -> bool:
         """Whether it is a sum over variables, whose `terms` it can give."""
         return self._metric.has_terms
@@ -233,15 +296,21 @@ class FisherKernel(Algebra):
     def mean_features(self, X: Rows) -> Matrix:
         """Return the mean of the rows' features, (dimension,) float64, from counts; rows count by their weights.
 
+        A network's tables with the metric "invariant" take a source of statistics as well.
+
         Raises
         ------
         SchemaError
             When there is no row of positive weight.
         """
+        of_statistics = getattr(self._metric, "mean_of_statistics", None)
+        if of_statistics is not None and is_statistics(X):
+            return np.asarray(of_statistics(X))
         return self._metric.mean_features(self.rows(X))
 
     def __repr__(self) -> str:
-        return f"FisherKernel({self._model!r}, metric={self._metric.name!r})"
+        hidden = "" if self._observed is None else f", hidden={list(self.hidden)}"
+        return f"FisherKernel({self._model!r}, metric={self._metric.name!r}{hidden})"
 
     def _no_groups(self) -> SchemaError:
         return SchemaError(f"group probabilities are a Bayesian network's; {a(type(self._model).__name__)} has none")

@@ -23,16 +23,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base import check
-from fishernet.base.errors import SchemaError
-from fishernet.base.names import check_names, positions
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName
 from fishernet.data import Table
-from fishernet.infer.completion import expected_indicators, rows_without
+from fishernet.kernels.expected_features import ExpectedFeatures, feature_ends, hidden_names, kernel_features
 from fishernet.kernels.features import Features, Matrix, check_cells, inner
 from fishernet.kernels.fisher import FisherKernel
 from fishernet.kernels.kernel import FeatureMade
+from fishernet.kernels.parts import FeatureParts, parts_of_tables
 from fishernet.models import BayesianNetwork
 
 
@@ -56,7 +54,8 @@ class HiddenVariableKernel(FeatureMade):
 
     See Also
     --------
-    FisherKernel : for rows of which all is known.
+    FisherKernel : for rows of which all is known; with ``hidden``, the Fisher kernel of the likelihood of what is
+        observed, where this one is that of all variables, averaged.
 
     Notes
     -----
@@ -81,40 +80,42 @@ class HiddenVariableKernel(FeatureMade):
         group_probabilities: GroupMethodName | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
     ) -> None:
-        self._complete = FisherKernel(net, group_probabilities=group_probabilities, seed=seed)
-        if not getattr(net, "runs_in_core", False) or not hasattr(net, "intervened"):
-            raise SchemaError(f"hidden variables are those of a BayesianNetwork of tables, not of {net!r}")
-        names = [hidden] if isinstance(hidden, str) else list(check.items(hidden, "hidden"))
-        check_names(names)
-        positions(net.names, names)
-        self._net, self._hidden = net, tuple(names)
-        self._made: Features | None = None
-        groups = [conditional.n_groups * conditional.variables[-1].cardinality for conditional in net.conditionals]
-        self._ends = np.cumsum([0, *groups])
+        groups = FisherKernel(net, group_probabilities=group_probabilities, seed=seed).group_probabilities
+        names = hidden_names(net, hidden)
+        self._expected = ExpectedFeatures(net, names, kernel_features(net, groups, range(len(net.names))))
 
     @property
     def model(self) -> BayesianNetwork:
         """The network."""
-        return self._net
+        return self._expected.net
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """The names of the hidden variables."""
-        return self._hidden
+        return self._expected.hidden
 
     @property
     def dimension(self) -> int:
         """The number of features: those of the Fisher kernel of completed rows."""
-        return int(self._ends[-1])
+        return self._expected.dimension
+
+    @property
+    def parts(self) -> FeatureParts:
+        """Whose each feature is: the variable's and the configuration's."""
+        return parts_of_tables(self.model.names, self.model.conditionals)
 
     @property
     def has_terms(self) -> bool:
         """True: it is a sum over the variables, the hidden ones among them."""
         return True
 
+    def with_model(self, model: BayesianNetwork) -> HiddenVariableKernel:
+        """Return the kernel of another network with the same hidden variables."""
+        return HiddenVariableKernel(model, self.hidden, seed=0)
+
     def rows(self, X: Any) -> Table:
         """Return data as a table of the network's variables, in which the hidden ones are missing."""
-        return rows_without(X, self._net.variables, self._hidden)
+        return self._expected.rows(X)
 
     def features(self, X: Any) -> Features:
         """Return the expected features of each row, (n, dimension) scipy.sparse.csr_array.
@@ -126,44 +127,19 @@ class HiddenVariableKernel(FeatureMade):
         StateSpaceError
             When so much is missing that a table would be too large.
         """
-        return (expected_indicators(self._net, self.rows(X)) @ self._transform()).tocsr()
+        return self._expected(self.rows(X))
+
+    def mean_features(self, X: Any) -> Matrix:
+        """Return the mean of the rows' expected features, (dimension,) float64; rows count by their weights."""
+        return self._expected.mean(self.rows(X))
 
     def terms(self, X: Any, Y: Any = None) -> Matrix:
         """Return what each variable adds to the kernel of each pair of rows, (n_variables, n, m) float64."""
         x = self.features(X).tocsc()
         y = None if Y is None else self.features(Y).tocsc()
-        check_cells((len(self._ends) - 1) * x.shape[0] * (x if y is None else y).shape[0], "the terms of the matrix")
-        return np.stack([inner(x[:, a:b], None if y is None else y[:, a:b]) for a, b in pairwise(self._ends)])
-
-    def _transform(self) -> Features:
-        """Return what makes features of the probabilities of the tables' cells, made once, (cells, dimension)."""
-        if self._made is None:
-            import scipy.sparse as sp  # slow to import, and needed by few calls
-
-            groups = zip(self._net.conditionals, self._complete.group_probabilities, strict=True)
-            self._made = sp.block_diag([_of_conditional(c, p) for c, p in groups], format="csr")
-        return self._made
+        ends = feature_ends(self.model)
+        check_cells((len(ends) - 1) * x.shape[0] * (x if y is None else y).shape[0], "the terms of the matrix")
+        return np.stack([inner(x[:, a:b], None if y is None else y[:, a:b]) for a, b in pairwise(ends)])
 
     def __repr__(self) -> str:
-        return f"HiddenVariableKernel({self._net!r}, hidden={list(self._hidden)})"
-
-
-def _of_conditional(conditional: Any, group_probabilities: Matrix) -> Features:
-    """Return phi of each cell of a conditional's table, (configurations r, groups r): its own group's, 0 elsewhere."""
-    import scipy.sparse as sp  # slow to import, and needed by few calls
-
-    theta = conditional.probabilities
-    n_groups, r = theta.shape
-    with np.errstate(divide="ignore"):
-        scale = np.where(
-            (theta > 0) & (group_probabilities > 0)[:, None], 1 / (theta * group_probabilities[:, None]), 0.0
-        )
-    blocks = (np.eye(r) - theta[:, None, :]) * np.sqrt(scale)[:, None, :]  # [group, state that the row has, feature]
-    width = n_groups * r
-    columns = (np.repeat(np.arange(n_groups) * r, r)[:, None] + np.arange(r)).ravel()
-    of_groups = sp.csr_array((blocks.ravel(), columns, np.arange(width + 1) * r), shape=(width, width))
-    found = conditional.group_map()
-    if found is None:
-        return of_groups
-    cells = (np.asarray(found, dtype=np.int64)[:, None] * r + np.arange(r)).ravel()
-    return of_groups[cells]
+        return f"HiddenVariableKernel({self.model!r}, hidden={list(self.hidden)})"

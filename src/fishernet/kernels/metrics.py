@@ -16,11 +16,12 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.base.names import a
+from fishernet.base.names import a, positions
 from fishernet.base.random import Seed, generator
-from fishernet.data import Table
+from fishernet.data import Source, Table
 from fishernet.kernels.features import NO_WEIGHT, Features, Matrix, check_cells, inner, is_sparse, scaled, sparse
 from fishernet.kernels.kernel import Algebra, FeatureKernel, FeatureMade
+from fishernet.kernels.parts import FeatureParts, parts_of_regressions, parts_of_tables
 from fishernet.models import BayesianNetwork
 from fishernet.models.conditionals.base import shown_states
 
@@ -38,20 +39,36 @@ class Metric(FeatureKernel, Protocol):
     name: str
     has_terms: bool  # whether it is a sum over variables
 
+    @property
+    def parts(self) -> FeatureParts | None:
+        """Whose each feature is; None where variables are mixed."""
+        ...
+
     def terms(self, X: Any, Y: Any = None) -> Matrix:
         """Return what each variable adds, (n_variables, n, m)."""
         ...
 
 
 class Scores(FeatureMade):
-    """The scores of a model, multiplied by a matrix (n_parameters, dimension) that whitens them; None leaves them."""
+    """The scores of a model, multiplied by a matrix (n_parameters, dimension) that whitens them; None leaves them.
 
-    def __init__(self, model: Any, name: str, options: dict[str, Any], whiten: Matrix | None) -> None:
+    `widths` are the numbers of features of each conditional, where each has its own.
+    """
+
+    def __init__(
+        self, model: Any, name: str, options: dict[str, Any], whiten: Matrix | None, widths: Sequence[int] = ()
+    ) -> None:
         self.name = name
         self.has_terms = hasattr(model, "conditionals") and name != "empirical"
         self._model = model
         self._options = options
         self._whiten = whiten
+        self._widths = widths
+
+    @property
+    def parts(self) -> FeatureParts | None:
+        """Whose each feature is, where the information has a block per conditional."""
+        return parts_of_regressions(self._model.names, self._widths) if self._widths else None
 
     @property
     def dimension(self) -> int:
@@ -103,18 +120,28 @@ def score_metric(
 ) -> Scores:
     """Return the metric of a name on the scores of a model that has `log_prob` and `fisher_scores`."""
     options = {} if parameters is None else {"parameters": parameters}
-    least = CUTOFF if cutoff is None else float(cutoff)
-    if not 0 <= least < 1:
-        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
+    least = checked_cutoff(cutoff)
     if metric == "practical":
-        return Scores(model, metric, options, None)
+        widths = [conditional.n_parameters for conditional in getattr(model, "conditionals", ())]
+        return Scores(model, metric, options, None, widths)
     if metric == "empirical":
         if reference is None:
             raise SchemaError("the metric 'empirical' needs reference rows")
         moments = second_moments(model.fisher_scores(reference, **options), getattr(reference, "weights", None))
-    else:
-        moments = _information(model, options, length, N_SAMPLES if n_samples is None else n_samples, seed)
-    return Scores(model, metric, options, whitening(moments, least))
+        return Scores(model, metric, options, whitening(moments, least))
+    information = _information(model, options, length, N_SAMPLES if n_samples is None else n_samples, seed)
+    if isinstance(information, np.ndarray):
+        return Scores(model, metric, options, whitening(information, least))
+    blocks = [whitening(block, least) for block in information]
+    return Scores(model, metric, options, _block_diagonal(blocks), [block.shape[1] for block in blocks])
+
+
+def checked_cutoff(cutoff: float | None) -> float:
+    """Return the share of the largest eigenvalue up to which others count as 0; `CUTOFF` for None."""
+    least = CUTOFF if cutoff is None else float(cutoff)
+    if not 0 <= least < 1:
+        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
+    return least
 
 
 def second_moments(scores: Features, weights: npt.NDArray[Any] | None = None) -> Matrix:
@@ -137,6 +164,11 @@ def _check_size(width: int, what: str, remedy: str) -> None:
         raise StateSpaceError(what, cells=width**2, limit=MOST_INFORMATION, remedy=f"use {remedy}")
 
 
+def check_information_size(width: int) -> None:
+    """Raise StateSpaceError before an information matrix is made that would not fit."""
+    _check_size(width, "the Fisher information", "the metric 'practical' or 'empirical'")
+
+
 def whitening(moments: Matrix, cutoff: float) -> Matrix:
     """Return W with ``W W'`` a generalized inverse of a positive semidefinite matrix, (n, rank).
 
@@ -152,15 +184,23 @@ def whitening(moments: Matrix, cutoff: float) -> Matrix:
     return whiten
 
 
-def _information(model: Any, options: dict[str, Any], length: Any, n_samples: int, seed: Seed) -> Matrix:
-    """Return the Fisher information: exactly where the model can, otherwise from strings that it draws."""
+def _information(
+    model: Any, options: dict[str, Any], length: Any, n_samples: int, seed: Seed
+) -> Matrix | Sequence[Matrix]:
+    """Return the Fisher information: exactly where the model can, otherwise from strings that it draws.
+
+    That of a network is a block per conditional.
+    """
     how = {} if length is None else {"length": length}
     random = generator(seed)  # a bad seed is refused, whether it is used or not
     if hasattr(model, "fisher_information"):
         try:
-            return _whole(model.fisher_information(**how, **options))
+            found: Matrix | Sequence[Matrix] = model.fisher_information(**how, **options)
         except StateSpaceError:
             pass  # too large, or without end: what it draws tells as much as it can
+        else:
+            check_information_size(sum(map(len, found)) if isinstance(found, list) else len(found))
+            return found
     if not hasattr(model, "sample"):
         raise SchemaError(
             f"the information of {a(type(model).__name__)} is not known and cannot be simulated; use the metric "
@@ -169,15 +209,12 @@ def _information(model: Any, options: dict[str, Any], length: Any, n_samples: in
     return second_moments(model.fisher_scores(model.sample(n_samples, seed=random, **how), **options))
 
 
-def _whole(information: Any) -> Matrix:
-    """Return the information as one matrix; a network gives a block a variable."""
-    if isinstance(information, np.ndarray):
-        return information
-    ends = np.cumsum([0, *map(len, information)])
-    _check_size(int(ends[-1]), "the Fisher information", "the metric 'practical' or 'empirical'")
-    matrix = np.zeros((ends[-1], ends[-1]))
-    for block, (first, last) in zip(information, pairwise(ends), strict=True):
-        matrix[first:last, first:last] = block
+def _block_diagonal(blocks: Sequence[Matrix]) -> Matrix:
+    """Return matrices one below and beside the other, zeros elsewhere."""
+    rows, columns = (np.cumsum([0, *(block.shape[axis] for block in blocks)]) for axis in (0, 1))
+    matrix = np.zeros((rows[-1], columns[-1]))
+    for block, (top, bottom), (left, right) in zip(blocks, pairwise(rows), pairwise(columns), strict=True):
+        matrix[top:bottom, left:right] = block
     return matrix
 
 
@@ -195,6 +232,11 @@ class Practical(FeatureMade):
     def dimension(self) -> int:
         """The number of free parameters."""
         return self._model.n_parameters
+
+    @property
+    def parts(self) -> FeatureParts:
+        """Whose each feature is."""
+        return parts_of_regressions(self._model.names, [c.n_parameters for c in self._model.conditionals])
 
     def terms(self, X: Table, Y: Table | None = None) -> Matrix:
         """Return what each variable adds, (n_variables, n, m)."""
@@ -224,6 +266,7 @@ class Empirical(FeatureMade):
 
     name = "empirical"
     has_terms = False
+    parts = None  # variables are mixed
 
     def __init__(self, model: BayesianNetwork, reference: Table) -> None:
         self._scores = Practical(model)
@@ -281,6 +324,29 @@ class Invariant(Algebra):
         """The number of features."""
         return len(self.inverse_theta)
 
+    @property
+    def parts(self) -> FeatureParts:
+        """Whose each feature is."""
+        return parts_of_tables(self._model.names, self._model.conditionals)
+
+    def split_distances(
+        self, rows: Table, n_first: int, *, key: int, n_splits: int, by_group: bool
+    ) -> tuple[Matrix, Matrix]:
+        """Return |mean feature of a part - mean feature of the rest|^2 for random splits of rows.
+
+        Parts have `n_first` rows; split 0 takes the first ones. (n_splits, n_variables), and of every configuration
+        (n_splits, groups), or without columns.
+        """
+        theta = _flat(self._theta)
+        weights = self.inverse_theta * self.inverse_group
+        return _core.split_distances(self.cells(rows), theta, weights, n_first, key, n_splits, by_group)
+
+    def halved(
+        self, X: Table, order: npt.NDArray[np.int64], *, rounds: int, delta: float, key: int
+    ) -> npt.NDArray[np.int64]:
+        """Return rows in an order in which parts of n / 2^rounds have mean features near each other."""
+        return _core.halved(self.cells(X), self.inverse_theta, self.inverse_group, order, rounds, delta, key)
+
     def _parts(self, cells: Matrix) -> list[Matrix]:
         """Return one number a cell as one (groups, states) array a variable."""
         return [cells[part].reshape(theta.shape) for part, theta in zip(self._slices, self._theta, strict=True)]
@@ -328,11 +394,69 @@ class Invariant(Algebra):
 
     def mean_features(self, X: Table) -> Matrix:
         """Return the mean of phi_ijk, from counts: ``(N_ijk - N_ij theta_ijk) / (N sqrt(P(j) theta_ijk))``."""
+        weights, unit = X.weights_in_units
         total = float(X.n_rows if X.weights is None else X.weights.sum())
+        return self._mean(self._parts(self.cells(X).counts(weights) * unit), total)
+
+    def cell_weights(self, X: Table) -> Matrix:
+        """Return the share of a table's weight that falls in each cell, (dimension,)."""
+        weights, unit = X.weights_in_units
+        total = float(X.n_rows if X.weights is None else X.weights.sum())
+        return np.asarray(self.cells(X).counts(weights) * (unit / total))
+
+    def weighed(self, X: Table, factors: Matrix) -> Matrix:
+        """Return the sum of factors of the rows in each cell, (dimension,)."""
+        weights = np.zeros(self.dimension)
+        for part, conditional, theta in zip(self._slices, self._model.conditionals, self._theta, strict=True):
+            cells = conditional.groups(X) * theta.shape[1] + X.codes[conditional.child].astype(np.int64)
+            np.add.at(weights, part.start + cells, factors)
+        return weights
+
+    def along(self, X: Table, weights: Matrix) -> Matrix:
+        """Return the kernel of each row with a combination of rows, (n,): of these only what falls in each cell counts.
+
+        A row in state k and group j adds ``(w_jk / theta_jk - sum_k w_jk) / P(j)``. That no row is impossible is
+        not looked at.
+        """
+        values = []
+        inverses = zip(self._parts(self.inverse_theta), self._parts(self.inverse_group), strict=True)
+        for of_cells, (by_theta, by_group) in zip(self._parts(weights), inverses, strict=True):
+            values.append((of_cells * by_theta - of_cells.sum(axis=1, keepdims=True)) * by_group)
+        return self._model.flat.look_up(X.native, values, True)
+
+    def mean_of_statistics(self, source: Source) -> Matrix:
+        """Return the mean feature of rows of which a source knows the counts of families; columns go by name."""
+        where = positions([variable.name for variable in source.variables], self._model.names, "column")
+        for v, variable in zip(where, self._model.variables, strict=True):
+            if source.variables[v] != variable:
+                raise SchemaError(f"{variable.name!r} has other states in the source than in the network")
+        families = [tuple(where[v] for v in (*c.parents, c.child)) for c in self._model.conditionals]
+        counts = []
+        statistics = source.statistics([tuple(sorted(family)) for family in families])
+        for conditional, family, statistic in zip(self._model.conditionals, families, statistics, strict=True):
+            statistic.require_complete(source.variables, "a Fisher kernel")
+            axes = [statistic.variables.index(v) for v in family]
+            cells = statistic.table().transpose(axes).reshape(-1, conditional.variables[-1].cardinality)
+            of_groups = np.stack([conditional.sum_by_group(column) for column in cells.astype(np.float64).T], axis=1)
+            counts.append(of_groups)
+        occurs = _flat(counts) > 0
+        impossible = occurs & ((self.inverse_theta == 0) | (self.inverse_group == 0))
+        if impossible.any():
+            v = int(np.searchsorted([part.stop for part in self._slices], int(np.argmax(impossible)), side="right"))
+            name = self._model.names[v]
+            raise ZeroProbabilityError(
+                f"there are rows with a state of {name!r} that has probability 0 under the network; fit it with "
+                "smoothing above 0",
+                variable=name,
+                configuration={},
+                parameter="smoothing",
+            )
+        return self._mean(counts, float(source.total))
+
+    def _mean(self, counts: Sequence[Matrix], total: float) -> Matrix:
+        """Return the mean feature of rows that weigh so much, from the counts of their cells."""
         if not total > 0:
             raise SchemaError(NO_WEIGHT)
-        weights, unit = X.weights_in_units
-        counts = self._parts(self.cells(X).counts(weights) * unit)
         means = []
         for of_cells, theta in zip(counts, self._theta, strict=True):
             share = of_cells / total

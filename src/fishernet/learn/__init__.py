@@ -15,8 +15,8 @@ from fishernet.learn.exact import Exact
 from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
 from fishernet.learn.hidden_tree import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
-from fishernet.learn.incomplete import AvailableCases, ExpectedCounts, em_fit
 from fishernet.learn.markov_graph import BlanketsFound, markov_blankets, markov_graph
+from fishernet.learn.missing.incomplete import AvailableCases, ExpectedCounts, em_fit
 from fishernet.learn.order import Order
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
 from fishernet.learn.resampling import EdgeStrengths, edge_strengths

@@ -28,17 +28,20 @@ from fishernet.base.errors import FishernetError
 from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress, Reporter, Watch
 from fishernet.base.random import Seed, generator
-from fishernet.base.vocabulary import InputSearchName, ScoreName, word
-from fishernet.data import Table, categorical_source
+from fishernet.base.vocabulary import IncompleteName, InputSearchName, ScoreName, word
+from fishernet.data import Source, Table, categorical_source
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
-from fishernet.learn.fitting import check_smoothing, fit_conditionals
+from fishernet.learn.fitting import bayesian_network, check_smoothing, fit_conditionals
+from fishernet.learn.missing.incomplete import AvailableCases, ExpectedCounts
+from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import MAX_CELLS, Rules
 from fishernet.learn.search import Scorer, column_names, first_best, joined_families, score_in_parts, tie
 from fishernet.models import DependencyNetwork, TreeConditional
 from fishernet.models.conditionals.full_table import cell_weights, normalized
 from fishernet.models.conditionals.tree import Split
 from fishernet.scores import Families, LocalScores, Score, named_score
+from fishernet.scores.node_average import NodeAverage
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int32]
@@ -322,6 +325,7 @@ def local_structure(
     max_inputs: int | None = None,
     max_cells: float | None = MAX_CELLS,
     last_step: bool = False,
+    missing: IncompleteName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
     **options: Any,
@@ -331,7 +335,7 @@ def local_structure(
     Parameters
     ----------
     table : Table, data frame or Source
-        The data, without missing cells.
+        The data. Cells of a Table or a frame may be missing.
     score : str or Score
         What is maximized for each variable: "mdl" (alias "bic"), "aic", "loglik".
     search : {"greedy", "tabu"}
@@ -345,6 +349,11 @@ def local_structure(
     last_step : bool
         Take all other variables as inputs where that scores higher still (and the limits allow it), which guarantees
         convergence to the true distribution ([1]_, section 4.3) and hardly ever happens.
+    missing : {"em", "node-average"}, optional
+        How a table with missing cells is learned from. "em": from the counts expected under a Bayesian network, which
+        structural EM finds first (`structure`); right where cells are missing at random. "node-average": the inputs of
+        a variable are scored on the rows in which they are known (no other `score` then); fast, and right where cells
+        are missing completely at random. Default: "em" for up to 200,000 cells or another score than "mdl".
     seed : None, int or numpy.random.Generator
         For searches that draw; these do not.
     progress : callable or True, optional
@@ -359,7 +368,7 @@ def local_structure(
     Raises
     ------
     MissingValueError
-        When a cell is missing.
+        When a source that is no table lacks cells.
     SchemaError
         When there are no variables.
 
@@ -376,15 +385,31 @@ def local_structure(
     ('smoke', ['lung', 'bronc'])
     """
     generator(seed)  # a bad seed is refused, whether the search draws or not
-    source = categorical_source(table)
+    how = named_score(score, **options)
+    source = counted(categorical_source(table), missing, how, progress)
     names = column_names(source)
     search = word(search, "search", SEARCHES)
     most = check.optional_integer(max_inputs, "max_inputs", least=0)
     states = [variable.cardinality for variable in source.variables]
     rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)
-    scorer = LocalScores(source, named_score(score, **options))
-    how = replace(SEARCHES[search], last_step=check.flag(last_step, "last_step"))
-    return how.run(scorer, rules, Watch(progress, "choosing inputs"))
+    scorer = LocalScores(source, NodeAverage() if getattr(source, "has_missing", False) else how)
+    searching = replace(SEARCHES[search], last_step=check.flag(last_step, "last_step"))
+    return searching.run(scorer, rules, Watch(progress, "choosing inputs"))
+
+
+def known_cells(source: Source) -> Source:
+    """Return the same, but of a table that lacks cells the counts of the rows that are complete in each set."""
+    return AvailableCases(source) if getattr(source, "has_missing", False) else source
+
+
+def counted(source: Any, missing: str | None, score: Score, progress: Progress | None = None) -> Source:
+    """Return what a dependency network is learned from: expected counts, where "em" deals with a table's missing cells.
+
+    They are those under a Bayesian network that is learned for that.
+    """
+    if way_with_missing(source, missing, score) != "em":
+        return source  # type: ignore[no-any-return]
+    return ExpectedCounts(bayesian_network(source, missing="em", progress=progress), source)
 
 
 def dependency_network(
@@ -398,6 +423,7 @@ def dependency_network(
     smoothing: float | str = "zeros",
     splits: str = "binary",
     last_step: bool = False,
+    missing: IncompleteName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
     **options: Any,
@@ -407,9 +433,9 @@ def dependency_network(
     Parameters
     ----------
     table : Table, data frame or Source
-        The data, without missing cells.
-    score, search, max_inputs, max_cells, last_step, seed, progress, **options
-        As for `local_structure`.
+        The data. Cells of a Table or a frame may be missing, but not where trees are grown.
+    score, search, max_inputs, max_cells, last_step, missing, seed, progress, **options
+        As for `local_structure`; the parameters are fitted to the same counts as the inputs were found on.
     inputs : {"direct", "tree"}
         What a conditional looks at: the input variables themselves, or a decision tree over them [2]_, grown and pruned
         by the same score; its leaves share rows of probabilities. Trees need a Table.
@@ -426,7 +452,7 @@ def dependency_network(
     Raises
     ------
     MissingValueError
-        When a cell is missing.
+        When a source that is no table lacks cells, or a tree would be grown on rows that do.
     ZeroProbabilityError
         When smoothing is 0 and a configuration of inputs never occurs.
 
@@ -453,7 +479,7 @@ def dependency_network(
         most = check.optional_integer(max_inputs, "max_inputs", least=0)
         trees = _grow_trees(table, named_score(score, **options), most, splits, smoothing, progress)
         return DependencyNetwork(table.variables, trees, n_rows=table.total, allow_zeros=plain)
-    source = categorical_source(table)
+    source = counted(categorical_source(table), missing, named_score(score, **options), progress)
     found = local_structure(
         source,
         score=score,
@@ -461,12 +487,13 @@ def dependency_network(
         max_inputs=max_inputs,
         max_cells=max_cells,
         last_step=last_step,
+        missing=missing,
         seed=seed,
         progress=progress,
         **options,
     )
     families = [(*of, v) for v, of in enumerate(found.inputs)]
-    conditionals = fit_conditionals(source, families, smoothing=smoothing)
+    conditionals = fit_conditionals(known_cells(source), families, smoothing=smoothing)
     return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=plain)
 
 

@@ -6,7 +6,14 @@ Nothing imports this package but who asks: ``import fishernet.sklearn``. It need
 
 try:
     from fishernet.sklearn.classifier import BayesianNetworkClassifier
-    from fishernet.sklearn.strings import FisherFeatures, HmmFisherFeatures, KernelTransformer, MarkovFisherFeatures
+    from fishernet.sklearn.features import FisherFeatures
+    from fishernet.sklearn.outliers import BayesianNetworkOutlierDetector
+    from fishernet.sklearn.strings import (
+        HmmFisherFeatures,
+        KernelTransformer,
+        MarkovFisherFeatures,
+        ModelFisherFeatures,
+    )
 except ImportError as error:
     if (error.name or "").partition(".")[0] != "sklearn":
         raise
@@ -17,8 +24,10 @@ except ImportError as error:
 
 __all__ = [
     "BayesianNetworkClassifier",
+    "BayesianNetworkOutlierDetector",
     "FisherFeatures",
     "HmmFisherFeatures",
     "KernelTransformer",
     "MarkovFisherFeatures",
+    "ModelFisherFeatures",
 ]

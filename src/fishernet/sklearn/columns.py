@@ -3,10 +3,10 @@
 Arrays go through scikit-learn's own validation. Frames do not, as that would turn labels into numbers or refuse them;
 only the names and the number of their columns are checked there.
 
-In training, cells may be missing and rows may weigh fractions. Parameters are fitted to the cells that are known.
-Structures cannot be compared in that way: each would be scored on other rows, and which rows these are tells more than
-an arc does. So for the structure missing cells are filled with labels drawn given the class alone, which makes no
-dependence between features that was not there.
+In training, cells may be missing and rows may weigh fractions. Where missing cells are not left to expectation and
+maximization, parameters are fitted to the cells that are known. Structures cannot be compared in that way: each would
+be scored on other rows, and which rows these are tells more than an arc does. So for the structure missing cells are
+filled with labels drawn given the class alone, which makes no dependence between features that was not there.
 """
 
 from __future__ import annotations
@@ -45,20 +45,52 @@ def training_columns(estimator: Any, X: Any, y: Any) -> tuple[Columns, Array]:
         classes = column_or_1d(y, warn=True)
         check_consistent_length(X, classes)
         columns = _frame_columns(X)
-    absent = [row for row, label in enumerate(classes.tolist()) if _is_missing(label)]
+    _check_classes(classes)
+    return columns, classes
+
+
+def feature_columns(estimator: Any, X: Any, *, reset: bool) -> Columns:
+    """Return the columns of the features: note them in the estimator, or raise ValueError where it has others."""
+    if not is_frame(X):
+        array = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+        return _array_columns(array)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return _frame_columns(X)
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """Return the names of the features that an estimator was fitted on: x0, x1, ... where they had none."""
+    named = getattr(estimator, "feature_names_in_", None)
+    return [f"x{i}" for i in range(estimator.n_features_in_)] if named is None else [str(name) for name in named]
+
+
+def listed_cells(column: Any) -> list[Any]:
+    """Return the cells of a column."""
+    cells = column.tolist() if isinstance(column, np.ndarray) else nw.from_native(column, series_only=True).to_list()
+    return list(cells)
+
+
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell is None, NaN, or what pandas has for them."""
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def free_name(wanted: Any, taken: Any) -> str:
+    """Return a name that no feature has, the wanted one if it will do, else one that begins with "class"."""
+    name = wanted if isinstance(wanted, str) and wanted else "class"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _check_classes(classes: Array) -> None:
+    absent = [row for row, label in enumerate(classes.tolist()) if is_missing(label)]
     if absent:
         times = f"{len(absent)} times, first in row {absent[0]}"
         raise ValueError(f"Input y contains NaN or None {times}; leave such rows out")
     check_classification_targets(classes)
-    return columns, classes
-
-
-def columns_like_training(estimator: Any, X: Any) -> Columns:
-    """Return the columns of the features that the estimator was fitted on; raise ValueError when there are others."""
-    if not is_frame(X):
-        return _array_columns(validate_data(estimator, X, reset=False, dtype=None, ensure_all_finite="allow-nan"))
-    validate_data(estimator, X, reset=False, skip_check_array=True)
-    return _frame_columns(X)
 
 
 def positive_weights(sample_weight: Any, X: Any) -> npt.NDArray[np.float64]:
@@ -93,18 +125,11 @@ def _frame_columns(X: Any) -> Columns:
 def _array_columns(array: Array) -> Columns:
     if array.dtype == object:
         for (row, column), cell in np.ndenumerate(array):
-            if not (isinstance(cell, str | numbers.Real | np.bool_) or _is_missing(cell)):
+            if not (isinstance(cell, str | numbers.Real | np.bool_) or is_missing(cell)):
                 raise TypeError(
                     f"column {column}, row {row}: the argument must be a string or a number, not {type(cell).__name__}"
                 )
     return list(array.T)
-
-
-def _is_missing(cell: Any) -> bool:
-    """Whether a cell is None, NaN, or what pandas has for them."""
-    if isinstance(cell, float):
-        return math.isnan(cell)
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
 
 
 WEIGHT_BITS = 52  # of a sum of weights at most; the core counts in integers, and doubles hold them all

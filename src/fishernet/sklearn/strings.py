@@ -159,7 +159,7 @@ class Scored(OfStrings, ABC):
         """Return the model whose scores are taken."""
 
 
-class FisherFeatures(Scored):
+class ModelFisherFeatures(Scored):
     """The features of the Fisher kernel of a given or learned model.
 
     Parameters
@@ -184,11 +184,15 @@ class FisherFeatures(Scored):
     model_ : the model
     kernel_ : FisherKernel
 
+    See Also
+    --------
+    FisherFeatures : for tables.
+
     Examples
     --------
     >>> import fishernet as fn
-    >>> from fishernet.sklearn import FisherFeatures
-    >>> features = FisherFeatures(fn.learn.markov_chain, options={"order": 1})
+    >>> from fishernet.sklearn import ModelFisherFeatures
+    >>> features = ModelFisherFeatures(fn.learn.markov_chain, options={"order": 1})
     >>> features.fit_transform(["abab", "aabb"]).shape
     (2, 4)
     """

@@ -152,6 +152,12 @@ class Conditional(Value, ABC):
         """The number of groups."""
         raise self._no_groups()
 
+    def with_probabilities(self, probabilities: npt.NDArray[np.float64]) -> Self:
+        """Return the same groups with other probabilities, (groups, states)."""
+        *shape, _ = self._arguments()
+        kind: Any = type(self)
+        return kind(self.child, self.parents, self.variables, *shape, probabilities)  # type: ignore[no-any-return]
+
     def groups(self, table: Table) -> npt.NDArray[np.int64]:
         """Return the group of each row of a table that has the model's variables, (n_rows,) int64."""
         check.made(table, "table", "a Table", "codes", "n_rows", "select")

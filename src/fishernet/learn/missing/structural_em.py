@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 from fishernet.base.progress import Watch
-from fishernet.data import Table
+from fishernet.data import Source, Table
 from fishernet.graphs import Dag
-from fishernet.learn.incomplete import ExpectedCounts, em_fit
+from fishernet.learn.em import Effort, EmResult
+from fishernet.learn.missing.incomplete import AvailableCases, ExpectedCounts, fit_rows, fit_to, incomplete_rows
 from fishernet.learn.order import Order
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Search, SearchResult
@@ -36,6 +38,7 @@ START_CAUTION = 0.25
 COMPLETIONS = 64  # of a gap, in the statistics of a search
 LEAST_GAIN = 1e-6  # of a round, in nats a row
 ROUGH = 1e-5  # how far the parameters are fitted between rounds, in nats a known cell
+ROUGH_STEPS = 20
 
 
 def node_average_structure(rows: Any, search: Search, rules: Rules, watch: Watch, caution: float = 1.0) -> SearchResult:
@@ -57,7 +60,8 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     try:
         while gains and found.finished and not watch.late and round_number < MOST_ROUNDS:
             round_number += 1
-            scorer = LocalScores(ExpectedCounts(fitted(found.dag, rows), rows, most=COMPLETIONS), score)
+            net = fitted(found.dag, rows, watch.about(f"round {round_number}"))
+            scorer = LocalScores(ExpectedCounts(net, rows, most=COMPLETIONS), score)
             now = float(scorer(family_positions(scorer.source, found.dag)).sum())
             of_round = dataclasses.replace(rules, start=found.dag)
             later = going_on.run(scorer, of_round, watch.about(f"round {round_number}"))
@@ -70,6 +74,49 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     return dataclasses.replace(found, n_scores=n_scores, finished=found.finished and not gains, seconds=watch.seconds)
 
 
-def fitted(dag: Dag, rows: Table) -> BayesianNetwork:
-    """Return the parameters of a round, fitted as far as the next search needs them."""
-    return em_fit(dag, rows, tolerance=ROUGH, max_steps=20).model
+def fitted(dag: Dag, rows: Table, watch: Watch) -> BayesianNetwork:
+    """Return the parameters of a round, fitted as far as the next search needs them, or as there is time."""
+    try:
+        return fit_rows(dag, incomplete_rows(dag, rows, {}), Effort(1, ROUGH_STEPS, ROUGH), watch).model
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt from None  # its best is a network; a graph is wanted
+
+
+def graph_by_turns(rows: Table, find: Callable[[Source], Dag]) -> Dag:
+    """Return what finds a graph from counts finds from rows with missing cells, by turns with the parameters.
+
+    The first graph is found on the available cases: for every set of columns the rows that are complete in it.
+    """
+    watch = Watch()
+
+    def fitted_from(dag: Dag, start: BayesianNetwork | None = None) -> EmResult[BayesianNetwork]:
+        return fit_rows(dag, rows, Effort(1, ROUGH_STEPS, ROUGH), watch, start=start)
+
+    rows = incomplete_rows(Dag(rows.names, [()] * len(rows.names)), rows, {})  # where each column has a known cell
+    enough = LEAST_GAIN * max(1.0, float(rows.total))
+    first = fitted_from(find(AvailableCases(rows)))
+    return by_turns(first, rows, find, lambda dag, counts: fitted_from(dag, fit_to(dag, counts)), enough).model.dag
+
+
+def by_turns(
+    found: EmResult[BayesianNetwork],
+    rows: Table,
+    find: Callable[[Source], Dag],
+    fitted_from: Callable[[Dag, Source], EmResult[BayesianNetwork]],
+    enough: float,
+) -> EmResult[BayesianNetwork]:
+    """Improve a network: find a graph on the counts that it expects, fit that, and so on while the likelihood rises.
+
+    A gain is more than `enough` nats. Where the graph found is the likeliest of its form, as a tree is, the likelihood
+    of the known cells cannot fall.
+    """
+    for _ in range(MOST_ROUNDS):
+        counts = ExpectedCounts(found.model, rows, most=COMPLETIONS)
+        dag = find(counts)
+        if dag == found.model.dag:
+            break
+        later = fitted_from(dag, counts)
+        if later.log_likelihood <= found.log_likelihood + enough:
+            break
+        found = later
+    return found

@@ -1,0 +1,151 @@
+"""``fishernet compare``: is there a change between two tables, where, and from what to what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fishernet.base import check
+from fishernet.base.names import several
+from fishernet.cli.models import read_bayesian, row_kernel
+from fishernet.cli.options import Reading, amount, count, explaining_kinds, read_known, reading_options, refuse_empty
+from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
+from fishernet.compare import ChangeResult, TwoSampleResult, explain_change, two_sample_test
+from fishernet.data import Table
+
+
+@click.command(short_help="Say whether, where and how two tables differ.")
+@click.argument("before", type=FILE)
+@click.argument("after", type=FILE)
+@click.option("--model", type=FILE, help="Compare by this network, fitted to other rows, instead of a learned one.")
+@count("--permutations", default=999, show_default=True, help="Exchange rows between the tables N times.")
+@amount("--level", default=0.05, show_default=True, help="Call p-values up to X a change.")
+@count("--top", default=5, show_default=True, help="How many configurations to show.")
+@count("--seed", default=0, show_default=True, help="The same seed gives the same p-values.")
+@reading_options("keep", "drop", "state")
+@answering()
+@explaining_kinds
+def compare(
+    before: Path,
+    after: Path,
+    model: Path | None,
+    permutations: int,
+    level: float,
+    top: int,
+    seed: int,
+    **options: Any,
+) -> Answer:
+    """Say whether the rows of BEFORE and AFTER come from one source, which variables changed, and from what to what.
+
+    A network is learned from both tables together. Is there a change: a permutation test of the squared maximum mean
+    discrepancy under its Fisher kernel. Where: what each variable adds to it, given its parents, with p-values
+    corrected for all variables, and the nats by which its conditional changed (KL of AFTER from BEFORE), averaged over
+    graphs of nearly equal score. What: the configurations that changed most. Inherited: variables whose own
+    distribution changed only because of others upstream.
+
+    \b
+    Examples
+      fishernet compare january.csv february.csv
+      fishernet compare train.parquet test.parquet --bins 5 --exclude id --json
+      fishernet compare old.csv new.csv --model trained.json
+    """  # noqa: D301
+    check.integer(top, "top", least=0)
+    reading = Reading.out_of(options)
+    with progress_bar() as progress:
+        progress("reading the tables", 0, None)
+        network = None if model is None else read_bayesian(model, "compare", "compare by")
+        first, second = (_read(path, reading, network) for path in (before, after))
+        lacking = "keep" if first.has_missing or second.has_missing else "error"
+        kernel = None if network is None else row_kernel(network, missing=lacking, seed=0)
+        how: dict[str, Any] = {"permutations": permutations, "bins": reading.bins, "seed": seed, "progress": progress}
+        test = two_sample_test(first, second, kernel, **how)
+        change = explain_change(first, second, network, level=level, **how)
+    facts: Facts = {"before": str(before), "after": str(after), **_facts(test, change, top)}
+    return Answer(facts, _text(test, change, top))
+
+
+def _read(path: Path, reading: Reading, network: Any) -> Table:
+    """Read one of the tables; its numbers are cut with those of the other."""
+    if network is None:
+        return refuse_empty(path, replace(reading, bins=None).read(path))
+    return read_known(path, network.variables, missing=reading.missing, weights=reading.weights)
+
+
+def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:
+    rows = change.to_frame().to_pylist()
+    for row in rows:
+        share = test.by_variable.get(row["variable"])
+        row |= {"statistic": share.statistic, "share": share.share} if share is not None else {}
+        row["inherited_from"] = list(change.by_variable[row["variable"]].inherited_from)
+    return {
+        "rows": list(test.n_rows),
+        "p_value": test.p_value,
+        "squared_mmd": test.statistic,
+        "permutations": test.permutations,
+        "nats": change.nats,
+        "changed": list(change.changed()),
+        "inherited": {name: list(of) for name, of in change.inherited().items()},
+        "in_doubt": {name: [list(arc) for arc in arcs] for name, arcs in change.in_doubt().items()},
+        "graphs": len(change.graphs),
+        "seed": test.seed,
+        "variables": rows,
+        "configurations": [
+            {
+                "variable": c.variable,
+                "configuration": dict(c.configuration),
+                "nats": c.nats,
+                "probability": c.probability,
+                "before": {str(state): p for state, p in c.before.items()},
+                "after": {str(state): p for state, p in c.after.items()},
+            }
+            for c in change.by_configuration[:top]
+        ],
+    }
+
+
+def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
+    n, m = test.n_rows
+    verdict = "a change" if test.p_value <= change.level else "no evidence of a change"
+    by = f"p = {number(test.p_value)}, {several(test.permutations, 'permutation')}; {number(change.nats)} nats"
+    size = f"{several(n, 'row')} before, {several(m, 'row')} after, {several(len(change.by_variable), 'variable')}"
+    lines = [f"{size}: {verdict} ({by})"]
+    if change.changed():
+        lines += ["", "Changed, given their parents:", *_variables(test, change)]
+        shown_rows = [c for c in change.by_configuration if c.variable in change.changed()][:top]
+        if shown_rows:
+            lines += ["", "From what to what:", *_configurations(shown_rows)]
+    if change.inherited():
+        lines += ["", "Changed only because of others:"]
+        lines += [f"  {shown(name)}, from {', '.join(map(shown, of))}" for name, of in change.inherited().items()]
+    if change.in_doubt():
+        lines += ["", f"Not the same in all of {several(len(change.graphs), 'graph')} of nearly equal score:"]
+        lines += [
+            f"  {shown(name)}: by {', '.join(f'{shown(a)} -> {shown(b)}' for a, b in arcs[:4])}"
+            for name, arcs in change.in_doubt().items()
+        ]
+    return lines
+
+
+def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
+    lines = [("  variable", "nats", "95 %", "share of MMD", "p (corrected)")]
+    for name in change.changed():
+        of = change.by_variable[name]
+        share = f"{100 * test.by_variable[name].share:.1f} %" if name in test.by_variable else "-"
+        interval = f"{number(of.low)} to {number(of.high)}"
+        lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_max_t)))
+    return aligned(lines)
+
+
+def _configurations(changes: Any) -> list[str]:
+    lines = []
+    for c in changes:
+        given = f" given {shown_states(dict(c.configuration))}" if c.configuration else ""
+        state = c.state
+        lines.append(
+            f"  {shown(c.variable)} = {shown(state)}{given}: {c.before[state]:.3g} -> {c.after[state]:.3g}"
+            f" ({number(c.nats)} nats)"
+        )
+    return lines

@@ -1,0 +1,494 @@
+"""What changed between two tables: which conditionals, from what to what, and what is only inherited from upstream.
+
+The Kullback-Leibler divergence of a network fitted to the later rows from one of the same graph fitted to the earlier
+rows is a sum over the variables (the chain rule): each carries the nats by which its own conditional changed, given its
+parents, whatever happened to these. A marginal may change although its conditional did not; that change is inherited.
+
+A graph is learned from both tables together. Data leave some arcs open, and where a change is seen depends on them; so
+the answer is an average over graphs of nearly equal score, and says which findings are not the same in all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base import check
+from fishernet.base.display import Framed
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import listed
+from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, fixed_seed, generator, stream_key
+from fishernet.base.vocabulary import word
+from fishernet.compare.corrections import holm, max_t
+from fishernet.compare.mechanisms import divergences, nats_by_configuration
+from fishernet.compare.near_graphs import near_graphs
+from fishernet.compare.splits import split_distances
+from fishernet.compare.two_sample import joined, kernel_of
+from fishernet.data import State, Table
+from fishernet.data.options import Bins
+from fishernet.data.pooling import stacked
+from fishernet.graphs import Dag
+from fishernet.kernels.rows import rows_of
+from fishernet.learn import AvailableCases, parameters, structure
+from fishernet.learn.structure import usual_score
+from fishernet.models import BayesianNetwork
+from fishernet.models.conditionals.base import shown_states
+from fishernet.scores.named import named_score
+
+Array = npt.NDArray[np.float64]
+
+SUPPORTED = 0.5  # of the graphs' weight, from which on a variable counts as changed
+SURE = 0.95  # of the graphs' weight: a finding with less, and more than the rest to 1, hangs on the graph
+
+
+@dataclass(frozen=True, slots=True)
+class VariableChange:
+    """How one variable's conditional and its marginal changed."""
+
+    variable: str
+    """Its name."""
+    nats: float
+    """What its conditional carries of KL(after || before), averaged over the graphs."""
+    low: float
+    """The 95 % bootstrap interval of it, with the best graph; NaN for networks."""
+    high: float
+    by_chance: float
+    """What would be expected if nothing had changed: about (parameters / 2) (1 / rows before + 1 / rows after)."""
+    p_max_t: float
+    """Of the permutation test of its conditional, corrected for all variables, averaged over the graphs."""
+    support: float
+    """The weight of the graphs in which the corrected p-value is at most the level."""
+    changed: bool
+    """Whether its conditional changed: the support is at least one half."""
+    marginal_p: float
+    """Of a test of its marginal distribution alone, corrected for all variables (Holm)."""
+    inherited_from: tuple[str, ...]
+    """Where its marginal changed and its conditional did not: the variables upstream whose conditionals did."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationChange:
+    """How the distribution of a variable changed in one configuration of its parents."""
+
+    variable: str
+    """Its name."""
+    configuration: Mapping[str, State]
+    """The states of its parents."""
+    nats: float
+    """What it carries of KL(after || before)."""
+    probability: float
+    """Of the configuration, after."""
+    before: Mapping[State, float]
+    """The probability of each state."""
+    after: Mapping[State, float]
+
+    @property
+    def state(self) -> State:
+        """The state whose probability changed most."""
+        return max(self.after, key=lambda state: abs(self.after[state] - self.before[state]))
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class ChangeResult(Framed):
+    """What changed between two tables or networks.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> smokers = fn.infer.intervene(asia, {"smoke": "yes"})
+    >>> found = fn.compare.explain_change(asia, smokers)
+    >>> round(found.nats, 3), found.changed()
+    (0.693, ('smoke',))
+    """
+
+    nats: float
+    """KL(after || before) of the fitted networks, averaged over the graphs."""
+    by_variable: Mapping[str, VariableChange]
+    """How each variable changed."""
+    by_configuration: tuple[ConfigurationChange, ...]
+    """What each configuration of the parents carries in the best graph, the largest first; of tables of states."""
+    graphs: tuple[tuple[Dag, float], ...]
+    """The graphs, the best first, and their weights."""
+    level: float
+    """That of the tests."""
+    n_rows: tuple[int, int] | None
+    """How many rows there were before and after; None for networks."""
+    seed: int
+    """The seed of permutations and bootstrap."""
+
+    def __repr__(self) -> str:
+        changed = ", ".join(self.changed()[:8]) or "nothing"
+        more = ", ..." if len(self.changed()) > 8 else ""
+        return f"ChangeResult({self.nats:.4g} nats; changed: {changed}{more})"
+
+    def changed(self) -> tuple[str, ...]:
+        """Return the variables whose conditional changed, those that carry most first."""
+        found = [change for change in self.by_variable.values() if change.changed]
+        return tuple(change.variable for change in sorted(found, key=lambda c: (-c.nats, c.variable)))
+
+    def inherited(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the variables whose marginal alone changed, and from where."""
+        return {c.variable: c.inherited_from for c in self.by_variable.values() if c.inherited_from}
+
+    def in_doubt(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
+        """Return the variables of which graphs of nearly equal score disagree, and the arcs that only some have."""
+        return {
+            c.variable: _disputed(self.graphs, c.variable)
+            for c in self.by_variable.values()
+            if 1 - SURE < c.support < SURE
+        }
+
+    def to_frame(self, by: Literal["variable", "configuration"] = "variable") -> pa.Table:
+        """Return one row a variable, or one a configuration and state."""
+        if word(by, "by", ("variable", "configuration"), error=FishernetError) == "variable":
+            names = ("variable", "nats", "low", "high", "by_chance", "p_max_t", "support", "changed", "marginal_p")
+            rows = list(self.by_variable.values())
+            columns = {name: [getattr(row, name) for row in rows] for name in names}
+            return pa.table({**columns, "inherited_from": [", ".join(row.inherited_from) for row in rows]})
+        cells = [(c, state) for c in self.by_configuration for state in c.before]
+        return pa.table(
+            {
+                "variable": [c.variable for c, _ in cells],
+                "configuration": [shown_states(dict(c.configuration)) for c, _ in cells],
+                "nats": [c.nats for c, _ in cells],
+                "probability": [c.probability for c, _ in cells],
+                "state": [str(state) for _, state in cells],
+                "before": [c.before[state] for c, state in cells],
+                "after": [c.after[state] for c, state in cells],
+            }
+        )
+
+
+def explain_change(
+    before: Any,
+    after: Any,
+    net: BayesianNetwork | Dag | None = None,
+    *,
+    graphs: int = 10,
+    permutations: int = 999,
+    resamples: int = 200,
+    level: float = 0.05,
+    smoothing: float = 1.0,
+    bins: Bins | None = None,
+    seed: Seed = 0,
+    progress: Progress | None = None,
+) -> ChangeResult:
+    """Say which conditionals changed between two tables, by how many nats, and from what to what.
+
+    Parameters
+    ----------
+    before, after : Table, data frame, or BayesianNetwork
+        Two tables of the same columns, or two networks over one graph, of which the answer is exact: no test, no
+        interval.
+    net : BayesianNetwork or Dag, optional
+        The graph to explain by. Without it, one is learned from both tables together, and the answer averaged over
+        graphs of nearly equal score.
+    graphs : int
+        Over how many graphs at most: those within log 20 nats of the best score, by changes of single arcs.
+    permutations : int
+        Of the tests of the conditionals.
+    resamples : int
+        Of the bootstrap, for the intervals.
+    level : float
+        Up to which corrected p-values count as found.
+    smoothing : float
+        The pseudo-count of the two fitted networks, so that no divergence is infinite.
+    bins : int, or mapping from column to int or to cut points; optional
+        As for `two_sample_test`.
+    seed : None, int or numpy.random.Generator
+        Of permutations and bootstrap. By default the same answer each time.
+    progress : callable, optional
+        ``progress(what, done, total)``.
+
+    Returns
+    -------
+    ChangeResult
+        The same in whatever order columns and rows come.
+
+    Raises
+    ------
+    SchemaError
+        When columns differ, a table has no row, or networks do not have one graph.
+
+    See Also
+    --------
+    two_sample_test : whether there is a change at all.
+
+    Notes
+    -----
+    Conclusions are about conditionals given the parents in these graphs. Where arcs are read as causes, a changed
+    conditional is a changed mechanism; `ChangeResult.in_doubt` says where the direction of an arc that data cannot tell
+    decides.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> cured = fn.infer.intervene(asia, {"bronc": "no"})
+    >>> found = fn.compare.explain_change(asia.sample(3000, seed=1), cured.sample(3000, seed=2), asia)
+    >>> found.changed(), dict(found.inherited())
+    (('bronc',), {'dysp': ('bronc',)})
+    """
+    level = check.number(level, "level", least=0, most=1)
+    number = fixed_seed(seed)
+    if _are_networks(before, after):
+        return _of_networks(before, after, level, number)
+    check.integer(graphs, "graphs", least=1)
+    first, second = joined(before, after, bins)
+    order = first.names
+    names = sorted(order)
+    tables = first.select(names), second.select(names)
+    near = _graphs_of(tables, net, graphs)
+    reporter = Reporter(progress, "graphs")
+    found = [_Explained.of(tables, dag, smoothing, permutations, number) for dag in _told(near, reporter)]
+    weights = np.array([weight for _, weight in near])
+    intervals = _intervals(tables, found[0], smoothing, resamples, number)
+    return _averaged(tables, near, found, weights, intervals, level, order, number)
+
+
+def _are_networks(before: Any, after: Any) -> bool:
+    networks = [hasattr(data, "conditionals") for data in (before, after)]
+    if any(networks) and not all(networks):
+        raise SchemaError(
+            "explain_change takes two tables, or two networks; a network and a table are compared by score_test"
+        )
+    return all(networks)
+
+
+def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResult:
+    """Return the exact shares of two networks over one graph."""
+    if set(before.names) != set(after.names) or set(before.dag.edges) != set(after.dag.edges):
+        raise SchemaError("explain_change needs two networks over one graph; fit both to it by learn.parameters")
+    if before.variables != after.variables:
+        raise SchemaError("explain_change needs networks whose variables come in one order, with the same states")
+    parts = nats_by_configuration(after, before)
+    nats = [float(part.sum()) for part in parts]
+    by_variable = {
+        name: VariableChange(name, n, math.nan, math.nan, 0.0, math.nan, float(n > 0), n > 0, math.nan, ())
+        for name, n in zip(after.names, nats, strict=True)
+    }
+    changes = _configurations(before, after, parts)
+    return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, ((after.dag, 1.0),), level, None, seed)
+
+
+def _graphs_of(
+    tables: tuple[Table, Table], net: BayesianNetwork | Dag | None, most: int
+) -> tuple[tuple[Dag, float], ...]:
+    """Return the graph that was given, or graphs of nearly equal score; on the tables' columns in their order."""
+    names = tables[0].names
+    if net is not None:
+        dag: Any = getattr(net, "dag", net)
+        if set(dag.names) != set(names):
+            different = sorted(set(dag.names) ^ set(names))
+            raise SchemaError(f"the graph and the tables must have the same variables; {listed(different)} differ")
+        return ((Dag.from_edges(names, dag.edges), 1.0),)
+    rows = stacked(tables)
+    score = usual_score(rows)
+    best = structure(rows, score=score, seed=0).dag
+    source = AvailableCases(rows) if rows.has_missing else rows
+    return near_graphs(source, best, named_score(score), most)
+
+
+def _told(near: Sequence[tuple[Dag, float]], reporter: Reporter) -> Iterator[Dag]:
+    for done, (dag, _) in enumerate(near):
+        reporter.step(done, len(near))
+        yield dag
+    reporter.finish(len(near))
+
+
+@dataclass(frozen=True, eq=False)
+class _Explained:
+    """What one graph says."""
+
+    before: BayesianNetwork
+    after: BayesianNetwork
+    parts: list[Array]  # nats by variable and configuration
+    p_max_t: Array  # by variable
+
+    @classmethod
+    def of(cls, tables: tuple[Table, Table], dag: Dag, smoothing: float, permutations: int, seed: int) -> _Explained:
+        before, after = (_fitted(dag, table, smoothing) for table in tables)
+        rows = stacked(tables)
+        kernel = kernel_of(_fitted(dag, rows, smoothing), rows.has_missing)
+        first, second = (rows_of(kernel, table) for table in tables)
+        distances = split_distances(kernel, first, second, permutations, stream_key(seed), Reporter(None, ""))
+        assert distances.by_variable is not None
+        p_values = max_t(distances.by_variable)
+        return cls(before, after, nats_by_configuration(after, before), p_values)
+
+    def nats(self) -> Array:
+        return np.array([float(part.sum()) for part in self.parts])
+
+
+def _fitted(dag: Dag, table: Table, smoothing: float) -> BayesianNetwork:
+    if table.variables and all(variable.is_continuous for variable in table.variables):
+        return parameters(dag, table)
+    em: dict[str, Any] = {"seed": 0} if table.has_missing else {}
+    return parameters(dag, table, smoothing=smoothing, **em)
+
+
+def _averaged(
+    tables: tuple[Table, Table],
+    near: tuple[tuple[Dag, float], ...],
+    found: list[_Explained],
+    weights: Array,
+    intervals: Array,
+    level: float,
+    order: Sequence[str],
+    seed: int,
+) -> ChangeResult:
+    """Return the mean of what graphs say, by their weights."""
+    names = tables[0].names
+    nats = weights @ np.array([one.nats() for one in found])
+    p_values = weights @ np.array([one.p_max_t for one in found])
+    support = weights @ np.array([one.p_max_t <= level for one in found]).astype(np.float64)
+    marginal = holm(np.array([_marginal_p(tables, v) for v in range(len(names))]))
+    chance = _by_chance(found[0].after, tables)
+    changed = {name for name, s in zip(names, support, strict=True) if s >= SUPPORTED}
+    best = near[0][0]
+    by_variable = {}
+    for v, name in enumerate(names):
+        upstream = tuple(other for other in best.ancestors(name) if other in changed and other != name)
+        inherits = name not in changed and marginal[v] <= level
+        by_variable[name] = VariableChange(
+            name,
+            float(nats[v]),
+            float(intervals[v, 0]),
+            float(intervals[v, 1]),
+            float(chance[v]),
+            float(p_values[v]),
+            float(support[v]),
+            name in changed,
+            float(marginal[v]),
+            upstream if inherits else (),
+        )
+    return ChangeResult(
+        float(nats.sum()),
+        MappingProxyType({name: by_variable[name] for name in order}),
+        _configurations(found[0].before, found[0].after, found[0].parts),
+        near,
+        level,
+        (tables[0].n_rows, tables[1].n_rows),
+        seed,
+    )
+
+
+def _by_chance(net: BayesianNetwork, tables: tuple[Table, Table]) -> Array:
+    """Return the nats that each variable is expected to carry where nothing changed."""
+    rows = 1 / tables[0].n_rows + 1 / tables[1].n_rows
+    return np.array([conditional.n_parameters * rows / 2 for conditional in net.conditionals])
+
+
+def _marginal_p(tables: tuple[Table, Table], v: int) -> float:
+    """Return the p-value of a test of one column alone: chi-squared, or of numbers Kolmogorov and Smirnov's."""
+    variable = tables[0].variables[v]
+    known = [table.codes[v][~variable.missing(table.codes[v])] for table in tables]
+    if min(map(len, known)) == 0:
+        return 1.0
+    if variable.is_continuous:
+        from scipy.stats import ks_2samp  # slow to import, and needed by few calls
+
+        return float(ks_2samp(known[0], known[1]).pvalue)
+    counts = np.array([np.bincount(codes, minlength=variable.cardinality) for codes in known], dtype=np.float64)
+    counts = counts[:, counts.sum(axis=0) > 0]
+    if counts.shape[1] < 2:
+        return 1.0
+    from scipy.special import gammaincc  # slow to import, and needed by few calls
+
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    return float(gammaincc((counts.shape[1] - 1) / 2, ((counts - expected) ** 2 / expected).sum() / 2))
+
+
+def _configurations(
+    before: BayesianNetwork, after: BayesianNetwork, parts: Sequence[Array]
+) -> tuple[ConfigurationChange, ...]:
+    """Return how each configuration changed, the largest first; of networks of tables."""
+    if any(variable.is_continuous for variable in after.variables):
+        return ()
+    found = []
+    for v, (nats, one, other) in enumerate(zip(parts, before.conditionals, after.conditionals, strict=True)):
+        p, q = (np.asarray(c.table()) for c in (one, other))
+        r = p.shape[-1]
+        p, q = p.reshape(-1, r), q.reshape(-1, r)
+        parents, states = other.variables[:-1], after.variables[v].states
+        divergence = divergences(q, p)
+        for j in np.flatnonzero(nats > 0):
+            at = np.unravel_index(int(j), [parent.cardinality for parent in parents]) if parents else ()
+            configuration = {parent.name: parent.states[int(k)] for parent, k in zip(parents, at, strict=True)}
+            rows = (dict(zip(states, row[j].tolist(), strict=True)) for row in (p, q))
+            share = float(nats[j] / divergence[j])
+            found.append(ConfigurationChange(after.names[v], configuration, float(nats[j]), share, *rows))
+    return tuple(sorted(found, key=lambda change: (-change.nats, change.variable)))
+
+
+def _disputed(graphs: Sequence[tuple[Dag, float]], name: str) -> tuple[tuple[str, str], ...]:
+    """Return the arcs at a variable that some graphs have and others not."""
+    arcs = [{arc for arc in dag.edges if name in arc} for dag, _ in graphs]
+    everywhere = set.intersection(*arcs)
+    return tuple(sorted(set.union(*arcs) - everywhere))
+
+
+# --------------------------------------------------------------------------------------------------------- intervals
+
+
+def _intervals(tables: tuple[Table, Table], found: _Explained, smoothing: float, resamples: int, seed: int) -> Array:
+    """Return 95 % intervals of each variable's nats, (n_variables, 2): percentiles of resampled rows.
+
+    Resampling adds to the divergence what chance does; so the percentiles are moved to have the estimate as their mean.
+    """
+    random = generator(seed)
+    check.integer(resamples, "resamples", least=2)
+    numbers = any(variable.is_continuous for variable in tables[0].variables)
+    draw: Callable[..., Array] = _resampled_regressions if numbers else _resampled_counts
+    drawn = draw(tables, found, smoothing, resamples, random)
+    nats = found.nats()
+    moved = drawn - drawn.mean(axis=0) + nats
+    low, high = np.percentile(moved, [2.5, 97.5], axis=0)
+    return np.stack([np.clip(low, 0.0, None), np.clip(high, 0.0, None)], axis=1)
+
+
+def _resampled_counts(
+    tables: tuple[Table, Table], found: _Explained, smoothing: float, resamples: int, random: np.random.Generator
+) -> Array:
+    """Return each variable's nats with resampled counts of its family, (resamples, n_variables)."""
+    families = [tuple(sorted((*c.parents, c.child))) for c in found.after.conditionals]
+    statistics = [AvailableCases(table).statistics(families) for table in tables]
+    nats = np.empty((resamples, len(families)))
+    for v, conditional in enumerate(found.after.conditionals):
+        r = conditional.variables[-1].cardinality
+        thetas, weights = [], np.empty(0)
+        for of_table in statistics:
+            statistic = of_table[v]
+            axes = [statistic.variables.index(u) for u in (*conditional.parents, conditional.child)]
+            counts = statistic.table().transpose(axes).reshape(-1).astype(np.float64)
+            total = counts.sum()
+            drawn = random.multinomial(round(total), counts / total, size=resamples) if total > 0 else counts[None]
+            cells = drawn.reshape(len(drawn), -1, r) + smoothing
+            of_parents = cells.sum(axis=2)
+            weights = of_parents / of_parents.sum(axis=1, keepdims=True)  # those of the later table stay
+            thetas.append(cells / of_parents[:, :, None])
+        nats[:, v] = (weights * divergences(thetas[1], thetas[0])).sum(axis=1)
+    return nats
+
+
+def _resampled_regressions(
+    tables: tuple[Table, Table], found: _Explained, smoothing: float, resamples: int, random: np.random.Generator
+) -> Array:
+    """Return each variable's nats of networks fitted to resampled rows, (resamples, n_variables)."""
+    nats = []
+    for _ in range(resamples):
+        before, after = (
+            _fitted(found.after.dag, table[random.integers(0, table.n_rows, size=table.n_rows)], smoothing)
+            for table in tables
+        )
+        nats.append([float(part.sum()) for part in nats_by_configuration(after, before)])
+    return np.array(nats)

@@ -1,0 +1,308 @@
+"""Whether a table comes from a network: Rao's score test, which is the length of the mean Fisher feature.
+
+Under the network the features have mean 0 and, for the invariant metric, the covariance of a projection: so N times
+the squared length of their mean over N rows is Rao's score statistic, chi-squared with one degree of freedom per
+parameter [1]_. It needs no rows that the network draws. Where the parameters were fitted to M other rows their error
+adds to it, and the factor is NM / (N + M).
+
+References
+----------
+.. [1] C. R. Rao, "Large sample tests of statistical hypotheses concerning several parameters", Proceedings of the
+   Cambridge Philosophical Society 44, 1948; J. Leppä-aho, T. Silander and T. Roos, "Bayesian network Fisher kernel for
+   categorical feature spaces", Behaviormetrika 47, 2020.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from fishernet.base import check
+from fishernet.base.display import Framed
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, fixed_seed, generator
+from fishernet.base.vocabulary import word
+from fishernet.compare.chi_squared import (
+    LEAST_EXPECTED,
+    PValues,
+    SquaredMean,
+    chi_squared_p_values,
+    degrees_of_freedom,
+    smallest_expected,
+)
+from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
+from fishernet.compare.shares import Share, shares_frame, shares_of_configurations, shares_of_variables
+from fishernet.compare.splits import MOST_SPLIT_CELLS
+from fishernet.data import Table
+from fishernet.data.matching import is_table
+from fishernet.infer import group_probabilities
+from fishernet.kernels import FisherKernel, HiddenVariableKernel, has_features
+from fishernet.kernels.features import checked_length
+from fishernet.kernels.parts import FeatureParts
+from fishernet.kernels.rows import rows_of
+from fishernet.learn.fitting import refitted
+
+Array = npt.NDArray[np.float64]
+ReferenceName = Literal["auto", "chi-square", "bootstrap"]
+REFERENCES = ("auto", "chi-square", "bootstrap")
+
+LEAST_SEEN = 0.5  # expected rows of a cell behind a pseudo-count, below which it was not seen
+FEWEST_ROWS = 200  # of numbers, for the mean of squared residuals to be near normal
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class ScoreTestResult(Framed):
+    """What a score test found.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> k = fn.kernels.FisherKernel(asia)
+    >>> fn.compare.score_test(k, asia.sample(2000, seed=1), seed=1).p_value > 0.05
+    True
+    """
+
+    statistic: float
+    """N times the squared length of the mean feature; NM / (N + M) times it where the network was fitted to M rows."""
+    p_value: float
+    """How probable a statistic at least as large is, if the rows come from the network."""
+    degrees_of_freedom: int
+    """The number of parameters that the rows can tell of."""
+    reference: str
+    """Whose distribution was used: "chi-square" or "bootstrap"."""
+    n_rows: float
+    """N: the rows of the table, by their weights."""
+    n_fitted: float | None
+    """M: the rows that the network was fitted to; None where its parameters were known beforehand."""
+    by_variable: Mapping[str, Share]
+    """What each variable adds, given its parents; empty where the kernel is no sum over variables."""
+    by_configuration: tuple[Share, ...]
+    """What each configuration of a variable's parents adds, the largest first."""
+    seed: int
+    """The seed that repeats it."""
+
+    def __repr__(self) -> str:
+        changed = self.misfits() if self.by_variable else ()
+        where = f"; does not fit: {', '.join(changed[:8])}{', ...' if len(changed) > 8 else ''}" if changed else ""
+        of = f"{self.statistic:.6g} for {self.degrees_of_freedom} parameters, {self.reference}"
+        return f"ScoreTestResult(p = {self.p_value:.4g}, {of}{where})"
+
+    def misfits(self, level: float = 0.05) -> tuple[str, ...]:
+        """Return the variables whose family-wise p-value is at most a level, those that add most first."""
+        found = [share for share in self.by_variable.values() if share.p_max_t <= level]
+        return tuple(share.variable for share in sorted(found, key=lambda share: -share.statistic))
+
+    def to_frame(self, by: Literal["variable", "configuration"] = "variable") -> pa.Table:
+        """Return what each variable, or each configuration, adds: one row each."""
+        named = word(by, "by", ("variable", "configuration"), error=FishernetError)
+        return shares_frame(self.by_configuration if named == "configuration" else self.by_variable.values())
+
+
+def score_test(
+    kernel: FisherKernel | HiddenVariableKernel,
+    table: Any,
+    *,
+    n_fitted: float | None = None,
+    reference: ReferenceName = "auto",
+    simulations: int = 999,
+    smoothing: float = 1.0,
+    seed: Seed = None,
+    progress: Progress | None = None,
+) -> ScoreTestResult:
+    """Test whether the rows of a table come from the model of a Fisher kernel.
+
+    Parameters
+    ----------
+    kernel : FisherKernel or HiddenVariableKernel
+        Of a network or another model, with the metric "invariant". For a table that lacks cells a HiddenVariableKernel.
+    table : Table, data frame, or rows that the kernel takes
+        Rows that the model was *not* fitted to: on its own rows the mean feature is small whatever they are.
+    n_fitted : float, optional
+        How many rows the parameters were fitted to; 0 when they were known beforehand. By default what the model says
+        (``net.n_rows``), and without that 0.
+    reference : {"auto", "chi-square", "bootstrap"}
+        Whose distribution the statistic is compared with. "bootstrap" draws tables from the network, fits it again to
+        as many drawn rows as it was fitted to, and asks how often the statistic is at least as large. "auto" takes the
+        chi-squared distribution where it is near: where at least 5 rows are expected in every cell, of the table and of
+        the rows that were fitted (200 rows, of numbers), and no cell is missing.
+    simulations : int
+        How many tables the bootstrap draws.
+    smoothing : float
+        The pseudo-count that the network was fitted with, as of `fishernet.learn.parameters`. The bootstrap takes it
+        off before it draws, and fits with it again: rare states are otherwise drawn too often, and misfits overlooked.
+    seed : None, int or numpy.random.Generator
+    progress : callable, optional
+        ``progress(what, done, total)``.
+
+    Returns
+    -------
+    ScoreTestResult
+
+    Raises
+    ------
+    SchemaError
+        When the kernel is no invariant Fisher kernel, or there are no rows.
+    ZeroProbabilityError
+        When a row is impossible under the network: no test is needed.
+
+    See Also
+    --------
+    two_sample_test : whether two tables come from one source, without a model.
+
+    Notes
+    -----
+    Family-wise p-values (`p_max_t`) are those of Holm (1979) with the chi-squared reference, and of the largest
+    standardized statistic with the bootstrap.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> smokers = fn.infer.intervene(asia, {"smoke": "yes"}).sample(2000, seed=1)
+    >>> found = fn.compare.score_test(fn.kernels.FisherKernel(asia), smokers, seed=1)
+    >>> found.misfits()
+    ('smoke',)
+    """
+    model = _model_of(kernel)
+    way = word(reference, "reference", REFERENCES, error=FishernetError)
+    check.integer(simulations, "simulations", least=1)
+    rows = rows_of(kernel, table)
+    n = float(rows.total) if is_table(rows) else float(checked_length(rows, "table"))
+    fitted = _fitted_to(model, n_fitted)
+    parts: Any = getattr(kernel, "parts", None)
+    if way == "auto":
+        way = "chi-square" if _is_near(kernel, rows, n, fitted) else "bootstrap"
+    number = fixed_seed(seed)
+    observed = _statistic(kernel, rows, n, fitted, parts)
+    free = degrees_of_freedom(kernel)
+    if way == "chi-square":
+        total, by_variable, by_group = chi_squared_p_values(observed, free, parts)
+    else:
+        reporter = Reporter(progress, "drawn tables")
+        drawn = _bootstrap(kernel, rows, n, fitted, parts, simulations, smoothing, number, reporter)
+        total, by_variable, by_group = _simulated(observed, drawn)
+    return ScoreTestResult(
+        observed.total,
+        total,
+        int(free.sum()),
+        way,
+        n,
+        None if fitted == 0 else fitted,
+        MappingProxyType(shares_of_variables(parts, observed.by_variable, *by_variable) if parts else {}),
+        shares_of_configurations(parts, observed.by_group, *by_group) if by_group is not None else (),
+        number,
+    )
+
+
+def _model_of(kernel: Any) -> Any:
+    model, metric = getattr(kernel, "model", None), getattr(kernel, "metric", "invariant")
+    if model is None or not has_features(kernel) or metric != "invariant":
+        raise SchemaError(
+            f"a score test needs a Fisher kernel with the metric 'invariant', not {kernel!r}: features with mean 0 and "
+            "variance 1 under the model"
+        )
+    return model
+
+
+def _fitted_to(model: Any, n_fitted: float | None) -> float:
+    """Return the number of rows that a model was fitted to, 0 where its parameters were known."""
+    known = getattr(model, "n_rows", None) if n_fitted is None else n_fitted
+    return 0.0 if known is None else float(check.number(known, "n_fitted", least=0))
+
+
+def _is_near(kernel: Any, rows: Any, n: float, fitted: float) -> bool:
+    """Return whether the statistic is near its chi-squared distribution."""
+    least = n if fitted == 0 else min(n, fitted)
+    if getattr(rows, "has_missing", False):
+        return False
+    if hasattr(getattr(kernel, "rule", None), "inverse_theta"):
+        return smallest_expected(kernel, int(least)) >= LEAST_EXPECTED
+    return not hasattr(kernel, "hidden") or (not kernel.hidden and least >= FEWEST_ROWS)
+
+
+def _statistic(kernel: Any, rows: Any, n: float, fitted: float, parts: FeatureParts | None) -> SquaredMean:
+    factor = n if fitted == 0 else n * fitted / (n + fitted)
+    return SquaredMean.of(kernel.mean_features(rows), factor, parts)
+
+
+def _simulated(observed: SquaredMean, drawn: list[SquaredMean]) -> tuple[float, PValues, PValues | None]:
+    """Return p-values beside statistics of drawn tables, in the first place the observed one."""
+    every = [observed, *drawn]
+    total = permutation_p_values(np.array([[one.total] for one in every]))
+    by_variable = _of_columns(np.array([one.by_variable for one in every]))
+    few = len(observed.by_group) > 0 and all(len(one.by_group) for one in drawn)
+    return float(total[0]), by_variable, _of_columns(np.array([one.by_group for one in every])) if few else None
+
+
+def _of_columns(statistics: Array) -> PValues:
+    alone = permutation_p_values(statistics)
+    return alone, max_t(statistics), benjamini_hochberg(alone)
+
+
+def _bootstrap(
+    kernel: Any,
+    rows: Any,
+    n: float,
+    fitted: float,
+    parts: FeatureParts | None,
+    simulations: int,
+    smoothing: float,
+    seed: int,
+    reporter: Reporter,
+) -> list[SquaredMean]:
+    """Return the statistics of tables that the network draws; where it was fitted, it is fitted again each time."""
+    random = generator(seed)
+    model = kernel.model
+    if not hasattr(model, "conditionals"):
+        raise SchemaError(f"the bootstrap draws and fits networks; for {model!r} there is reference='chi-square'")
+    source = _unsmoothed(model, fitted, smoothing) if fitted > 0 else model
+    masked = _masking(rows)
+    keep = parts is None or simulations * len(parts.variable_of_group) <= MOST_SPLIT_CELLS
+    found = []
+    for done in range(simulations):
+        again = kernel
+        if fitted > 0:
+            again = kernel.with_model(refitted(model, source.sample(round(fitted), seed=random), smoothing=smoothing))
+        one = _statistic(again, masked(source.sample(max(round(n), 1), seed=random)), n, fitted, parts)
+        found.append(one if keep else SquaredMean(one.total, one.by_variable, np.empty(0)))
+        reporter.step(done + 1, simulations)
+    reporter.finish(simulations)
+    return found
+
+
+def _unsmoothed(net: Any, n_fitted: float, smoothing: float) -> Any:
+    """Return a network of the frequencies behind smoothed probabilities, from the expected counts of its groups."""
+    if not getattr(net, "runs_in_core", False) or smoothing == 0:
+        return net
+    conditionals = []
+    for conditional, of_groups in zip(net.conditionals, group_probabilities(net, seed=0), strict=True):
+        theta = conditional.probabilities
+        counts = theta * (n_fitted * of_groups + smoothing * theta.shape[1])[:, None] - smoothing
+        counts = np.where(counts < LEAST_SEEN, 0.0, counts)
+        counts = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, theta)
+        conditionals.append(conditional.with_probabilities(counts / counts.sum(axis=1, keepdims=True)))
+    return type(net)(net.variables, conditionals, n_rows=net.n_rows)
+
+
+def _masking(rows: Table) -> Callable[[Table], Table]:
+    """Return what leaves out the cells of drawn rows that the given rows lack."""
+    if not rows.has_missing:
+        return lambda drawn: drawn
+    lacking = [variable.missing(column) for variable, column in zip(rows.variables, rows.codes, strict=True)]
+
+    def masked(drawn: Table) -> Table:
+        columns = [
+            np.where(np.resize(holes, drawn.n_rows), variable.missing_column(drawn.n_rows), column)
+            for variable, holes, column in zip(drawn.variables, lacking, drawn.codes, strict=True)
+        ]
+        return Table.adopt(drawn.variables, columns, n_rows=drawn.n_rows)
+
+    return masked

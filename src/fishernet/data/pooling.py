@@ -1,0 +1,80 @@
+"""Two tables of the same columns as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import listed
+from fishernet.data.matching import as_data
+from fishernet.data.table import Table
+from fishernet.data.variable import Column, Continuous, Variable
+
+
+def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
+    """Return two tables or frames with the same variables: the columns of the first, with the states of both.
+
+    A column of numbers in one that holds states in the other becomes one of numbers, where these states are numbers.
+
+    Raises
+    ------
+    SchemaError
+        When one has a column that the other lacks, or a column is cut into bins at different points.
+    """
+    one, other = as_data(first, purpose), as_data(second, purpose)
+    absent = [(side, [name for name in a.names if name not in set(b.names)]) for side, a, b in _sides(one, other)]
+    if any(names for _, names in absent):
+        text = "; ".join(f"{listed(names)} only in the {side}" for side, names in absent if names)
+        raise SchemaError(f"{purpose} needs two tables of the same columns: {text}; select the ones that both have")
+    of_other = {variable.name: variable for variable in other.variables}
+    variables = [_united(variable, of_other[variable.name], purpose) for variable in one.variables]
+    return one.conform(variables), other.conform(variables)
+
+
+def _sides(one: Table, other: Table) -> tuple[tuple[str, Table, Table], ...]:
+    return ("first", one, other), ("second", other, one)
+
+
+def _united(one: Column, other: Column, purpose: str) -> Column:
+    """Return a variable that has the cells of both."""
+    if one == other:
+        return one
+    if one.is_continuous or other.is_continuous:
+        numbers = one if one.is_continuous else other
+        return Continuous(one.name, numbers.unit)
+    if (one.cuts is None) != (other.cuts is None) or one.cuts != other.cuts:
+        raise SchemaError(
+            f"{one.name!r} is cut into bins at different points in the two tables, and {purpose} compares bin with "
+            "bin; read the second with schema=first.variables"
+        )
+    return Variable(one.name, [*one.states, *(state for state in other.states if state not in set(one.states))])
+
+
+def stacked(tables: Sequence[Table]) -> Table:
+    """Return the rows of tables of the same variables below each other; rows without weights weigh 1."""
+    first = tables[0]
+    columns = [np.concatenate(parts) for parts in zip(*(table.codes for table in tables), strict=True)]
+    weights = None
+    if any(table.weights is not None for table in tables):
+        weights = np.concatenate([np.ones(t.n_rows, np.int64) if t.weights is None else t.weights for t in tables])
+    return Table.adopt(first.variables, columns, weights=weights, n_rows=sum(table.n_rows for table in tables))
+
+
+def repeated(table: Table, purpose: str) -> Table:
+    """Return a table without weights, in which each row stands as often as its weight says.
+
+    SchemaError when a weight is not whole.
+    """
+    if table.weights is None:
+        return table
+    if table.has_fractions:
+        raise SchemaError(
+            f"{purpose} moves whole rows between the tables, and some weights are fractions; leave the weights out, or "
+            "draw rows by their weights"
+        )
+    rows = np.repeat(np.arange(table.n_rows), np.asarray(table.weights, dtype=np.int64))
+    found = table[rows]
+    return Table.adopt(found.variables, found.codes, n_rows=found.n_rows)

@@ -1,0 +1,52 @@
+"""Whose each feature is, where a kernel is a sum over the variables of a network, or over their configurations too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.data import State
+
+Positions = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureParts:
+    """Features in blocks: those of one variable follow one another, and within it those of one configuration."""
+
+    names: tuple[str, ...]
+    """The variables."""
+    variable_of: Positions
+    """(dimension,): the position of each feature's variable."""
+    group_of: Positions | None
+    """(dimension,): the number of each feature's configuration (or class of configurations), counted over all
+    variables; None where there are none."""
+    variable_of_group: Positions
+    """(groups,): the position of each configuration's variable."""
+    describe: Callable[[int], Mapping[str, State]]
+    """What the states of the parents are in a configuration, by its number."""
+
+
+def parts_of_tables(names: Sequence[str], conditionals: Sequence[Any]) -> FeatureParts:
+    """Return the parts of features that lie by variable, group and state."""
+    sizes = np.array([conditional.n_groups for conditional in conditionals], dtype=np.int64)
+    states = np.array([conditional.variables[-1].cardinality for conditional in conditionals], dtype=np.int64)
+    firsts = np.concatenate([[0], np.cumsum(sizes)])
+    variable_of_group = np.repeat(np.arange(len(sizes)), sizes)
+
+    def describe(group: int) -> Mapping[str, State]:
+        v = int(variable_of_group[group])
+        return conditionals[v].describe_group(group - int(firsts[v]))  # type: ignore[no-any-return]
+
+    group_of = np.repeat(np.arange(firsts[-1]), states[variable_of_group])
+    return FeatureParts(tuple(names), variable_of_group[group_of], group_of, variable_of_group, describe)
+
+
+def parts_of_regressions(names: Sequence[str], widths: Sequence[int]) -> FeatureParts:
+    """Return the parts of features that lie by variable, so many of each."""
+    variable_of = np.repeat(np.arange(len(widths)), widths)
+    return FeatureParts(tuple(names), variable_of, None, np.empty(0, dtype=np.int64), lambda _group: {})

@@ -1,0 +1,212 @@
+"""What estimators share that see rows by a Bayesian network of their columns, learned in fit or given.
+
+Cells that are missing, and labels that the network does not have, are averaged over: what a row is said to have is
+what is expected of it given the rest. So nothing but the rows' own cells decides about them, whatever lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import listed, shown
+from fishernet.base.random import Seed
+from fishernet.base.vocabulary import word
+from fishernet.data import Table, Variable, as_table
+from fishernet.data.options import Bins
+from fishernet.data.variable import code_dtype, require_categorical
+from fishernet.graphs import Dag
+from fishernet.learn import parameters
+from fishernet.learn import structure as learned_structure
+from fishernet.learn.structure import SEARCHES
+from fishernet.models import BayesianNetwork
+from fishernet.sklearn.classifier import STRUCTURES
+from fishernet.sklearn.columns import (
+    Array,
+    Columns,
+    feature_columns,
+    feature_names,
+    filled,
+    free_name,
+    is_missing,
+    listed_cells,
+    training_columns,
+)
+
+
+class SeenByNetwork(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose `network_` is learned from X, or given; its rows are tables of the network's variables."""
+
+    network: BayesianNetwork | None
+    structure: Any
+    k: int
+    structure_score: Any
+    smoothing: float | str
+    bins: Bins | None
+    binning: Any
+    options: Mapping[str, Any] | None
+    random_state: Seed
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _fit_network(self, X: Any, y: Any) -> None:
+        """Find the network; X is validated, and y where the structure goes by it."""
+        asked = word(self.structure, "structure", [*SEARCHES, *STRUCTURES])
+        if self.network is not None:
+            self._require_states(self.network)
+            self.network_ = self.network
+            self._require_known(feature_columns(self, X, reset=True))
+        elif asked in SEARCHES:
+            self.network_ = self._searched(asked, self._training_table(feature_columns(self, X, reset=True)))
+        else:
+            self.network_ = self._by_class(asked, X, y)
+
+    def _rows(self, X: Any) -> Table:
+        """Return X as a table of the network's variables, in which labels that it does not have are missing."""
+        check_is_fitted(self)
+        return self._encoded(feature_columns(self, X, reset=False))
+
+    def _encoded(self, columns: Columns) -> Table:
+        """Return the features' columns as a table of the network's variables."""
+        variables, named = self.network_.variables, self._named(columns)
+        if self._by_position and all(getattr(cells, "dtype", np.dtype(object)).kind in "iu" for cells in columns):
+            return as_table(np.stack(columns, axis=1), variables)  # the codes of states, as in every bare array
+        return Table.from_frame(named, schema=variables, missing="keep", unknown="missing", na_values=())
+
+    @property
+    def _by_position(self) -> bool:
+        """Whether columns without names are those of a given network, in its order."""
+        return self.network is not None and not hasattr(self, "feature_names_in_")
+
+    def _named(self, columns: Columns) -> dict[str, Any]:
+        """Return the columns by the names of variables."""
+        if not self._by_position:
+            return dict(zip(feature_names(self), columns, strict=True))
+        names = self.network_.names
+        if len(columns) != len(names):
+            raise SchemaError(
+                f"an array has the network's columns, {listed(names)}; this one has {len(columns)} of them"
+            )
+        return dict(zip(names, columns, strict=True))
+
+    def _unseen(self, columns: Columns, rows: Table) -> npt.NDArray[np.bool_]:
+        """Return which cells hold labels that the network does not have, (n_rows, n_variables)."""
+        unseen = np.zeros((rows.n_rows, len(rows.variables)), dtype=bool)
+        named = self._named(columns)
+        for place, variable in enumerate(rows.variables):
+            lacking = np.flatnonzero(variable.missing(rows.codes[place]))
+            if len(lacking):
+                cells = listed_cells(named[variable.name])
+                unseen[lacking, place] = [not is_missing(cells[row]) for row in lacking]
+        return unseen
+
+    def _require_states(self, network: Any) -> None:
+        if not (getattr(network, "runs_in_core", False) and hasattr(network, "intervened")):
+            raise SchemaError(
+                f"network must be a BayesianNetwork of states, got {type(network).__name__}; ModelFisherFeatures takes "
+                "models of strings, and others with Fisher scores",
+                parameter="network",
+            )
+
+    def _require_known(self, columns: Columns) -> None:
+        """Raise SchemaError when no label at all of a column is one of the network's: it means something else."""
+        rows = self._encoded(columns)
+        everywhere = self._unseen(columns, rows).all(axis=0)
+        if everywhere.any():
+            variable = rows.variables[int(np.argmax(everywhere))]
+            cell = listed_cells(self._named(columns)[variable.name])[0]
+            raise SchemaError(
+                f"no cell of the column {variable.name!r} is a state of the network's; the first is {shown(cell)}, and "
+                f"the states are {listed(variable.states)}"
+            )
+
+    def _training_table(self, columns: Columns) -> Table:
+        reading: dict[str, Any] = {"bins": self.bins, "binning": self.binning, "missing": "keep", "na_values": ()}
+        table = Table.from_frame(dict(zip(feature_names(self), columns, strict=True)), **reading)
+        require_categorical(table.variables, type(self).__name__)
+        return table
+
+    def _searched(self, search: str, table: Table) -> BayesianNetwork:
+        score: Any = self.structure_score
+        named: Any = search
+        found = learned_structure(table, score=score, search=named, **(self.options or {}))
+        return parameters(found.dag, table, smoothing=self.smoothing)
+
+    def _by_class(self, structure: str, X: Any, y: Any) -> BayesianNetwork:
+        """Return the network of the features with the arcs that they have below the class."""
+        if self.options:
+            raise FishernetError(
+                f"options are for searches ({listed(SEARCHES)}); {structure!r} takes none", parameter="options"
+            )
+        if y is None:
+            raise FishernetError(
+                f"requires y to be passed, but the target y is None: the structure {structure!r} goes by the classes; "
+                f"without them there are {listed(SEARCHES)}",
+                parameter="structure",
+            )
+        columns, classes = training_columns(self, X, y)
+        table = self._training_table(columns)
+        target = free_name(None, table.names)
+        whole = filled(_with_class(table, target, classes), len(table.variables))
+        edges = STRUCTURES[structure](whole, target, self.k).edges
+        kept = [(parent, child) for parent, child in edges if target not in (parent, child)]
+        return parameters(Dag.from_edges(table.names, kept), table, smoothing=self.smoothing)
+
+
+def _with_class(table: Table, name: str, classes: Array) -> Table:
+    """Return a table with the classes as its last column."""
+    labels, codes = np.unique(classes, return_inverse=True)
+    if len(labels) < 2:
+        raise FishernetError(
+            f"y holds one class only, {labels.tolist()[0]!r}; what goes by the classes needs at least two"
+        )
+    target = Variable(name, labels.tolist())
+    codes = codes.astype(code_dtype(target.cardinality))
+    return Table.adopt([*table.variables, target], [*table.codes, codes], n_rows=table.n_rows)
+
+
+def cell_names(network: BayesianNetwork, names: Mapping[str, str] | None = None) -> npt.NDArray[Any]:
+    """Return a name for each state of each group of the parents' configurations, variable by variable, (dimension,).
+
+    That of a state is "dysp | bronc=yes, either=no: yes". Where configurations are merged it is "dysp | bronc=yes/no:
+    yes" or, where they are no box, the first with how many boxes there are besides. `names` are other names of
+    variables.
+    """
+    called = dict(names or {})
+    found: list[str] = []
+    for conditional in network.conditionals:
+        child = conditional.variables[-1]
+        above = dict(zip(conditional.parents, conditional.variables, strict=False))
+        states = _labels(child.states)
+        for group in range(conditional.n_groups):
+            boxes = conditional.contexts(group)
+            parts = [
+                f"{called.get(above[p].name, above[p].name)}={_joined(above[p], boxes[0][p])}"
+                for p in conditional.parents
+                if p in boxes[0]
+            ]
+            more = f" (and {len(boxes) - 1} more)" if len(boxes) > 1 else ""
+            given = f" | {', '.join(parts)}{more}" if parts else ""
+            found += [f"{called.get(child.name, child.name)}{given}: {state}" for state in states]
+    return np.asarray(found, dtype=object)
+
+
+def _joined(variable: Variable, codes: tuple[int, ...]) -> str:
+    labels = _labels(variable.states)
+    return "/".join(labels[code] for code in codes)
+
+
+def _labels(states: tuple[Any, ...]) -> list[str]:
+    """Return states as text: quoted only where some would be alike."""
+    plain = [str(state) for state in states]
+    return plain if len(set(plain)) == len(plain) else [repr(state) for state in states]
