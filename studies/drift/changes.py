@@ -15,7 +15,7 @@ from fishernet.infer.factors import parent_marginals
 from studies.study import Array
 
 FREE, DEPENDENCE = "free", "dependence"
-TRIES = 20
+TRIES = 1_000
 RIM = 1e-9  # how far from 0 probabilities stay that are not 0
 
 

@@ -40,7 +40,7 @@ def candidates(kind: str) -> tuple[str, ...]:
 
 
 def changed_pair(kind: str, nats: float, repetition: int) -> tuple[str, fn.Table, fn.Table]:
-    """Return which variable is changed, and rows before and after; a repetition goes one way, so far or further."""
+    """Return which variable is changed, and rows before and after; a repetition changes the same variable, in all sizes."""
     names = candidates(kind)
     name = names[repetition % len(names)]
     random = np.random.default_rng([SEEDS["change"], repetition])

@@ -29,8 +29,15 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import word
-from fishernet.compare.corrections import benjamini_hochberg, holm, max_t, permutation_p_values
-from fishernet.compare.large_samples import LEAST_EXPECTED, smallest_expected
+from fishernet.compare.chi_squared import (
+    LEAST_EXPECTED,
+    PValues,
+    SquaredMean,
+    chi_squared_p_values,
+    degrees_of_freedom,
+    smallest_expected,
+)
+from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.shares import Share, shares_frame, shares_of_configurations, shares_of_variables
 from fishernet.compare.splits import MOST_SPLIT_CELLS
 from fishernet.data import Table
@@ -192,10 +199,10 @@ def score_test(
     elif way == "auto":
         way = "chi-square" if _is_near(kernel, rows, n, fitted) else "bootstrap"
     number = fixed_seed(seed)
-    observed = _Statistics.of(kernel, rows, n, fitted, parts)
-    free = _degrees(kernel)
+    observed = _statistic(kernel, rows, n, fitted, parts)
+    free = degrees_of_freedom(kernel)
     if way == "chi-square":
-        total, by_variable, by_group = _chi_squared(observed, free, parts)
+        total, by_variable, by_group = chi_squared_p_values(observed, free, parts)
     else:
         reporter = Reporter(progress, "drawn tables")
         _require_network(model)
@@ -244,84 +251,21 @@ def _is_near(kernel: Any, rows: Any, n: float, fitted: float) -> bool:
     return not hasattr(kernel, "hidden") or (not kernel.hidden and least >= FEWEST_ROWS)
 
 
-def _degrees(kernel: Any) -> npt.NDArray[np.int64]:
-    """Return the degrees of freedom of each configuration, or of each variable, or of all."""
-    rule: Any = getattr(kernel, "rule", None)
-    parts: FeatureParts | None = getattr(kernel, "parts", None)
-    if parts is None:
-        return np.array([kernel.dimension])
-    if parts.group_of is None:
-        return np.bincount(parts.variable_of, minlength=len(parts.names))
-    counting = np.ones(len(parts.group_of)) if rule is None else (rule.inverse_theta > 0) & (rule.inverse_group > 0)
-    states = np.bincount(parts.group_of, weights=counting, minlength=len(parts.variable_of_group))
-    return np.maximum(states.astype(np.int64) - 1, 0)
+def _statistic(kernel: Any, rows: Any, n: float, fitted: float, parts: FeatureParts | None) -> SquaredMean:
+    factor = n if fitted == 0 else n * fitted / (n + fitted)
+    return SquaredMean.of(kernel.mean_features(rows), factor, parts)
 
 
-@dataclass(frozen=True, eq=False)
-class _Statistics:
-    """The statistic, and what variables and configurations add to it."""
-
-    total: float
-    by_variable: Array
-    by_group: Array
-
-    @classmethod
-    def of(cls, kernel: Any, rows: Any, n: float, fitted: float, parts: FeatureParts | None) -> _Statistics:
-        factor = n if fitted == 0 else n * fitted / (n + fitted)
-        squares: Array = factor * np.asarray(kernel.mean_features(rows), dtype=np.float64) ** 2
-        nothing: Array = np.empty(0)
-        if parts is None:
-            return cls(float(squares.sum()), nothing, nothing)
-        by_variable = _summed(parts.variable_of, squares, len(parts.names))
-        if parts.group_of is None:
-            return cls(float(squares.sum()), by_variable, nothing)
-        by_group = _summed(parts.group_of, squares, len(parts.variable_of_group))
-        return cls(float(squares.sum()), by_variable, by_group)
-
-    def in_order_of(self, parts: FeatureParts | None, own: FeatureParts | None) -> _Statistics:
-        """Return them in the order of another kernel's variables; of other configurations nothing is left."""
-        if parts is None or own is None:
-            return self
-        places = [own.names.index(name) for name in parts.names]
-        same = len(own.variable_of_group) == len(parts.variable_of_group) and own.names == parts.names
-        same = same and bool((own.variable_of_group == parts.variable_of_group).all())
-        return _Statistics(self.total, self.by_variable[places], self.by_group if same else np.empty(0))
+def _in_order(one: SquaredMean, parts: FeatureParts | None, own: FeatureParts | None) -> SquaredMean:
+    """Return what the variables of one kernel add in the order of another's; of other configurations nothing is left."""
+    if parts is None or own is None or own is parts:
+        return one
+    places = [own.names.index(name) for name in parts.names]
+    same = own.names == parts.names and np.array_equal(own.variable_of_group, parts.variable_of_group)
+    return SquaredMean(one.total, one.by_variable[places], one.by_group if same else np.empty(0))
 
 
-def _summed(of: npt.NDArray[np.int64], values: Array, n: int) -> Array:
-    return np.bincount(of, weights=values, minlength=n).astype(np.float64)
-
-
-PValues = tuple[Array, Array, Array]
-
-
-def _chi_squared(
-    observed: _Statistics, free: npt.NDArray[np.int64], parts: FeatureParts | None
-) -> tuple[float, PValues, PValues | None]:
-    """Return p-values of all, of variables and of configurations by chi-squared distributions."""
-    total = _tail(np.array([observed.total]), np.array([free.sum()]))
-    of_variables, of_groups = free, None
-    if len(observed.by_group) and parts is not None:
-        of_variables = np.bincount(parts.variable_of_group, weights=free, minlength=len(parts.names)).astype(np.int64)
-        of_groups = _corrected(_tail(observed.by_group, free))
-    by_variable = _tail(observed.by_variable, of_variables[: len(observed.by_variable)])
-    return float(total[0]), _corrected(by_variable), of_groups
-
-
-def _tail(statistics: Array, degrees: npt.NDArray[np.int64]) -> Array:
-    from scipy.special import gammaincc  # slow to import, and needed by few calls
-
-    found = np.ones(len(statistics))
-    tested = degrees > 0
-    found[tested] = gammaincc(degrees[tested] / 2, statistics[tested] / 2)
-    return found
-
-
-def _corrected(alone: Array) -> PValues:
-    return alone, holm(alone), benjamini_hochberg(alone)
-
-
-def _simulated(observed: _Statistics, drawn: list[_Statistics]) -> tuple[float, PValues, PValues | None]:
+def _simulated(observed: SquaredMean, drawn: list[SquaredMean]) -> tuple[float, PValues, PValues | None]:
     """Return p-values beside statistics of drawn tables, in the first place the observed one."""
     every = [observed, *drawn]
     total = permutation_p_values(np.array([[one.total] for one in every]))
@@ -345,7 +289,7 @@ def _bootstrap(
     simulations: int,
     seed: int,
     reporter: Reporter,
-) -> list[_Statistics]:
+) -> list[SquaredMean]:
     """Return the statistics of tables that a network draws; where it was fitted, it is fitted again each time."""
     random = generator(seed)
     masked = _masking(rows)
@@ -355,8 +299,8 @@ def _bootstrap(
     for done in range(simulations):
         again = kernel if fit is None else kernel.with_model(fit(source.sample(round(fitted), seed=random)))
         drawn = again.rows(masked(source.sample(max(round(n), 1), seed=random)))
-        one = _Statistics.of(again, drawn, n, fitted, again.parts).in_order_of(parts, again.parts)
-        found.append(one if keep else _Statistics(one.total, one.by_variable, np.empty(0)))
+        one = _in_order(_statistic(again, drawn, n, fitted, again.parts), parts, again.parts)
+        found.append(one if keep else SquaredMean(one.total, one.by_variable, np.empty(0)))
         reporter.step(done + 1, simulations)
     reporter.finish(simulations)
     return found
