@@ -257,7 +257,7 @@ def _statistic(kernel: Any, rows: Any, n: float, fitted: float, parts: FeaturePa
 
 
 def _in_order(one: SquaredMean, parts: FeatureParts | None, own: FeatureParts | None) -> SquaredMean:
-    """Return what the variables of one kernel add in the order of another's; of other configurations nothing is left."""
+    """Return what variables add in the order of another kernel; of other configurations nothing is left."""
     if parts is None or own is None or own is parts:
         return one
     places = [own.names.index(name) for name in parts.names]
