@@ -96,7 +96,7 @@ def by_matrix(handed: tuple[Array, int, int]) -> Array:
     signs[:n, 0] = 1 / n
     for split in range(1, 1 + SCALED):
         signs[random.permutation(total)[:n], split] = 1 / n
-    return np.einsum("ij,ij->j", signs, (matrix @ signs).astype(np.float64))
+    return np.asarray(np.einsum("ij,ij->j", signs, (matrix @ signs).astype(np.float64)))
 
 
 def told_of_matrix(statistics: Array, _: Data) -> list[Any]:

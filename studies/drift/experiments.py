@@ -40,7 +40,7 @@ def candidates(kind: str) -> tuple[str, ...]:
 
 
 def changed_pair(kind: str, nats: float, repetition: int) -> tuple[str, fn.Table, fn.Table]:
-    """Return which variable is changed, and rows before and after; a repetition changes the same variable, in all sizes."""
+    """Return which variable is changed, the same in all sizes, and rows before and after."""
     names = candidates(kind)
     name = names[repetition % len(names)]
     random = np.random.default_rng([SEEDS["change"], repetition])
