@@ -170,7 +170,7 @@ def score_test(
     rows = rows_of(kernel, table)
     n = float(rows.total) if is_table(rows) else float(checked_length(rows, "table"))
     fitted = _fitted_to(model, n_fitted)
-    parts: Any = getattr(kernel, "parts", None)
+    parts: Any = getattr(kernel, "feature_parts", None)
     if way == "auto":
         way = "chi-square" if _is_near(kernel, rows, n, fitted) else "bootstrap"
     number = fixed_seed(seed)
@@ -224,7 +224,7 @@ def _is_near(kernel: Any, rows: Any, n: float, fitted: float) -> bool:
 def _degrees(kernel: Any) -> npt.NDArray[np.int64]:
     """Return the degrees of freedom of each configuration, or of each variable, or of all."""
     rule: Any = getattr(kernel, "rule", None)
-    parts: FeatureParts | None = getattr(kernel, "parts", None)
+    parts: FeatureParts | None = getattr(kernel, "feature_parts", None)
     if parts is None:
         return np.array([kernel.dimension])
     if parts.group_of is None:

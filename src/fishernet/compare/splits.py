@@ -51,7 +51,7 @@ def split_distances(kernel: Any, first: Any, second: Any, n_splits: int, key: in
 
 
 def _by_counts(rule: Any, first: Any, second: Any, n_splits: int, key: int) -> Distances:
-    few = (1 + n_splits) * len(rule.parts.variable_of_group) <= MOST_SPLIT_CELLS
+    few = (1 + n_splits) * len(rule.feature_parts.variable_of_group) <= MOST_SPLIT_CELLS
     rows = stacked([first, second])
     by_variable, by_group = rule.split_distances(rows, len(first), key=key, n_splits=1 + n_splits, by_group=few)
     return Distances(by_variable.sum(axis=1), by_variable, by_group if few else None)
@@ -70,7 +70,7 @@ def _by_features(kernel: Any, first: Any, second: Any, n_splits: int, key: int, 
     n, m = len(first), len(second)
     features = kernel.features(stacked([first, second])) if is_table(first) else _both(kernel, first, second)
     center = np.asarray(features.mean(axis=0)).ravel()
-    parts: Any = getattr(kernel, "parts", None)
+    parts: Any = getattr(kernel, "feature_parts", None)
     total = np.empty(1 + n_splits)
     by_variable = None if parts is None else np.empty((1 + n_splits, len(parts.names)))
     n_groups = 0 if parts is None or parts.group_of is None else len(parts.variable_of_group)

@@ -278,7 +278,7 @@ def _without_shares(statistic: float, p_value: float, made: Mapping[str, Any]) -
 
 def _permuted(found: Distances, names: Sequence[str], made: Mapping[str, Any]) -> TwoSampleResult:
     """Return the result of a permutation test; variables come in the order of the names, where these are all."""
-    parts: Any = getattr(made["kernel"], "parts", None)
+    parts: Any = getattr(made["kernel"], "feature_parts", None)
     by_variable: dict[str, Share] = {}
     by_configuration: tuple[Share, ...] = ()
     if found.by_variable is not None:
