@@ -11,7 +11,7 @@ the answer is an average over graphs of nearly equal score, and says which findi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -28,14 +28,15 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.compare.corrections import holm, max_t
-from fishernet.compare.mechanisms import divergences, nats_by_configuration
+from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
 from fishernet.compare.near_graphs import near_graphs
 from fishernet.compare.splits import split_distances
-from fishernet.compare.two_sample import joined, kernel_of
+from fishernet.compare.two_sample import check_permutations, joined, kernel_of
 from fishernet.data import State, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag
+from fishernet.infer.factors import parent_marginals
 from fishernet.kernels.rows import rows_of
 from fishernet.learn import AvailableCases, parameters, structure
 from fishernet.learn.structure import usual_score
@@ -46,6 +47,7 @@ from fishernet.scores.named import named_score
 Array = npt.NDArray[np.float64]
 
 SUPPORTED = 0.5  # of the graphs' weight, from which on a variable counts as changed
+SAME = 1e-12  # marginals of two networks that differ by less are equal but for rounding
 SURE = 0.95  # of the graphs' weight: a finding with less, and more than the rest to 1, hangs on the graph
 
 
@@ -201,7 +203,7 @@ def explain_change(
     level : float
         Up to which corrected p-values count as found.
     smoothing : float
-        The pseudo-count of the two fitted networks, so that no divergence is infinite.
+        The pseudo-count of the two fitted networks, above 0, so that no divergence is infinite.
     bins : int, or mapping from column to int or to cut points; optional
         As for `two_sample_test`.
     seed : None, int or numpy.random.Generator
@@ -218,6 +220,11 @@ def explain_change(
     ------
     SchemaError
         When columns differ, a table has no row, or networks do not have one graph.
+
+    Warns
+    -----
+    FishernetWarning
+        When permutations are so few that no p-value can be 0.05.
 
     See Also
     --------
@@ -239,11 +246,16 @@ def explain_change(
     (('bronc',), {'dysp': ('bronc',)})
     """
     level = check.number(level, "level", least=0, most=1)
+    check.integer(graphs, "graphs", least=1)
+    check.integer(resamples, "resamples", least=2)
+    check.number(smoothing, "smoothing", above=0)
+    check_permutations(permutations)
     number = fixed_seed(seed)
     if _are_networks(before, after):
         return _of_networks(before, after, level, number)
-    check.integer(graphs, "graphs", least=1)
-    first, second = joined(before, after, bins)
+    if net is not None:
+        check.made(getattr(net, "dag", net), "net", "a BayesianNetwork or a Dag", "names", "edges", "parents")
+    first, second = joined(before, after, bins, "explain_change", ("before", "after"))
     order = first.names
     names = sorted(order)
     tables = first.select(names), second.select(names)
@@ -272,10 +284,15 @@ def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResu
         raise SchemaError("explain_change needs networks whose variables come in one order, with the same states")
     parts = nats_by_configuration(after, before)
     nats = [float(part.sum()) for part in parts]
-    by_variable = {
-        name: VariableChange(name, n, math.nan, math.nan, 0.0, math.nan, float(n > 0), n > 0, math.nan, ())
-        for name, n in zip(after.names, nats, strict=True)
-    }
+    changed = {name for name, n in zip(after.names, nats, strict=True) if n > 0}
+    same = [np.allclose(*pair, rtol=0, atol=SAME) for pair in zip(marginals(before), marginals(after), strict=True)]
+    by_variable = {}
+    for name, n, is_same in zip(after.names, nats, same, strict=True):
+        found = name in changed
+        upstream = () if found or is_same else _upstream(after.dag, name, changed)
+        by_variable[name] = VariableChange(
+            name, n, math.nan, math.nan, 0.0, math.nan, float(found), found, math.nan, upstream
+        )
     changes = _configurations(before, after, parts)
     return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, ((after.dag, 1.0),), level, None, seed)
 
@@ -357,7 +374,6 @@ def _averaged(
     best = near[0][0]
     by_variable = {}
     for v, name in enumerate(names):
-        upstream = tuple(other for other in best.ancestors(name) if other in changed and other != name)
         inherits = name not in changed and marginal[v] <= level
         by_variable[name] = VariableChange(
             name,
@@ -369,7 +385,7 @@ def _averaged(
             float(support[v]),
             name in changed,
             float(marginal[v]),
-            upstream if inherits else (),
+            _upstream(best, name, changed) if inherits else (),
         )
     return ChangeResult(
         float(nats.sum()),
@@ -380,6 +396,10 @@ def _averaged(
         (tables[0].n_rows, tables[1].n_rows),
         seed,
     )
+
+
+def _upstream(dag: Dag, name: str, changed: Collection[str]) -> tuple[str, ...]:
+    return tuple(other for other in dag.ancestors(name) if other in changed and other != name)
 
 
 def _by_chance(net: BayesianNetwork, tables: tuple[Table, Table]) -> Array:
@@ -415,17 +435,15 @@ def _configurations(
     if any(variable.is_continuous for variable in after.variables):
         return ()
     found = []
+    shares = parent_marginals(after)
     for v, (nats, one, other) in enumerate(zip(parts, before.conditionals, after.conditionals, strict=True)):
-        p, q = (np.asarray(c.table()) for c in (one, other))
-        r = p.shape[-1]
-        p, q = p.reshape(-1, r), q.reshape(-1, r)
+        p, q = (rows_of_table(c) for c in (one, other))
         parents, states = other.variables[:-1], after.variables[v].states
-        divergence = divergences(q, p)
         for j in np.flatnonzero(nats > 0):
             at = np.unravel_index(int(j), [parent.cardinality for parent in parents]) if parents else ()
             configuration = {parent.name: parent.states[int(k)] for parent, k in zip(parents, at, strict=True)}
             rows = (dict(zip(states, row[j].tolist(), strict=True)) for row in (p, q))
-            share = float(nats[j] / divergence[j])
+            share = float(shares[v][j])
             found.append(ConfigurationChange(after.names[v], configuration, float(nats[j]), share, *rows))
     return tuple(sorted(found, key=lambda change: (-change.nats, change.variable)))
 
@@ -446,7 +464,6 @@ def _intervals(tables: tuple[Table, Table], found: _Explained, smoothing: float,
     Resampling adds to the divergence what chance does; so the percentiles are moved to have the estimate as their mean.
     """
     random = generator(seed)
-    check.integer(resamples, "resamples", least=2)
     numbers = any(variable.is_continuous for variable in tables[0].variables)
     draw: Callable[..., Array] = _resampled_regressions if numbers else _resampled_counts
     drawn = draw(tables, found, smoothing, resamples, random)

@@ -167,6 +167,7 @@ def score_test(
     model = _model_of(kernel)
     way = word(reference, "reference", REFERENCES, error=FishernetError)
     check.integer(simulations, "simulations", least=1)
+    check.number(smoothing, "smoothing", least=0)
     rows = rows_of(kernel, table)
     n = float(rows.total) if is_table(rows) else float(checked_length(rows, "table"))
     fitted = _fitted_to(model, n_fitted)

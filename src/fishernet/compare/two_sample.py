@@ -195,17 +195,9 @@ def two_sample_test(
     True
     """
     way = word(method, "method", METHODS, error=FishernetError)
-    check.integer(permutations, "permutations", least=1)
-    if way == "permutation" and permutations < FEWEST_PERMUTATIONS:
-        warnings.warn(
-            FishernetWarning(
-                f"with {permutations} permutations no p-value is below {1 / (permutations + 1):.3g}; take 19 or more "
-                "for a level of 0.05, and 999 for one to rely on",
-                parameter="permutations",
-            ),
-            stacklevel=2,
-        )
+    check_permutations(permutations, warn=way == "permutation")
     number = fixed_seed(seed)
+    _require_samples(X, Y)
     if kernel is None:
         X, Y = joined(X, Y, bins)
         kernel = kernel_of(network_of_both(X, Y), X.has_missing or Y.has_missing)
@@ -213,7 +205,7 @@ def two_sample_test(
     first, second = (_rows(kernel, data) for data in (X, Y))
     sizes = checked_length(first, "X"), checked_length(second, "Y")
     if min(sizes) == 0:
-        raise _no_rows(0 if sizes[0] == 0 else 1)
+        raise _no_rows("X" if sizes[0] == 0 else "Y")
     made = {"kernel": kernel, "n_rows": sizes, "seed": number, "method": way}
     if way == "block":
         size = None if block_size is None else check.integer(block_size, "block_size", least=2)
@@ -228,8 +220,34 @@ def two_sample_test(
     return _permuted(found, names, made)
 
 
-def _no_rows(which: int) -> SchemaError:
-    return SchemaError(f"{'XY'[which]} has no rows, and a test compares rows with rows")
+def check_permutations(permutations: int, *, warn: bool = True) -> None:
+    """Warn of permutations that are so few that no p-value is at most 0.05."""
+    check.integer(permutations, "permutations", least=1)
+    if warn and permutations < FEWEST_PERMUTATIONS:
+        warnings.warn(
+            FishernetWarning(
+                f"with {permutations} permutations no p-value is below {1 / (permutations + 1):.3g}; take 19 or more "
+                "for a level of 0.05, and 999 for one to rely on",
+                parameter="permutations",
+            ),
+            stacklevel=3,
+        )
+
+
+def _require_samples(X: Any, Y: Any) -> None:
+    for name, data in (("X", X), ("Y", Y)):
+        if hasattr(data, "conditionals"):
+            raise SchemaError(
+                f"two_sample_test compares rows, and {name} is a network; score_test takes one and a table"
+            )
+        if data is None:
+            raise SchemaError(
+                f"{name} must be a table, a data frame or rows that the kernel takes, not None", parameter=name
+            )
+
+
+def _no_rows(name: str) -> SchemaError:
+    return SchemaError(f"{name} has no rows, and a test compares rows with rows")
 
 
 def _rows(kernel: Any, data: Any) -> Any:
@@ -238,12 +256,14 @@ def _rows(kernel: Any, data: Any) -> Any:
     return repeated(rows, PURPOSE) if is_table(rows) else rows
 
 
-def joined(X: Any, Y: Any, bins: Bins | None) -> tuple[Table, Table]:
+def joined(
+    X: Any, Y: Any, bins: Bins | None, purpose: str = PURPOSE, names: tuple[str, str] = ("X", "Y")
+) -> tuple[Table, Table]:
     """Return two tables of the same variables to learn a network from: all of states, or all of numbers."""
-    tables = [repeated(table, PURPOSE) for table in pooled(X, Y, PURPOSE)]
-    for which, table in enumerate(tables):
+    tables = [repeated(table, purpose) for table in pooled(X, Y, purpose)]
+    for name, table in zip(names, tables, strict=True):
         if table.n_rows == 0:
-            raise _no_rows(which)
+            raise _no_rows(name)
     first, second = _cut(tables, bins)
     return first, second
 

@@ -17,8 +17,8 @@ from fishernet.data.variable import Column, Variable
 def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
     """Return two tables or frames with the same variables: the columns of the first, with the states of both.
 
-    A column of numbers in one that holds states in the other becomes one of numbers, where these states are numbers. One
-    that is cut into bins in one table alone is cut at the same points in the other.
+    A column of numbers in one that holds states in the other becomes one of numbers, where these states are numbers.
+    One that is cut into bins in one table alone is cut at the same points in the other.
 
     Raises
     ------
@@ -55,8 +55,8 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
     if one.is_continuous and other.is_continuous:
         kinds = [{None: "numbers", "days": "dates", "seconds": "times"}[side.unit] for side in (one, other)]
         raise SchemaError(
-            f"{one.name!r} holds {kinds[0]} in the first table and {kinds[1]} in the second, and {purpose} compares like "
-            "with like; make both of one kind, or leave the column out"
+            f"{one.name!r} holds {kinds[0]} in the first table and {kinds[1]} in the second, and {purpose} compares "
+            "like with like; make both of one kind, or leave the column out"
         )
     if one.is_continuous or other.is_continuous:
         return one if one.is_continuous else other
