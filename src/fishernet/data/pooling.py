@@ -23,8 +23,8 @@ def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
     Raises
     ------
     SchemaError
-        When one has a column that the other lacks, a column is cut into bins at different points, or holds dates in
-        one and numbers in the other.
+        When one has a column that the other lacks, a column is cut into bins at different points, holds dates in
+        one and numbers in the other, or has a state 1 in one and '1' in the other.
     """
     one, other = as_data(first, purpose), as_data(second, purpose)
     absent = [(side, [name for name in a.names if name not in set(b.names)]) for side, a, b in _sides(one, other)]
@@ -60,7 +60,15 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
         )
     if one.is_continuous or other.is_continuous:
         return one if one.is_continuous else other
-    return Variable(one.name, [*one.states, *(state for state in other.states if state not in set(one.states))])
+    new = [state for state in other.states if state not in set(one.states)]
+    as_text = {str(state): state for state in one.states}
+    twins = next(((as_text[str(state)], state) for state in new if str(state) in as_text), None)
+    if twins is not None:
+        raise SchemaError(
+            f"{one.name!r} has the state {twins[0]!r} in the first table and {twins[1]!r} in the second, which {purpose} "
+            "would take for different ones; write both columns as numbers, or both as text"
+        )
+    return Variable(one.name, [*one.states, *new])
 
 
 def stacked(tables: Sequence[Table]) -> Table:
