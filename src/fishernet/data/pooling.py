@@ -65,8 +65,8 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
     twins = next(((as_text[str(state)], state) for state in new if str(state) in as_text), None)
     if twins is not None:
         raise SchemaError(
-            f"{one.name!r} has the state {twins[0]!r} in the first table and {twins[1]!r} in the second, which {purpose} "
-            "would take for different ones; write both columns as numbers, or both as text"
+            f"{one.name!r} has the state {twins[0]!r} in the first table and {twins[1]!r} in the second, which "
+            f"{purpose} would take for different ones; write both columns as numbers, or both as text"
         )
     return Variable(one.name, [*one.states, *new])
 
