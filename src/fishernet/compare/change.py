@@ -94,8 +94,8 @@ class ConfigurationChange:
 
     @property
     def state(self) -> State:
-        """The state whose probability changed most."""
-        return max(self.after, key=lambda state: abs(self.after[state] - self.before[state]))
+        """The state whose probability changed most, the first of those that changed alike."""
+        return max(self.after, key=lambda state: round(abs(self.after[state] - self.before[state]), 12))
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -142,7 +142,10 @@ class ChangeResult(Framed):
         return {c.variable: c.inherited_from for c in self.by_variable.values() if c.inherited_from}
 
     def in_doubt(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
-        """Return the variables of which graphs of nearly equal score disagree, and the arcs that only some have."""
+        """Return the variables of which graphs of nearly equal score disagree, and the arcs that only some have.
+
+        The arcs are those at the variable, or where none of these is disputed, all that are.
+        """
         return {
             c.variable: _disputed(self.graphs, c.variable)
             for c in self.by_variable.values()
@@ -258,13 +261,18 @@ def explain_change(
     first, second = joined(before, after, bins, "explain_change", ("before", "after"))
     order = first.names
     names = sorted(order)
-    tables = first.select(names), second.select(names)
+    tables = _in_order(first.select(names)), _in_order(second.select(names))
     near = _graphs_of(tables, net, graphs)
     reporter = Reporter(progress, "graphs")
     found = [_Explained.of(tables, dag, smoothing, permutations, number) for dag in _told(near, reporter)]
     weights = np.array([weight for _, weight in near])
     intervals = _intervals(tables, found[0], smoothing, resamples, number)
     return _averaged(tables, near, found, weights, intervals, level, order, number)
+
+
+def _in_order(table: Table) -> Table:
+    """Return the rows sorted, so that splits and resamples are the same in whatever order they came."""
+    return table[np.lexsort(table.codes)] if table.variables else table
 
 
 def _are_networks(before: Any, after: Any) -> bool:
@@ -366,8 +374,8 @@ def _averaged(
     """Return the mean of what graphs say, by their weights."""
     names = tables[0].names
     nats = weights @ np.array([one.nats() for one in found])
-    p_values = weights @ np.array([one.p_max_t for one in found])
-    support = weights @ np.array([one.p_max_t <= level for one in found]).astype(np.float64)
+    of_graphs = np.array([one.p_max_t for one in found])
+    p_values, support = (np.minimum(weights @ values, 1.0) for values in (of_graphs, of_graphs <= level))
     marginal = holm(np.array([_marginal_p(tables, v) for v in range(len(names))]))
     chance = _by_chance(found[0].after, tables)
     changed = {name for name, s in zip(names, support, strict=True) if s >= SUPPORTED}
@@ -449,10 +457,10 @@ def _configurations(
 
 
 def _disputed(graphs: Sequence[tuple[Dag, float]], name: str) -> tuple[tuple[str, str], ...]:
-    """Return the arcs at a variable that some graphs have and others not."""
-    arcs = [{arc for arc in dag.edges if name in arc} for dag, _ in graphs]
-    everywhere = set.intersection(*arcs)
-    return tuple(sorted(set.union(*arcs) - everywhere))
+    """Return the arcs that some graphs have and others not: those at a variable, or all if there are none."""
+    arcs = [set(dag.edges) for dag, _ in graphs]
+    disputed = sorted(set.union(*arcs) - set.intersection(*arcs))
+    return tuple(arc for arc in disputed if name in arc) or tuple(disputed)
 
 
 # --------------------------------------------------------------------------------------------------------- intervals
