@@ -47,6 +47,7 @@ from fishernet.scores.named import named_score
 Array = npt.NDArray[np.float64]
 
 SUPPORTED = 0.5  # of the graphs' weight, from which on a variable counts as changed
+DIGITS = 12  # of means of p-values: with weights that add up to 1 but for rounding, 1 shall be 1
 SAME = 1e-12  # marginals of two networks that differ by less are equal but for rounding
 SURE = 0.95  # of the graphs' weight: a finding with less, and more than the rest to 1, hangs on the graph
 
@@ -128,9 +129,9 @@ class ChangeResult(Framed):
     """The seed of permutations and bootstrap."""
 
     def __repr__(self) -> str:
-        changed = ", ".join(self.changed()[:8]) or "nothing"
-        more = ", ..." if len(self.changed()) > 8 else ""
-        return f"ChangeResult({self.nats:.4g} nats; changed: {changed}{more})"
+        doubted = self.in_doubt()
+        doubts = f"; in doubt: {_first(doubted)}" if doubted else ""
+        return f"ChangeResult({self.nats:.4g} nats; changed: {_first(self.changed()) or 'nothing'}{doubts})"
 
     def changed(self) -> tuple[str, ...]:
         """Return the variables whose conditional changed, those that carry most first."""
@@ -171,6 +172,10 @@ class ChangeResult(Framed):
                 "after": [c.after[state] for c, state in cells],
             }
         )
+
+
+def _first(names: Collection[str]) -> str:
+    return ", ".join([*list(names)[:8], *(["..."] if len(names) > 8 else [])])
 
 
 def explain_change(
@@ -375,7 +380,7 @@ def _averaged(
     names = tables[0].names
     nats = weights @ np.array([one.nats() for one in found])
     of_graphs = np.array([one.p_max_t for one in found])
-    p_values, support = (np.minimum(weights @ values, 1.0) for values in (of_graphs, of_graphs <= level))
+    p_values, support = (np.round(weights @ values, DIGITS) for values in (of_graphs, of_graphs <= level))
     marginal = holm(np.array([_marginal_p(tables, v) for v in range(len(names))]))
     chance = _by_chance(found[0].after, tables)
     changed = {name for name, s in zip(names, support, strict=True) if s >= SUPPORTED}

@@ -168,8 +168,14 @@ def score_test(
     way = word(reference, "reference", REFERENCES, error=FishernetError)
     check.integer(simulations, "simulations", least=1)
     check.number(smoothing, "smoothing", least=0)
+    if table is None:
+        raise SchemaError(
+            "table must be a table, a data frame or rows that the kernel takes, not None", parameter="table"
+        )
     rows = rows_of(kernel, table)
     n = float(rows.total) if is_table(rows) else float(checked_length(rows, "table"))
+    if n == 0:
+        raise SchemaError("table has no rows, and a test needs some", parameter="table")
     fitted = _fitted_to(model, n_fitted)
     parts: Any = getattr(kernel, "feature_parts", None)
     if way == "auto":
