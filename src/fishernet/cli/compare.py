@@ -135,7 +135,9 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
 
 def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
     several_graphs = len(change.graphs) > 1
-    lines = [("  variable", "nats", "95 %", "share of MMD", "p (corrected)", *(["in graphs"] if several_graphs else []))]
+    lines = [
+        ("  variable", "nats", "95 %", "share of MMD", "p (corrected)", *(["in graphs"] if several_graphs else []))
+    ]
     for name in change.changed():
         of = change.by_variable[name]
         share = f"{100 * test.by_variable[name].share:.1f} %" if name in test.by_variable else "-"
