@@ -23,13 +23,14 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.compare.corrections import holm, max_t
 from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
 from fishernet.compare.near_graphs import near_graphs
+from fishernet.compare.shares import first_names
 from fishernet.compare.splits import split_distances
 from fishernet.compare.two_sample import check_permutations, joined, kernel_of
 from fishernet.data import State, Table
@@ -77,7 +78,7 @@ class VariableChange:
     """Where its marginal changed and its conditional did not: the variables upstream whose conditionals did."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ConfigurationChange:
     """How the distribution of a variable changed in one configuration of its parents."""
 
@@ -92,6 +93,12 @@ class ConfigurationChange:
     before: Mapping[State, float]
     """The probability of each state."""
     after: Mapping[State, float]
+
+    def __repr__(self) -> str:
+        given = f" given {cut(shown_states(dict(self.configuration)), 200)}" if self.configuration else ""
+        state, name = self.state, cut(self.variable, 80)
+        change = f"{self.before[state]:.3g} -> {self.after[state]:.3g}, {self.nats:.4g} nats"
+        return f"ConfigurationChange({name} = {cut(str(state), 80)}{given}: {change})"
 
     @property
     def state(self) -> State:
@@ -130,8 +137,8 @@ class ChangeResult(Framed):
 
     def __repr__(self) -> str:
         doubted = self.in_doubt()
-        doubts = f"; in doubt: {_first(doubted)}" if doubted else ""
-        return f"ChangeResult({self.nats:.4g} nats; changed: {_first(self.changed()) or 'nothing'}{doubts})"
+        doubts = f"; in doubt: {first_names(doubted)}" if doubted else ""
+        return f"ChangeResult({self.nats:.4g} nats; changed: {first_names(self.changed()) or 'nothing'}{doubts})"
 
     def changed(self) -> tuple[str, ...]:
         """Return the variables whose conditional changed, those that carry most first."""
@@ -172,10 +179,6 @@ class ChangeResult(Framed):
                 "after": [c.after[state] for c, state in cells],
             }
         )
-
-
-def _first(names: Collection[str]) -> str:
-    return ", ".join([*list(names)[:8], *(["..."] if len(names) > 8 else [])])
 
 
 def explain_change(

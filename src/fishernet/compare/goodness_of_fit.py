@@ -31,7 +31,7 @@ from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import word
 from fishernet.compare.corrections import benjamini_hochberg, holm, max_t, permutation_p_values
 from fishernet.compare.large_samples import LEAST_EXPECTED, smallest_expected
-from fishernet.compare.shares import Share, shares_frame, shares_of_configurations, shares_of_variables
+from fishernet.compare.shares import Share, first_names, shares_frame, shares_of_configurations, shares_of_variables
 from fishernet.compare.splits import MOST_SPLIT_CELLS
 from fishernet.data import Table
 from fishernet.data.matching import is_table
@@ -84,7 +84,7 @@ class ScoreTestResult(Framed):
 
     def __repr__(self) -> str:
         changed = self.misfits() if self.by_variable else ()
-        where = f"; does not fit: {', '.join(changed[:8])}{', ...' if len(changed) > 8 else ''}" if changed else ""
+        where = f"; does not fit: {first_names(changed)}" if changed else ""
         of = f"{self.statistic:.6g} for {self.degrees_of_freedom} parameters, {self.reference}"
         return f"ScoreTestResult(p = {self.p_value:.4g}, {of}{where})"
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base.errors import ZeroProbabilityError
 from fishernet.base.progress import Reporter
 from fishernet.data.matching import is_table
 from fishernet.data.pooling import stacked
@@ -42,6 +43,15 @@ class Distances:
 
 def split_distances(kernel: Any, first: Any, second: Any, n_splits: int, key: int, reporter: Reporter) -> Distances:
     """Return the distances of the observed split and of others; rows are as the kernel takes them."""
+    try:
+        return _distances(kernel, first, second, n_splits, key, reporter)
+    except ZeroProbabilityError:
+        for rows in (first, second):
+            kernel.diag(rows)  # names an impossible row by its place in its own table
+        raise
+
+
+def _distances(kernel: Any, first: Any, second: Any, n_splits: int, key: int, reporter: Reporter) -> Distances:
     rule = getattr(kernel, "rule", None)
     if hasattr(rule, "split_distances"):
         return _by_counts(rule, first, second, n_splits, key)

@@ -35,7 +35,7 @@ from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.large_samples import block_test, weighted_chi_square
-from fishernet.compare.shares import Share, shares_frame, shares_of_configurations, shares_of_variables
+from fishernet.compare.shares import Share, first_names, shares_frame, shares_of_configurations, shares_of_variables
 from fishernet.compare.splits import Distances, split_distances
 from fishernet.data import Table
 from fishernet.data.matching import is_table
@@ -97,7 +97,7 @@ class TwoSampleResult(Framed):
 
     def __repr__(self) -> str:
         changed = self.changed() if self.by_variable else ()
-        where = f"; tell them apart: {', '.join(changed[:8])}{', ...' if len(changed) > 8 else ''}" if changed else ""
+        where = f"; tell them apart: {first_names(changed)}" if changed else ""
         return f"TwoSampleResult(p = {self.p_value:.4g}, squared MMD {self.statistic:.6g}{where})"
 
     def changed(self, level: float = 0.05) -> tuple[str, ...]:
