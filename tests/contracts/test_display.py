@@ -55,6 +55,12 @@ HMM = fn.HiddenMarkovModel([0.5, 0.5], np.full((2, 2), 0.5), np.full((2, 3), 1 /
 GRAPH = fn.UndirectedGraph.from_edges(NAMES, list(pairwise(NAMES)))
 KERNEL = fn.kernels.FisherKernel(SMALL)
 
+
+def found(name: str) -> Any:
+    """The value of that name, of which another is a part."""
+    return value(name)
+
+
 VALUES: dict[str, Callable[[], Any]] = {
     "Variable": lambda: fn.Variable(HOSTILE, [f"{HOSTILE}{s}" for s in range(5000)]),
     "Continuous": lambda: fn.Continuous(HOSTILE),
@@ -92,9 +98,9 @@ VALUES: dict[str, Callable[[], Any]] = {
     "ScoreTestResult": lambda: fn.compare.score_test(fn.kernels.FisherKernel(NET), OTHER, reference="chi-square"),
     "ChangeResult": lambda: fn.compare.explain_change(TABLE, OTHER, NET, permutations=19, resamples=2),
     "ChangeResult in doubt": lambda: fn.compare.explain_change(FEW, turned(SMALL), permutations=19, resamples=2),
-    "Share": lambda: value("TwoSampleResult").by_configuration[0],
-    "VariableChange": lambda: value("ChangeResult").by_variable[NET.names[0]],
-    "ConfigurationChange": lambda: value("ChangeResult").by_configuration[0],
+    "Share": lambda: found("TwoSampleResult").by_configuration[0],
+    "VariableChange": lambda: found("ChangeResult").by_variable[NET.names[0]],
+    "ConfigurationChange": lambda: found("ChangeResult").by_configuration[0],
     "InputsFound": lambda: fn.learn.local_structure(TABLE),
     "BlanketsFound": lambda: fn.learn.markov_blankets(NUMBERS, test="fisher-z", names=NAMES),
     "EmResult": lambda: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=3),

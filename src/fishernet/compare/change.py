@@ -466,8 +466,8 @@ def _configurations(
 
 def _disputed(graphs: Sequence[tuple[Dag, float]], name: str) -> tuple[tuple[str, str], ...]:
     """Return the arcs that some graphs have and others not: those at a variable, or all if there are none."""
-    arcs = [set(dag.edges) for dag, _ in graphs]
-    disputed = sorted(set.union(*arcs) - set.intersection(*arcs))
+    arcs: list[set[tuple[str, str]]] = [set(dag.edges) for dag, _ in graphs]
+    disputed = sorted(arcs[0].union(*arcs) - arcs[0].intersection(*arcs))
     return tuple(arc for arc in disputed if name in arc) or tuple(disputed)
 
 
