@@ -29,10 +29,10 @@ def after(tmp_path: Path) -> Path:
 
 def both(before: Path, after: Path, net: Any = None, **how: Any) -> tuple[Any, Any]:
     """What the library says of two files."""
-    tables = [fn.read_table(path, schema=None if net is None else net.variables) for path in (before, after)]
+    first, second = (fn.read_table(path, schema=None if net is None else net.variables) for path in (before, after))
     kernel = None if net is None else fn.kernels.FisherKernel(net)
-    test = fn.compare.two_sample_test(*tables, kernel, permutations=99, seed=0, **how)
-    return test, fn.compare.explain_change(*tables, net, permutations=99, seed=0, **how)
+    test = fn.compare.two_sample_test(first, second, kernel, permutations=99, seed=0, **how)
+    return test, fn.compare.explain_change(first, second, net, permutations=99, seed=0, **how)
 
 
 def assert_same(facts: dict[str, Any], test: Any, change: Any, top: int = 5) -> None:

@@ -153,6 +153,8 @@ def test_bootstrap_intervals_cover_the_truth(kind: str) -> None:
     """Of 95 % intervals, at least 85 % hold a divergence that is there (they are percentiles, and few rows)."""
     held = 0
     trials = 100 if kind == "states" else 60
+    X: Any
+    Y: Any
     for seed in range(trials):
         if kind == "states":
             X, Y, net = BEFORE.sample(500, seed=2 * seed), OTHER.sample(400, seed=2 * seed + 1), BEFORE
@@ -194,15 +196,16 @@ def test_rows_with_holes_are_taken() -> None:
 
 def test_numbers_are_explained_by_regressions_and_with_labels_in_bins() -> None:
     rng = np.random.default_rng(3)
-    frames = []
+    frames: list[Any] = []
     for slope in (1.0, -1.0):
         x, noise = rng.normal(size=(2, 500))
         frames.append({"x": x, "y": slope * x + noise})
     dag = fn.Dag.from_edges(["x", "y"], [("x", "y")])
-    found = explain(*frames, dag, **FAST)
+    found = explain(frames[0], frames[1], dag, **FAST)
     assert (found.changed(), found.by_configuration) == (("y",), ())
     assert found.nats == pytest.approx(0.5 * 4, abs=4 * 0.25)  # 0.25 is its standard deviation over tables
-    cut = explain(*(frame | {"z": ["u", "v"] * 250} for frame in frames), **FAST)
+    one, other = (frame | {"z": ["u", "v"] * 250} for frame in frames)
+    cut = explain(one, other, **FAST)
     assert set(cut.in_doubt()) == {"x", "y"}  # whose conditional it is hangs on the direction of one arc
     assert repr(cut).endswith("; in doubt: x, y)")
     assert cut.by_variable["x"].support + cut.by_variable["y"].support > 0.9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,10 +83,11 @@ def test_marginals_are_sums_of_the_joint(shape: list[int], seed: int, zeros: flo
 def test_what_never_occurs_adds_nothing_where_it_was_impossible() -> None:
     """b given a = y is another distribution than before, with other zeros; after, a is never y."""
     variables = [fn.Variable("a", ["x", "y"]), fn.Variable("b", ["u", "v"])]
-    before, after = (
-        fn.BayesianNetwork.from_tables(variables, {"b": ["a"]}, {"a": a, "b": b})
-        for a, b in (([0.5, 0.5], [[0.5, 0.5], [1, 0]]), ([1, 0], [[0.5, 0.5], [0, 1]]))
-    )
+    tables: list[dict[str, Any]] = [
+        {"a": [0.5, 0.5], "b": [[0.5, 0.5], [1, 0]]},
+        {"a": [1, 0], "b": [[0.5, 0.5], [0, 1]]},
+    ]
+    before, after = (fn.BayesianNetwork.from_tables(variables, {"b": ["a"]}, given) for given in tables)
     found = fn.compare.explain_change(before, after)
     assert found.nats == pytest.approx(math.log(2), rel=1e-12)
     assert found.changed() == ("a",)

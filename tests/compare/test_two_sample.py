@@ -512,5 +512,5 @@ def test_the_frames_and_the_repr_say_what_was_found() -> None:
 def test_progress_is_told() -> None:
     calls: list[tuple[str, int, int | None]] = []
     kernel, X, Y = CASES["Rbf"]
-    two_sample(X, Y, kernel, permutations=99, seed=1, progress=lambda *told: calls.append(told))  # type: ignore[arg-type]
+    two_sample(X, Y, kernel, permutations=99, seed=1, progress=lambda *told: calls.append(told))
     assert calls[-1][0] == "permutations"

@@ -55,10 +55,9 @@ def test_columns_in_another_order_and_regressions() -> None:
     for one, other in zip(turned.conditionals, refitted(MIXED, rows).conditionals, strict=True):
         np.testing.assert_array_equal(one.probabilities, other.probabilities)
     gaussian = fn.learn.bayesian_network(np.random.default_rng(1).normal(size=(50, 3)).cumsum(axis=1))
-    other = gaussian.sample(80, seed=2)
-    np.testing.assert_allclose(
-        refitted(gaussian, other).covariance, fn.learn.parameters(gaussian.dag, other).covariance, rtol=1e-12
-    )
+    rows = gaussian.sample(80, seed=2)
+    found, expected = refitted(gaussian, rows), fn.learn.parameters(gaussian.dag, rows)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-12)
 
 
 def test_rows_with_holes_are_refused() -> None:

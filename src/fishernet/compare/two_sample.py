@@ -133,8 +133,8 @@ def two_sample_test(
     kernel : Kernel, optional
         Any kernel of the library, fitted to other rows than these or to both tables together. Without it a Bayesian
         network is learned from both tables together, and its Fisher kernel is used. A kernel that was fitted to one of
-        the two tables is not symmetric in them, and cries wolf: in a simulation with networks learned from X alone,
-        74 % of tests of equal sources were below 0.05.
+        the two tables is not symmetric in them, and cries wolf: in a simulation with networks of 37 variables
+        learned from 300 rows of X alone, 40 % of tests of equal sources were below 0.05.
     permutations : int
         How many random splits to draw. p-values are multiples of ``1 / (permutations + 1)``.
     method : {"permutation", "chi-square", "block"}
