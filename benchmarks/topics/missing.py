@@ -144,6 +144,27 @@ def is_its_likelihood(told: Told) -> Verdict:
     return agrees(lambda of: [log_posterior(of.data, of.answer[1:], 0.0), *of.answer[1:]], 1e-9)(told)
 
 
+MISSINGNESS = Call(
+    incomplete,
+    fn.independence.missingness,
+    lambda found, _: found.to_frame()["mutual_information"].to_numpy()[:LOOKED_AT],
+)
+
+
+def dependences(told: Told) -> Array:
+    """Return the mutual information of the first variable's holes and the next variables, from the counts."""
+    rows, states = told.data.rows, told.data.cardinalities
+    found = []
+    for v in range(1, LOOKED_AT + 1):
+        joint = np.zeros((2, states[v] + 1))
+        np.add.at(joint, ((rows[:, 0] == states[0]).astype(int), rows[:, v]), 1)
+        joint = joint[:, :-1] / joint[:, :-1].sum()
+        held = joint > 0
+        apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+        found.append((joint[held] * np.log(joint[held] / apart[held])).sum())
+    return np.array(found)
+
+
 TEN_THOUSAND = 10_000
 RACES = (
     Race(
@@ -162,6 +183,14 @@ RACES = (
         {},
         [below(0.5)],
         title="log-probability of every row",
+    ),
+    Race(
+        lambda: masked(10 * TEN_THOUSAND, 0.1),
+        MISSINGNESS,
+        agrees(dependences),
+        {},
+        [below(0.3)],
+        title="what missing cells depend on",
     ),
     Race(
         lambda: whole(TEN_THOUSAND),

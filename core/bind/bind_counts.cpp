@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "counts/counting.hpp"
+#include "counts/group_counts.hpp"
 #include "base/kernels.hpp"
 #include "bind/arrays.hpp"
 #include "bind/table.hpp"
@@ -101,6 +102,38 @@ nb::list count(const BoundColumns& table, const In<std::int64_t>& offsets, const
     return out;
 }
 
+RowGroups checked_groups(const In<std::int64_t>& offsets, const In<std::int64_t>& rows, std::int64_t n_rows) {
+    const RowGroups groups{view(offsets), view(rows)};
+    if (groups.offsets.empty() || groups.offsets.front() != 0 ||
+        groups.offsets.back() != static_cast<std::int64_t>(rows.size())) {
+        refuse("offsets do not fit the groups");
+    }
+    if (!std::is_sorted(groups.offsets.begin(), groups.offsets.end())) refuse("offsets must not fall");
+    const auto outside = [n_rows](std::int64_t row) { return row < 0 || row >= n_rows; };
+    if (std::any_of(groups.rows.begin(), groups.rows.end(), outside)) refuse("a row of a group is out of range");
+    return groups;
+}
+
+// One (groups, states + 1) array a column, the weight of missing cells last.
+nb::list group_counts(const BoundColumns& table, const In<std::int32_t>& columns, const In<std::int64_t>& offsets,
+                      const In<std::int64_t>& rows) {
+    const RowGroups groups = checked_groups(offsets, rows, table.columns.n_rows);
+    const auto n = static_cast<std::int64_t>(table.columns.columns.size());
+    const auto outside = [n](std::int32_t column) { return column < 0 || column >= n; };
+    if (std::any_of(columns.data(), columns.data() + columns.size(), outside)) refuse("a column is out of range");
+    std::vector<std::vector<std::int64_t>> found;
+    {
+        const nb::gil_scoped_release release;
+        found = count_in_groups(table.columns, view(columns), groups, check_signals);
+    }
+    nb::list out;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const Column& column = table.columns.columns[static_cast<std::size_t>(columns.data()[c])];
+        out.append(nb::cast(to_python(std::move(found[c]), std::size_t{column.cardinality} + 1)));
+    }
+    return out;
+}
+
 }  // namespace
 
 void bind_counts(nb::module_& m) {
@@ -111,6 +144,8 @@ void bind_counts(nb::module_& m) {
         .def_prop_ro("total", [](const BoundColumns& self) { return self.columns.total; });
     m.def("count", &count, nb::arg("table"), nb::arg("offsets").noconvert(), nb::arg("members").noconvert(),
           nb::arg("most_dense"));
+    m.def("group_counts", &group_counts, nb::arg("table"), nb::arg("columns").noconvert(),
+          nb::arg("offsets").noconvert(), nb::arg("rows").noconvert());
 }
 
 }  // namespace fishernet::bind

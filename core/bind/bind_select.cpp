@@ -1,9 +1,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/chi_square.hpp"
+#include "base/hypergeometric.hpp"
 #include "selection/swap_search.hpp"
 #include "bind/arrays.hpp"
 #include "bind/cells.hpp"
+#include "selection/halving.hpp"
 #include "bind/turns.hpp"
 
 namespace fishernet::bind {
@@ -38,6 +40,26 @@ BoundSearch* search_chi_square(const BoundCells& distinct, const In<std::int64_t
     check_rows(rows, kind_of, total, k);
     auto criterion = chi_square_tails({rows, check_cell_values(rows, counts), total, k});
     return new BoundSearch(rows, view(kind_of), std::move(criterion), k);
+}
+
+// The rows of `order`, parts of which are halved in every round.
+Out<std::int64_t> halved(const BoundCells& cells, const In<double>& inverse_theta, const In<double>& inverse_group,
+                         const In<std::int64_t>& order, std::int32_t rounds, double delta, std::uint64_t key) {
+    const auto& rows = cells.rows;
+    const CellKernel kernel{check_cell_values(rows, inverse_theta), check_cell_values(rows, inverse_group)};
+    if (rounds < 0 || rounds > 40 || order.size() % (std::size_t{1} << rounds) != 0) {
+        refuse("the rows cannot be halved so often");
+    }
+    if (!(delta > 0 && delta < 1)) refuse("delta is a probability");
+    std::vector<std::int64_t> found(order.data(), order.data() + order.size());
+    for (const auto row : found) {
+        if (row < 0 || row >= rows.n_rows) refuse("a row is out of range");
+    }
+    {
+        const nb::gil_scoped_release release;
+        halve_rows(rows, kernel, found, rounds, delta, key, check_signals);
+    }
+    return to_python(std::move(found));
 }
 
 void draw_start(BoundSearch& self, std::uint64_t key, std::int64_t n_starts) {
@@ -82,6 +104,25 @@ Out<double> log_tails(const In<double>& statistics, const In<std::int64_t>& degr
     return to_python(std::move(out));
 }
 
+// (log P(number <= hits), log P(number >= hits)) of every hypergeometric distribution.
+nb::tuple hypergeometric_tails(const In<std::int64_t>& all, const In<std::int64_t>& marked,
+                               const In<std::int64_t>& drawn, const In<std::int64_t>& hits) {
+    const auto n = all.size();
+    if (marked.size() != n || drawn.size() != n || hits.size() != n) refuse("the arrays differ in length");
+    std::vector<double> lower;
+    std::vector<double> upper;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Hypergeometric of{all.data()[i], marked.data()[i], drawn.data()[i]};
+        if (of.all < 0 || of.all > std::int64_t{1} << 53 || of.marked < 0 || of.marked > of.all || of.drawn < 0 ||
+            of.drawn > of.all) {
+            refuse("more are marked or drawn than there are");
+        }
+        lower.push_back(of.log_at_most(hits.data()[i]));
+        upper.push_back(of.log_at_least(hits.data()[i]));
+    }
+    return nb::make_tuple(to_python(std::move(lower)), to_python(std::move(upper)));
+}
+
 }  // namespace
 
 void bind_select(nb::module_& m) {
@@ -98,9 +139,13 @@ void bind_select(nb::module_& m) {
           nb::arg("inverse_group").noconvert(), nb::keep_alive<0, 1>());
     m.def("search_chi_square", &search_chi_square, nb::arg("distinct"), nb::arg("kind_of").noconvert(),
           nb::arg("counts").noconvert(), nb::arg("total"), nb::arg("k"), nb::keep_alive<0, 1>());
+    m.def("halved", &halved, nb::arg("cells"), nb::arg("inverse_theta").noconvert(), nb::arg("inverse_group").noconvert(),
+          nb::arg("order").noconvert(), nb::arg("rounds"), nb::arg("delta"), nb::arg("key"));
     m.def("draw_subset", &subset, nb::arg("n"), nb::arg("k"), nb::arg("key"), nb::arg("task"));
     m.def("log_chi_square_tails", &log_tails, nb::arg("statistics").noconvert(),
           nb::arg("degrees_of_freedom").noconvert());
+    m.def("log_hypergeometric_tails", &hypergeometric_tails, nb::arg("total").noconvert(), nb::arg("marked").noconvert(),
+          nb::arg("drawn").noconvert(), nb::arg("hits").noconvert());
 }
 
 }  // namespace fishernet::bind

@@ -18,8 +18,10 @@ from fishernet.infer.factors import METHODS
 from fishernet.infer.pseudo_gibbs import SCANS
 from fishernet.kernels.fisher import METRICS
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
+from fishernet.learn.fitting import KINDS as CONDITIONALS
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
+from fishernet.learn.missing.ways import MISSING
 from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
 from fishernet.learn.structure import SEARCHES
 from fishernet.models.g_wishart import METHODS as G_WISHART_METHODS
@@ -30,7 +32,7 @@ from fishernet.sklearn import (
     FisherFeatures,
     ModelFisherFeatures,
 )
-from fishernet.sklearn.classifier import STRUCTURES
+from fishernet.sklearn.classifier import FILL, STRUCTURES
 from fishernet.sklearn.outliers import MEASURES
 
 ASIA = fn.datasets.load("asia")
@@ -149,6 +151,7 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.ClimbingRule, CLIMBING_RULES),
         (vocabulary.ScanName, SCANS),
         (vocabulary.SchemeName, SCHEMES),
+        (vocabulary.ConditionalsName, CONDITIONALS),
         (vocabulary.GroupMethodName, METHODS),
         (vocabulary.GWishartMethodName, G_WISHART_METHODS),
         (vocabulary.BinningName, BINNINGS),
@@ -156,6 +159,8 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.UnknownName, UNKNOWN_POLICIES),
         (vocabulary.MeasureName, MEASURES),
         (vocabulary.ClassifierName, ["nb", *STRUCTURES, *SEARCHES]),
+        (vocabulary.IncompleteName, MISSING),
+        (vocabulary.TrainingName, [FILL, *MISSING]),
     ],
 )
 def test_editors_complete_just_the_names_that_there_are(literal: Any, known: Any) -> None:
@@ -172,6 +177,7 @@ def test_parameters_of_frames_networks_and_estimators_are_typed() -> None:
         (fn.infer.estimate, {"scan": "ScanName"}),
         (fn.infer.group_probabilities, {"method": "GroupMethodName"}),
         (BayesianNetworkClassifier.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
+        (BayesianNetworkClassifier.__init__, {"missing": "TrainingName"}),
         (ModelFisherFeatures.__init__, {"metric": "MetricName"}),
         (FisherFeatures.__init__, {"structure": "ClassifierName", "binning": "BinningName"}),
         (BayesianNetworkOutlierDetector.__init__, {"structure": "SearchName", "measure": "MeasureName"}),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import fishernet as fn
 from tests.cli.running import COMMAND, facts_of, good, refused, written
 
 ROWS = "".join(f'"p,{i}",{18 + i % 60},w{i % 3},2021-03-{1 + i % 28:02}\n' for i in range(200))
@@ -56,6 +57,47 @@ def test_text_files_of_other_lands(tmp_path: Path, command: str) -> None:
         assert [(c["holds"], c["missing"]) for c in columns] == [("'blekinge', 'skåne'", 0), ("7.25 to 1234.5", 1)]
     else:
         assert facts_of(command, path, *words, "--exclude", "pris", "--holdout", 0)["variables"] == ["län"]
+
+
+def holes(tmp_path: Path) -> Path:
+    """Blood is taken in ward B for every second patient; the weight of every fifth is not known."""
+    rows = [(i, "AB"[i % 2], "" if i % 4 == 1 else i % 7, "" if i % 5 == 0 else 50 + i % 40) for i in range(400)]
+    lines = [",".join(map(str, row)) for row in [("id", "ward", "blood", "weight"), *rows]]
+    return written(tmp_path / "holes.csv", "\n".join(lines) + "\n")
+
+
+def test_what_missing_cells_depend_on_is_told_below(tmp_path: Path) -> None:
+    path = holes(tmp_path)
+    table, _, below = good("describe", path, "--exclude", "id").out.partition("\n\n")
+    assert table.splitlines()[0] == "400 rows, 3 columns"
+    said = " ".join(below.split())
+    assert said.startswith("Missing cells: not completely at random. In 1 of 2 columns with missing cells")
+    assert "- `blood` is missing in 25 % of rows, more often where `ward` is 'B' (50 % against 0 %, p = " in said
+    assert "- no dependence found: `weight`" in said
+    assert said.endswith("(not at random), no table can tell.")
+    assert max(map(len, below.splitlines())) <= 100
+    assert not any(line.startswith(("%", "= ", "< ")) for line in below.splitlines())
+
+
+def test_what_missing_cells_depend_on_is_among_the_facts(tmp_path: Path) -> None:
+    path = holes(tmp_path)
+    facts = facts_of("describe", path, "--exclude", "id")["missingness"]
+    assert facts["against_completely_at_random"] is True
+    assert facts["alpha"] == 0.05
+    assert facts["verdict"].startswith("Not completely at random: `blood` is missing more often where `ward` is 'B'")
+    blood, weight = facts["columns"]
+    assert (blood["name"], blood["missing"], blood["depends_on"], weight["depends_on"]) == ("blood", 100, 1, 0)
+    assert (blood["strongest"]["other"], blood["strongest"]["share"]) == ("ward", 0.5)
+    found = fn.independence.missingness(fn.read_table(path, exclude=["id"]))
+    assert blood["strongest"]["p_value"] == pytest.approx(found.columns[0].strongest.p_value)  # type: ignore[union-attr]
+
+
+def test_of_a_table_without_missing_cells_nothing_is_said(tmp_path: Path) -> None:
+    path = holes(tmp_path)
+    for words in (["--missing", "drop"], ["--missing", "state", "--bins", 3], ["--columns", "ward"]):
+        assert "\n\n" not in good("describe", path, *words).out
+        facts = facts_of("describe", path, *words)["missingness"]
+        assert (facts["against_completely_at_random"], facts["columns"]) == (False, [])
 
 
 def test_a_table_comes_through_standard_input() -> None:

@@ -198,6 +198,8 @@ def test_rows_with_missing_cells_are_chosen_from_by_what_is_known(asia: Path, tm
     assert facts_of(*words)["distance"] == pytest.approx(found.distance, rel=1e-9)
     drawn = fn.select.random_subset(holes, 9, 4)
     assert facts_of(*words, "--by", "random")["indices"] == drawn.indices.tolist()
+    by_columns = fn.select.greedy_chi_square(holes, 9, seed=4)
+    assert facts_of(*words, "--by", "chi-square")["indices"] == by_columns.indices.tolist()
 
 
 def test_without_holes_keeping_them_changes_nothing(asia: Path, rows: Path) -> None:

@@ -93,10 +93,10 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn TABLE --max-inputs 0", "--max-inputs is for a dependency network (--model dn)"),
     ("learn ABSENT --model dn -o m.bif.gz", "only a Bayesian network is written to .bif; use .json"),
     (
-        "learn GAPS --model dn --missing em",
+        "learn GAPS --model gaussian --missing em",
         "--missing em is for a Bayesian network (--model bn); it does not go with a",
     ),
-    ("learn GAPS --model tan --target age --missing node-average", "--missing node-average is for a Bayesian network"),
+    ("learn GAPS --model markov --missing node-average", "--missing node-average is for a Bayesian network"),
     ("learn GAPS --model dn", "(option --missing: error, drop, state, em, node-average)"),
     # learn, from numbers
     ("learn NUMBERS --model gaussian --rule maybe", "unknown rule 'maybe'; there are 'hc', 'and', 'or'"),
@@ -266,7 +266,6 @@ REFUSED = [  # a word in capitals stands for a file
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),
     *((f"select {model} TABLE -k 2", "this is a") for model in ("GRAPH", "MIXTURE", "MARKOV")),
-    ("select MODEL GAPS -k 2 --by chi-square --missing keep", "without missing cells; missing in 'smoke' (10)"),
     ("select NET NUMBERS -k 2 --missing keep", "--missing keep is for models of states"),
     ("select NET NUMBERS -k 2 --by chi-square", "chi_square is for categorical columns"),
     # similar

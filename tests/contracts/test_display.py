@@ -54,6 +54,9 @@ STRINGS = ["".join(row) for row in np.random.default_rng(2).choice(list("abc"), 
 HMM = fn.HiddenMarkovModel([0.5, 0.5], np.full((2, 2), 0.5), np.full((2, 3), 1 / 3), alphabet="abc")
 GRAPH = fn.UndirectedGraph.from_edges(NAMES, list(pairwise(NAMES)))
 KERNEL = fn.kernels.FisherKernel(SMALL)
+HOLES = fn.independence.missingness(
+    {name: [None if (i + j) % 7 == 0 else f"{HOSTILE}{i % 2}" for i in range(400)] for j, name in enumerate(NAMES)}
+)
 
 
 def found(name: str) -> Any:
@@ -120,6 +123,9 @@ VALUES: dict[str, Callable[[], Any]] = {
     "TestResult": lambda: fn.independence.TestResult(0.5, 0.1),
     "PermutationResult": lambda: fn.independence.knn_test(NUMBERS[:, 0], NUMBERS[:, 1], permutations=20, seed=1),
     "ContingencyResult": lambda: fn.independence.GSquared(TABLE)(0, 1, ()),
+    "MissingnessResult": lambda: HOLES,
+    "ColumnMissingness": lambda: HOLES.columns[0],
+    "MissingnessTest": lambda: HOLES.columns[0].strongest,
     "FisherKernel": lambda: KERNEL,
 }
 
@@ -131,7 +137,8 @@ def value(name: str) -> Any:
 
 IN_NOTEBOOKS = """Variable Table Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork
 GaussianMarkovNetwork SearchResult Selection EdgeStrengths CrossValidation InputsFound BlanketsFound Similar Diagnosis
-EmResult TestResult TwoSampleResult ScoreTestResult ChangeResult Distribution NormalDistribution Clusters"""
+EmResult TestResult TwoSampleResult ScoreTestResult ChangeResult Distribution NormalDistribution Clusters
+MissingnessResult"""
 DRAWN = "Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork GaussianMarkovNetwork"
 each = pytest.mark.parametrize("name", VALUES)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import fishernet as fn
 from fishernet.files import read_newick
@@ -47,6 +48,7 @@ GRAPH = fn.UndirectedGraph.from_edges(["a", "b", "c"], [("a", "b"), ("b", "c")])
 NUMBERS = np.random.default_rng(0).normal(size=(40, 3))
 DN = fn.DependencyNetwork.from_joint(fn.learn.bayesian_network(TABLE.select(["asia", "tub", "smoke"])))
 SMALL = TABLE.select(["asia", "tub", "smoke"])
+CLUSTERS = fn.learn.clusters(SMALL, 2, restarts=1, seed=1)
 STRINGS = ["abba", "ab", "b", "aab"]
 HALF = [[0.5, 0.5], [0.25, 0.75]]
 HMM = fn.HiddenMarkovModel([0.5, 0.5], HALF, HALF, alphabet="ab")
@@ -181,6 +183,7 @@ OWN: dict[str, dict[str, Any]] = {
     "kl_to_manifold": {"p": fn.learn.bayesian_network(SMALL)},
     "diagnose": {"n": 200},
     "estimate": {"names": ["asia"], "n": 400, "given": {"smoke": "no"}},
+    "plot.clusters": {"found": CLUSTERS, "ax": Figure().add_subplot()},
     "clusters": {"table": SMALL, "n_clusters": 2, "restarts": 2},
     "cross_validate": {"table": SMALL, "search": "hill-climb", "folds": 2},
     "edge_strengths": {"table": SMALL, "n": 2},
@@ -227,6 +230,8 @@ ROWS: dict[str, Any] = {
 }
 """What the methods of a class are given for its rows, strings or observations."""
 MISSING = object()
+TWICE = {"fishernet.datasets.load": "datasets.load", "fishernet.plot.clusters": "plot.clusters"}
+"""Names that another part has as well."""
 
 
 def packages() -> list[Any]:
@@ -245,7 +250,7 @@ def targets() -> dict[str, tuple[str | None, Callable[..., Any]]]:
             made = getattr(module, name)
             if name in SEAMS or not getattr(made, "__module__", "").startswith("fishernet"):
                 continue
-            called = "datasets.load" if module is fn.datasets and name == "load" else name
+            called = TWICE.get(f"{module.__name__}.{name}", name)
             if inspect.isfunction(made):
                 found[called] = (None, made)
             elif inspect.isclass(made) and not issubclass(made, Exception):
@@ -322,7 +327,7 @@ def _within_reach(key: str, made: Any) -> Any:
         return "/no such folder/file"
     if key == "progress" and callable(made):  # what a caller's function raises is the caller's
         return None
-    return -made if key in LONG and isinstance(made, int | np.integer) and made > 1000 else made
+    return -int(made) if key in LONG and isinstance(made, int | np.integer) and made > 1000 else made
 
 
 def _required(name: str) -> set[str]:

@@ -177,6 +177,18 @@ def test_markers_are_states_that_are_likelier_than_elsewhere(structure: Any) -> 
     np.testing.assert_allclose([m[3:] for m in found_marks], [m[3:] for m in sorted(wanted)], rtol=1e-7, atol=1e-12)
 
 
+@pytest.mark.parametrize("structure", ["naive-bayes", "tree"])
+def test_a_profile_is_the_conditional_of_a_column_given_the_cluster(structure: Any) -> None:
+    table = random_network(3, [2, 3, 2]).sample(400, seed=1)
+    found = fn.learn.clusters(table, 3, structure=structure, seed=1, restarts=2)
+    for name in table.names:
+        for number in range(3):
+            wanted = fn.infer.marginal(found.model, [name], given={found.name: number})
+            np.testing.assert_allclose(found.profile(name)[number], wanted, rtol=1e-9)
+    with pytest.raises(SchemaError, match="no column 'cluster'"):
+        found.profile("cluster")
+
+
 def test_the_first_markers_tell_the_classes_apart() -> None:
     table, _ = three_classes(4000)
     marks = fn.learn.clusters(table, 3, seed=1).markers(2).to_pylist()

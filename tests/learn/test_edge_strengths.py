@@ -310,8 +310,8 @@ def test_a_number_of_samples_that_is_none_is_refused(n: Any) -> None:
 
 
 def test_bad_input_is_refused() -> None:
-    with pytest.raises(MissingValueError, match="edge_strengths needs a table without missing cells"):
-        fn.learn.edge_strengths(random_table(0, 50, [2, 2], missing=0.2))
+    with pytest.raises(MissingValueError, match="edge_strengths of numbers needs a table without missing cells"):
+        fn.learn.edge_strengths(fn.Table.from_frame({"a": [0.5, None, 1.5], "b": [1.5, 2.5, 0.5]}))
     with pytest.raises(SchemaError, match="needs a Table or a data frame, not Parts"):
         fn.learn.edge_strengths(Parts(TABLE))  # type: ignore[arg-type]
     for empty in (TABLE[:0], fn.Table(TABLE.variables, TABLE.codes, weights=np.zeros(200, dtype=int))):
@@ -355,3 +355,48 @@ def test_edges_of_numbers_are_sampled_too() -> None:
     assert found.averaged().is_equivalent(fn.Dag.from_edges(["a", "b", "c", "d"], [("a", "b"), ("b", "c")]))
     again = fn.learn.edge_strengths(table, 20, score="fractional", seed=1)
     np.testing.assert_array_equal(again.strength, found.strength)
+
+
+# ------------------------------------------------------------------------------------------------------ missing cells
+
+
+@pytest.mark.parametrize("missing", ["em", "node-average"])
+def test_samples_are_drawn_with_their_holes(missing: Any) -> None:
+    """Each network is that of rows drawn by the documented stream."""
+    table = random_table(3, 60, [2, 3, 2], missing=0.2)
+    found = fn.learn.edge_strengths(table, 6, seed=5, missing=missing)
+    graphs = []
+    key = np.random.default_rng(5).integers(0, 2**64, dtype=np.uint64)
+    for sample in range(6):
+        stream = np.random.Generator(np.random.Philox(key=np.array([key, sample], dtype=np.uint64)))
+        rows: Any = table[stream.integers(0, 60, 60)]
+        graphs.append(fn.learn.dag(rows, search="hill-climb", missing=missing))
+    joined = np.zeros((3, 3))
+    for graph in graphs:
+        for a, b in graph.edges:
+            one, other = table.names.index(a), table.names.index(b)
+            joined[one, other] += 1
+            joined[other, one] += 1
+    np.testing.assert_array_equal(found.strength, joined / 6)
+
+
+def test_a_strong_edge_is_sure_with_holes_too_and_the_way_is_that_of_the_table() -> None:
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 2, 800)
+    codes = np.stack([a, np.where(rng.random(800) < 0.1, 1 - a, a), rng.integers(0, 2, 800)], axis=1)
+    variables = [fn.Variable(f"v{i}", [0, 1]) for i in range(3)]
+    holes = [np.where(rng.random(800) < 0.2, 2, column).astype(np.uint8) for column in codes.T]
+    table = fn.Table(variables, holes)
+    by_default = fn.learn.edge_strengths(table, 20, seed=1)
+    by_em = fn.learn.edge_strengths(table, 20, seed=1, missing="em")
+    assert by_default.strength[0, 1] == 1
+    assert by_default.strength[0, 2] < 0.5
+    np.testing.assert_array_equal(by_default.direction, by_em.direction)
+    with pytest.raises(FishernetError, match="score of its own"):
+        fn.learn.edge_strengths(table, 2, missing="node-average", score="bdeu")
+
+
+def test_a_sample_without_a_known_cell_of_a_column_is_told() -> None:
+    rare = fn.Table.from_frame({"a": ["x", "y"] * 20, "b": ["u", *[None] * 39]})
+    with pytest.raises(SchemaError, match="'b' has 1 known cell, and a sample of the rows none"):
+        fn.learn.edge_strengths(rare, 20, seed=1)

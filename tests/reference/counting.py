@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from fishernet import Table
 
@@ -21,3 +24,12 @@ def joint_counts(table: Table, chosen: Sequence[int]) -> tuple[dict[tuple[int, .
         elif weight:
             counts[cell] += weight
     return dict(counts), left_out
+
+
+def group_counts(codes: Any, cardinality: int, weights: Any, groups: Sequence[Any]) -> Any:
+    """How often each code occurs in groups of rows, that of missing cells last: (groups, cardinality + 1)."""
+    counts = np.zeros((len(groups), cardinality + 1), dtype=np.int64)
+    for g, rows in enumerate(groups):
+        for row in rows:
+            counts[g, codes[row]] += 1 if weights is None else weights[row]
+    return counts

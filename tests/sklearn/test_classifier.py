@@ -22,8 +22,11 @@ import fishernet as fn
 from fishernet.sklearn import BayesianNetworkClassifier
 from tests.sklearn.frames import STRUCTURES, Array, mixed
 
+NAMES: list[Any] = [*STRUCTURES]
+CHECKED = [*(BayesianNetworkClassifier(name) for name in NAMES), BayesianNetworkClassifier(missing="em")]
 
-@parametrize_with_checks([BayesianNetworkClassifier(structure) for structure in STRUCTURES])  # type: ignore[untyped-decorator, arg-type]
+
+@parametrize_with_checks(CHECKED)  # type: ignore[untyped-decorator]
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_s_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
@@ -282,3 +285,59 @@ def test_any_search_by_its_name() -> None:
         assert model.dag_ == fn.learn.dag(as_table(frame, y), search=search, score="aic")
     with pytest.raises(fn.FishernetError, match="unknown structure 'best'; there are .*'exact'"):
         BayesianNetworkClassifier("best").fit(frame, y)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------- missing cells, learned from
+
+
+def with_holes(missing: float) -> tuple[pd.DataFrame, Array, pd.DataFrame]:
+    """Features of nursery with holes, their classes, and rows without."""
+    train, test = fn.datasets.load("nursery").split(0.1, seed=1)
+    frame = train.to_pandas()
+    y = np.array(frame.pop("class"))
+    gone = np.random.default_rng(1).random(frame.shape) < missing
+    return frame.mask(gone), y, test.to_pandas().drop(columns="class")
+
+
+@pytest.mark.parametrize("missing", ["em", "node-average"])
+@pytest.mark.parametrize("structure", ["tan", "kdb", "hill-climb"])
+def test_missing_cells_are_learned_from_as_the_library_does(structure: Any, missing: Any) -> None:
+    X, y, test = with_holes(0.2)
+    model = BayesianNetworkClassifier(structure, missing=missing).fit(X, y)
+    table = fn.Table.from_frame(X.assign(**{"class": y}))
+    if structure == "hill-climb":
+        dag = fn.learn.dag(table, search="hill-climb", missing=missing)
+    else:
+        dag = getattr(fn.learn, structure)(table, "class", missing=missing)
+    assert sorted(model.dag_.edges) == sorted(dag.edges)
+    wanted = fn.learn.parameters(dag, table).predict_proba(
+        fn.Table.from_frame(test, schema=table.variables[:-1]), "class"
+    )
+    np.testing.assert_allclose(model.predict_proba(test), wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_em_takes_weights_as_rows_and_fractions_of_them() -> None:
+    X, y, test = with_holes(0.2)
+    X, y = X[:300], y[:300]
+    times = np.random.default_rng(2).integers(1, 4, 300)
+    repeated = BayesianNetworkClassifier(missing="em").fit(X.loc[X.index.repeat(times)], np.repeat(y, times))
+    weighted = BayesianNetworkClassifier(missing="em").fit(X, y, sample_weight=times)
+    np.testing.assert_allclose(weighted.predict_proba(test), repeated.predict_proba(test), rtol=1e-4, atol=1e-6)
+    thirds = BayesianNetworkClassifier(missing="em", smoothing=1 / 3).fit(X, y, sample_weight=times / 3)
+    assert thirds.dag_ == weighted.dag_
+    np.testing.assert_allclose(
+        thirds.predict_proba(test), weighted.predict_proba(test), rtol=0.02, atol=0.005
+    )  # it ends where steps gain little per row
+
+
+def test_complete_rows_need_no_way_and_words_are_checked() -> None:
+    X, y, test = with_holes(0.0)
+    spelled: list[Any] = ["fill", "EM", "node_average"]
+    models = [BayesianNetworkClassifier(missing=way).fit(X, y) for way in spelled]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.predict_proba(test), models[0].predict_proba(test))
+    with pytest.raises(ValueError, match="unknown missing 'mean'; there are 'fill', 'em', 'node-average'"):
+        BayesianNetworkClassifier(missing="mean").fit(X, y)  # type: ignore[arg-type]
+    holes, y, _ = with_holes(0.2)
+    with pytest.raises(ValueError, match="'snml' is for complete counts"):
+        BayesianNetworkClassifier(missing="em", smoothing="snml").fit(holes, y)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import textwrap
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from fishernet.cli.options import Reading, explaining_kinds, reading_options, table_argument
-from fishernet.cli.terminal import Answer, answering, csv_line
+from fishernet.cli.terminal import Answer, Facts, answering, csv_line
 from fishernet.data.describe import ColumnDescription
+from fishernet.independence import MissingnessResult, missingness
+
+SHOWN = 3  # columns with missing cells
+WIDTH = 100  # of the lines that say it
+TIED = "\N{NO-BREAK SPACE}"
 
 
 @click.command(short_help="Say what each column of a table is, and why.")
@@ -21,14 +30,30 @@ from fishernet.data.describe import ColumnDescription
 def describe(table: Path, **options: Any) -> Answer:
     """Print what each column of TABLE is taken for, what it holds, how many cells are missing, and why.
 
+    Where cells are missing, a paragraph says whether that depends on what is known of their rows.
+
     \b
     Examples
       fishernet describe patients.csv
       fishernet describe patients.csv --categorical ward --bins 4 --bins age=6
     """  # noqa: D301
-    found = Reading.out_of(options).read(table).describe()
+    rows = Reading.out_of(options).read(table)
+    found, holes = rows.describe(), missingness(rows)
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist()}
-    return Answer(facts, found.text(_options).splitlines())
+    lines = found.text(_options).splitlines()
+    said = ["", *_wrapped(holes.text(SHOWN).splitlines())] if holes.columns else []
+    return Answer(facts | {"missingness": _facts(holes)}, [*lines, *said])
+
+
+def _facts(holes: MissingnessResult) -> Facts:
+    """Return what is said of missing cells; of every column the strongest tests alone."""
+    return {
+        "verdict": holes.verdict,
+        "against_completely_at_random": holes.against,
+        "alpha": holes.alpha,
+        "tests_on_values": holes.n_values,
+        "columns": [asdict(column) for column in holes.columns],
+    }
 
 
 def _options(column: ColumnDescription) -> str:
@@ -36,3 +61,13 @@ def _options(column: ColumnDescription) -> str:
     name = csv_line([column.name])
     words = {word: f"{column.name}=4" if word == "bins" else name for word in column.overrule}
     return " or ".join(f"--{word} {shlex.quote(text)}" for word, text in words.items())
+
+
+def _wrapped(lines: Iterable[str]) -> list[str]:
+    """Return lines broken at words, but not within ``12 %`` or ``p = 0.002``; those of a list are indented."""
+    found = []
+    for line in lines:
+        tied = re.sub(r" (?=[%=<])|(?<=[=<]) ", TIED, line)
+        indent = "  " * line.startswith("- ")
+        found += textwrap.wrap(tied, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace(TIED, " ") for line in found]

@@ -14,7 +14,7 @@ from fishernet import learn as library
 from fishernet.base.errors import FishernetError, ZeroProbabilityError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress
-from fishernet.base.vocabulary import ELSEWHERE, Rule, spelled, word
+from fishernet.base.vocabulary import ELSEWHERE, IncompleteName, Rule, spelled, word
 from fishernet.cli import options as option
 from fishernet.cli.models import check_model_output, is_gaussian, same_bins, write_model
 from fishernet.cli.options import LEARNED, NODE_AVERAGE, RULES, TUNING, Reading, option_of, refuse_empty, taken
@@ -35,10 +35,11 @@ from fishernet.cli.terminal import (
     summary_last,
 )
 from fishernet.compare import Likelihood, Quality, hold_out
-from fishernet.data import Table, categorical_source
+from fishernet.data import Source, Table, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
-from fishernet.learn.fitting import check_smoothing, fit_conditionals
+from fishernet.learn.dependency_network import counted, known_cells
+from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE
 from fishernet.learn.markov_graph import RULES as BLANKET_RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
@@ -50,7 +51,7 @@ from fishernet.scores import SCORES, Families, local_scores, named_score
 TESTS = (*CONTINUOUS, *DISCRETE)
 FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
 SEARCHED = RULES | {"search", "score", "max_parents", "max_seconds", "holdout", *TUNING}
-FITTED = frozenset({"smoothing", "ess", "holdout"})
+FITTED = frozenset({"smoothing", "ess", "conditionals", "holdout"})
 
 
 class Learner(ABC):
@@ -151,28 +152,46 @@ class _Tree(Learner):
     """A tree over all variables, found in one step; the first of those with arcs."""
 
     called = "a tree (--model chow-liu)"
-    takes = FITTED
+    takes = FITTED | {"missing"}
     endings: ClassVar[Sequence[str]] = (".json", ".bif", ".xdsl", ".uai", ".dot", ".graphml")
-    search: Callable[[Table], Dag] = staticmethod(library.chow_liu)
+    search: Callable[..., Dag] = staticmethod(library.chow_liu)
 
-    def __init__(self, seed: int, **fitting: Any) -> None:  # noqa: ARG002 - nothing is drawn
-        self.fitting = fitting
+    def __init__(
+        self,
+        seed: int,  # noqa: ARG002 - nothing is drawn
+        missing: str | None = None,
+        score: str = "bic",
+        **fitting: Any,
+    ) -> None:
+        kind = word(fitting.pop("conditionals", "table"), "conditionals", KINDS)
+        if kind != "table":
+            KINDS[kind](1.0, {"score": score})  # a score that does not go with it is refused before anything is read
+            fitting |= {"conditionals": kind, "score": score}
+            if missing is not None:
+                shared = f"--conditionals {kind}"
+                raise FishernetError(f"{shared} needs complete rows; it does not go with --missing {missing}")
+        self.fitting, self.missing = fitting, missing
         self.dag: Dag
 
     def find(self, table: Table, progress: Progress) -> None:  # noqa: ARG002 - it is over before a bar could be drawn
-        self.dag = self.search(table)
+        self.dag = self.search(table, missing=self.missing)
 
     def fit(self, table: Table) -> Any:
         return library.parameters(self.dag, table, **self.fitting)
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:  # noqa: ARG002
-        return {"arcs": self.dag.edges, "parameters": network.n_parameters, **_predicted(network, held_out)}
+        found = {"arcs": self.dag.edges, "missing": self.missing, "parameters": network.n_parameters}
+        return {**found, **_predicted(network, held_out)}
+
+    def held_out_words(self, facts: Facts) -> str:
+        summed = facts["held_out_rows"] and facts["missing"] and facts["missing_cells"]
+        return f"{super().held_out_words(facts)}{', missing cells summed out' if summed else ''}"
 
 
 class _Classifier(_Tree):
     """The arcs by which one variable is predicted from all others."""
 
-    takes = FITTED | {"target"}
+    takes = _Tree.takes | {"target"}
     arcs: ClassVar[Callable[..., Dag]]
 
     def __init__(self, seed: int, target: str | None = None, k: int | None = None, **fitting: Any) -> None:
@@ -224,19 +243,18 @@ class _Bayesian(_Tree):
     called = "a Bayesian network (--model bn)"
     takes = SEARCHED | FITTED | {"missing"}
 
-    def __init__(self, seed: int, score: str = "bic", **options: Any) -> None:
-        super().__init__(seed, **{name: options.pop(name) for name in FITTED & set(options)})
-        self.options: dict[str, Any] = {"score": score, "seed": seed, **options}
+    def __init__(self, seed: int, score: str = "bic", missing: str | None = None, **options: Any) -> None:
+        super().__init__(seed, missing, score, **{name: options.pop(name) for name in FITTED & set(options)})
+        self.options: dict[str, Any] = {"score": score, "seed": seed, "missing": missing, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
         self.found = library.structure(table, progress=progress, **self.options)
         self.dag = self.found.dag
 
     def facts(self, network: Any, training: Table, held_out: Table) -> dict[str, Any]:
-        own = self.options.get("missing") == NODE_AVERAGE and training.has_missing
+        own = self.missing == NODE_AVERAGE and training.has_missing
         return super().facts(network, training, held_out) | {
             "score": NODE_AVERAGE if own else self.options["score"],
-            "missing": self.options.get("missing"),
             "score_value": self.found.score,
             "local_scores": self.found.n_scores,
             "steps": len(self.found.steps),
@@ -247,10 +265,6 @@ class _Bayesian(_Tree):
         end = "" if facts["finished"] else "; stopped by --max-seconds, this is the best so far"
         search = f"{facts['steps']:,} steps, {facts['local_scores']:,} distinct local scores{end}"
         return [*super().lines(facts), _score_line(facts), ("search", search)]
-
-    def held_out_words(self, facts: Facts) -> str:
-        summed = facts["held_out_rows"] and facts["missing"] and facts["missing_cells"]
-        return f"{super().held_out_words(facts)}{', missing cells summed out' if summed else ''}"
 
 
 class _BayesianOfNumbers(_Bayesian):
@@ -270,40 +284,65 @@ class _Dependency(Learner):
     """The inputs of every variable; on one table this is `fishernet.learn.dependency_network`."""
 
     called = "a dependency network (--model dn)"
-    takes = frozenset({"score", "search", "smoothing", "holdout", "max_inputs"})
+    takes = frozenset({"score", "search", "smoothing", "holdout", "max_inputs", "missing"})
     measure = "pseudo-log-likelihood"
     kept = "inputs"
 
-    def __init__(self, seed: int, score: str = "bic", smoothing: float | str = "zeros", **options: Any) -> None:
+    def __init__(
+        self,
+        seed: int,
+        score: str = "bic",
+        smoothing: float | str = "zeros",
+        missing: IncompleteName | None = None,
+        **options: Any,
+    ) -> None:
         check_smoothing(smoothing, None)
-        self.smoothing = smoothing
+        self.smoothing, self.missing = smoothing, missing
         self.options: dict[str, Any] = {"score": score, "seed": seed, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
-        self.found = library.local_structure(table, progress=progress, **self.options)
+        self.score = named_score(self.options["score"])
+        self.counts = table, self.counted(table, progress)
+        self.found = library.local_structure(self.counts[1], missing=self.missing, progress=progress, **self.options)
+
+    def counted(self, table: Table, progress: Progress | None = None) -> Source:
+        """Return what is learned from some rows."""
+        return counted(categorical_source(table), self.missing, self.score, progress)
 
     def fit(self, table: Table) -> DependencyNetwork:
-        source = categorical_source(table)
+        source = self.counts[1] if table is self.counts[0] else self.counted(table)
+        known = known_cells(source)
         families = [(*inputs, child) for child, inputs in enumerate(self.found.inputs)]
-        conditionals = fit_conditionals(source, families, smoothing=self.smoothing)
+        conditionals = fit_conditionals(known, families, smoothing=self.smoothing)
         return DependencyNetwork(source.variables, conditionals, n_rows=source.total, allow_zeros=self.smoothing == 0)
 
     def facts(self, network: DependencyNetwork, training: Table, held_out: Table) -> dict[str, Any]:
         found, names = self.found, self.found.names
-        likelihood = Likelihood.of_rows(network.pseudo_log_likelihood(held_out), held_out.weights)
+        complete, source = held_out.drop_missing(), known_cells(self.counts[1])
+        likelihood = Likelihood.of_rows(network.pseudo_log_likelihood(complete), complete.weights)
+        own = self.missing == NODE_AVERAGE and training.has_missing
         return {
             "inputs": {name: [names[v] for v in inputs] for name, inputs in zip(names, found.inputs, strict=True)},
-            "entropies": dict(zip(names, entropies(training, [()] * len(names)), strict=True)),
-            "conditional_entropies": dict(zip(names, entropies(training, found.inputs), strict=True)),
+            "entropies": dict(zip(names, entropies(source, [()] * len(names)), strict=True)),
+            "conditional_entropies": dict(zip(names, entropies(source, found.inputs), strict=True)),
+            "missing": self.missing,
             "parameters": network.n_parameters,
-            "score": self.options["score"],
+            "score": NODE_AVERAGE if own else self.options["score"],
             "score_value": float(found.scores.sum()),
             "local_scores": found.n_scores,
             "candidates": found.n_candidates,
             "steps": found.steps,
+            "held_out_complete_rows": complete.total,
             "held_out_pseudo_log_likelihood_per_row": likelihood.per_row,
             "impossible_rows": likelihood.impossible,
         }
+
+    def held_out_words(self, facts: Facts) -> str:
+        complete = facts["held_out_complete_rows"]
+        if facts["held_out_rows"] and not complete:
+            return "none, each row held out lacks a cell"
+        few = f", of the {several(complete, 'complete row')}" if complete < facts["held_out_rows"] else ""
+        return f"{super().held_out_words(facts)}{few}"
 
     def lines(self, facts: Facts) -> list[Line]:
         looked = f"{facts['steps']:,} steps, {facts['candidates']:,} candidates looked at"
@@ -324,10 +363,17 @@ class _Dependency(Learner):
         yield from super().text(facts)
 
 
-def entropies(table: Table, inputs: Sequence[Sequence[int]]) -> list[float]:
-    """Return the empirical entropy of every variable given its inputs, in nats; not below 0 by rounding."""
-    logs = local_scores(table, Families.from_pairs(enumerate(inputs)), named_score("loglik"))
-    return [max(0.0, -float(log) / table.total) for log in logs]
+def entropies(source: Source, inputs: Sequence[Sequence[int]]) -> list[float]:
+    """Return the empirical entropy of every variable given its inputs, in nats; not below 0 by rounding.
+
+    Where cells are missing it is that of the rows in which the variable and its inputs are known.
+    """
+    logs = local_scores(source, Families.from_pairs(enumerate(inputs)), named_score("loglik"))
+    totals = [float(source.total)] * len(inputs)
+    if hasattr(source, "by_set"):
+        statistics = source.statistics([tuple(sorted((*of, v))) for v, of in enumerate(inputs)])
+        totals = [max(1.0, float(statistic.total)) for statistic in statistics]
+    return [max(0.0, -float(log) / total) for log, total in zip(logs, totals, strict=True)]
 
 
 class _Gaussian(Learner):
@@ -494,6 +540,13 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     metavar="X|snml|zeros",
     help="Pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1; dn: zeros]",
 )
+@click.option(
+    "--conditionals",
+    metavar="|".join(KINDS),
+    help="bn and its forms: a row of probabilities for each configuration of the parents (table), or rows that "
+    "configurations share: by decision trees (tree), or where merging them raises the score (merged).  "
+    "[default: table]",
+)
 @option.amount("--ess", help="bn and its forms: instead, pseudo-counts that add up to X per variable.")
 @click.option(
     "--rule",
@@ -546,7 +599,7 @@ def learn(
     Rows with missing cells are learned from as they are by --missing em, which uses all that is known of each row and
     is right where cells are missing at random: whether one is may depend on what is known of its row, not on what it
     would have shown. --missing node-average is faster for many columns, and right where cells are missing completely at
-    random. Of rows held out, the missing cells are summed out.
+    random. Of rows held out, the missing cells are summed out; a dependency network is measured on the complete ones.
 
     Names that hold commas stand in double quotes: --require '"a,b",c'.
 

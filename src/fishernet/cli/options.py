@@ -20,7 +20,7 @@ from fishernet.cli.terminal import FILE, Command
 from fishernet.data import Continuous, State, Table, Variable, read_table
 from fishernet.data.given import value_given
 from fishernet.data.reading import Originals, Rows
-from fishernet.learn.structure import MISSING
+from fishernet.learn.missing.ways import MISSING
 
 Number = TypeVar("Number", int, float)
 Bins = int | dict[str | None, int | tuple[float, ...]]

@@ -63,7 +63,8 @@ def select(
     By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json, .bif, .xdsl or .uai) is as near as can
     be to that of the whole table; by chi-square, each column on its own fits; random is what both have to beat. For
     these two MODEL says only what the columns and their states are. Of rows with missing cells (--missing keep) mmd
-    takes the features that are expected given what is known, and random takes them as they are.
+    takes the features that are expected given what is known, chi-square takes missing for a state of its own, and
+    random takes them as they are.
 
     The rows come as they are in the file, with all its columns, also those that MODEL does not know; missing cells are
     empty. First comes their position in the file, counted from 0, and last the number of rows to which each is the

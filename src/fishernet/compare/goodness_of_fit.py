@@ -29,8 +29,15 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import word
-from fishernet.compare.corrections import benjamini_hochberg, holm, max_t, permutation_p_values
-from fishernet.compare.large_samples import LEAST_EXPECTED, smallest_expected
+from fishernet.compare.chi_squared import (
+    LEAST_EXPECTED,
+    PValues,
+    SquaredMean,
+    chi_squared_p_values,
+    degrees_of_freedom,
+    smallest_expected,
+)
+from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.shares import Share, first_names, shares_frame, shares_of_configurations, shares_of_variables
 from fishernet.compare.splits import MOST_SPLIT_CELLS
 from fishernet.data import Table
@@ -181,10 +188,10 @@ def score_test(
     if way == "auto":
         way = "chi-square" if _is_near(kernel, rows, n, fitted) else "bootstrap"
     number = fixed_seed(seed)
-    observed = _Statistics.of(kernel, rows, n, fitted, parts)
-    free = _degrees(kernel)
+    observed = _statistic(kernel, rows, n, fitted, parts)
+    free = degrees_of_freedom(kernel)
     if way == "chi-square":
-        total, by_variable, by_group = _chi_squared(observed, free, parts)
+        total, by_variable, by_group = chi_squared_p_values(observed, free, parts)
     else:
         reporter = Reporter(progress, "drawn tables")
         drawn = _bootstrap(kernel, rows, n, fitted, parts, simulations, smoothing, number, reporter)
@@ -228,75 +235,12 @@ def _is_near(kernel: Any, rows: Any, n: float, fitted: float) -> bool:
     return not hasattr(kernel, "hidden") or (not kernel.hidden and least >= FEWEST_ROWS)
 
 
-def _degrees(kernel: Any) -> npt.NDArray[np.int64]:
-    """Return the degrees of freedom of each configuration, or of each variable, or of all."""
-    rule: Any = getattr(kernel, "rule", None)
-    parts: FeatureParts | None = getattr(kernel, "feature_parts", None)
-    if parts is None:
-        return np.array([kernel.dimension])
-    if parts.group_of is None:
-        return np.bincount(parts.variable_of, minlength=len(parts.names))
-    counting = np.ones(len(parts.group_of)) if rule is None else (rule.inverse_theta > 0) & (rule.inverse_group > 0)
-    states = np.bincount(parts.group_of, weights=counting, minlength=len(parts.variable_of_group))
-    return np.maximum(states.astype(np.int64) - 1, 0)
+def _statistic(kernel: Any, rows: Any, n: float, fitted: float, parts: FeatureParts | None) -> SquaredMean:
+    factor = n if fitted == 0 else n * fitted / (n + fitted)
+    return SquaredMean.of(kernel.mean_features(rows), factor, parts)
 
 
-@dataclass(frozen=True, eq=False)
-class _Statistics:
-    """The statistic, and what variables and configurations add to it."""
-
-    total: float
-    by_variable: Array
-    by_group: Array
-
-    @classmethod
-    def of(cls, kernel: Any, rows: Any, n: float, fitted: float, parts: FeatureParts | None) -> _Statistics:
-        factor = n if fitted == 0 else n * fitted / (n + fitted)
-        squares: Array = factor * np.asarray(kernel.mean_features(rows), dtype=np.float64) ** 2
-        nothing: Array = np.empty(0)
-        if parts is None:
-            return cls(float(squares.sum()), nothing, nothing)
-        by_variable = _summed(parts.variable_of, squares, len(parts.names))
-        if parts.group_of is None:
-            return cls(float(squares.sum()), by_variable, nothing)
-        by_group = _summed(parts.group_of, squares, len(parts.variable_of_group))
-        return cls(float(squares.sum()), by_variable, by_group)
-
-
-def _summed(of: npt.NDArray[np.int64], values: Array, n: int) -> Array:
-    return np.bincount(of, weights=values, minlength=n).astype(np.float64)
-
-
-PValues = tuple[Array, Array, Array]
-
-
-def _chi_squared(
-    observed: _Statistics, free: npt.NDArray[np.int64], parts: FeatureParts | None
-) -> tuple[float, PValues, PValues | None]:
-    """Return p-values of all, of variables and of configurations by chi-squared distributions."""
-    total = _tail(np.array([observed.total]), np.array([free.sum()]))
-    of_variables, of_groups = free, None
-    if len(observed.by_group) and parts is not None:
-        of_variables = np.bincount(parts.variable_of_group, weights=free, minlength=len(parts.names)).astype(np.int64)
-        of_groups = _corrected(_tail(observed.by_group, free))
-    by_variable = _tail(observed.by_variable, of_variables[: len(observed.by_variable)])
-    return float(total[0]), _corrected(by_variable), of_groups
-
-
-def _tail(statistics: Array, degrees: npt.NDArray[np.int64]) -> Array:
-    from scipy.special import gammaincc  # slow to import, and needed by few calls
-
-    found = np.ones(len(statistics))
-    tested = degrees > 0
-    found[tested] = gammaincc(degrees[tested] / 2, statistics[tested] / 2)
-    return found
-
-
-def _corrected(alone: Array) -> PValues:
-    return alone, holm(alone), benjamini_hochberg(alone)
-
-
-def _simulated(observed: _Statistics, drawn: list[_Statistics]) -> tuple[float, PValues, PValues | None]:
+def _simulated(observed: SquaredMean, drawn: list[SquaredMean]) -> tuple[float, PValues, PValues | None]:
     """Return p-values beside statistics of drawn tables, in the first place the observed one."""
     every = [observed, *drawn]
     total = permutation_p_values(np.array([[one.total] for one in every]))
@@ -320,7 +264,7 @@ def _bootstrap(
     smoothing: float,
     seed: int,
     reporter: Reporter,
-) -> list[_Statistics]:
+) -> list[SquaredMean]:
     """Return the statistics of tables that the network draws; where it was fitted, it is fitted again each time."""
     random = generator(seed)
     model = kernel.model
@@ -334,8 +278,8 @@ def _bootstrap(
         again = kernel
         if fitted > 0:
             again = kernel.with_model(refitted(model, source.sample(round(fitted), seed=random), smoothing=smoothing))
-        one = _Statistics.of(again, masked(source.sample(max(round(n), 1), seed=random)), n, fitted, parts)
-        found.append(one if keep else _Statistics(one.total, one.by_variable, np.empty(0)))
+        one = _statistic(again, masked(source.sample(max(round(n), 1), seed=random)), n, fitted, parts)
+        found.append(one if keep else SquaredMean(one.total, one.by_variable, np.empty(0)))
         reporter.step(done + 1, simulations)
     reporter.finish(simulations)
     return found

@@ -11,26 +11,12 @@ import numpy.typing as npt
 
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.random import generator
+from fishernet.compare.chi_squared import LEAST_EXPECTED, satterthwaite, smallest_expected
 from fishernet.kernels.sets import mmd
 
 Array = npt.NDArray[np.float64]
 
 MOST_ROWS = 4096  # of both tables, between which the kernel is looked at
-LEAST_EXPECTED = 5.0  # of a cell, for a chi-squared distribution to be near
-
-
-def satterthwaite(statistic: float, covariance_trace: float, squared_trace: float) -> float:
-    """Return P(sum of lambda_i chi2_1 >= statistic) by a scaled chi-squared with its mean and variance.
-
-    The traces are the sums of lambda and of lambda^2.
-    """
-    from scipy.special import gammaincc  # slow to import, and needed by few calls
-
-    if covariance_trace <= 0 or squared_trace <= 0:
-        return 1.0
-    scale = squared_trace / covariance_trace
-    degrees = covariance_trace**2 / squared_trace
-    return float(gammaincc(degrees / 2, statistic / scale / 2))
 
 
 def weighted_chi_square(kernel: Any, first: Any, second: Any, seed: int) -> tuple[float, float]:
@@ -56,17 +42,6 @@ def weighted_chi_square(kernel: Any, first: Any, second: Any, seed: int) -> tupl
     squares = (float((matrix**2).sum()) - float((own**2).sum())) / max(k * (k - 1), 1)
     _warn_of_small_cells(kernel, min(n, m))
     return statistic, satterthwaite(statistic * n * m / (n + m), trace, squares)
-
-
-def smallest_expected(kernel: Any, n_rows: int) -> float:
-    """Return the least number of rows that a network expects in a cell that counts; infinite without tables."""
-    rule: Any = getattr(kernel, "rule", None)
-    if not hasattr(rule, "inverse_theta"):
-        return math.inf
-    counting = (rule.inverse_theta > 0) & (rule.inverse_group > 0) & (rule.inverse_theta != 1)
-    if not counting.any():
-        return math.inf
-    return float(n_rows / (rule.inverse_theta * rule.inverse_group)[counting].max())
 
 
 def _warn_of_small_cells(kernel: Any, n_rows: int) -> None:

@@ -33,6 +33,7 @@ from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import word
+from fishernet.compare.chi_squared import SquaredMean, chi_squared_p_values, degrees_of_freedom
 from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.large_samples import block_test, weighted_chi_square
 from fishernet.compare.shares import Share, first_names, shares_frame, shares_of_configurations, shares_of_variables
@@ -41,6 +42,7 @@ from fishernet.data import Table
 from fishernet.data.matching import is_table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, repeated, stacked
+from fishernet.data.source import is_statistics
 from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.kernels.features import checked_length
 from fishernet.kernels.rows import rows_of
@@ -129,7 +131,7 @@ def two_sample_test(
     ----------
     X, Y : Table, data frame, or rows that the kernel takes
         The two samples. Rows count as often as their weights say, which must be whole. Cells may be missing: what is
-        missing is summed out.
+        missing is summed out. With method "chi-square" and a kernel of tables sources of statistics are taken too.
     kernel : Kernel, optional
         Any kernel of the library, fitted to other rows than these or to both tables together. Without it a Bayesian
         network is learned from both tables together, and its Fisher kernel is used. A kernel that was fitted to one of
@@ -198,6 +200,8 @@ def two_sample_test(
     check_permutations(permutations, warn=way == "permutation")
     number = fixed_seed(seed)
     _require_samples(X, Y)
+    if is_statistics(X) or is_statistics(Y):
+        return _of_statistics(X, Y, kernel, way, number)
     if kernel is None:
         X, Y = joined(X, Y, bins)
         kernel = kernel_of(network_of_both(X, Y), X.has_missing or Y.has_missing)
@@ -213,11 +217,20 @@ def two_sample_test(
         return _without_shares(statistic, p_value, made)
     if way == "chi-square":
         statistic, p_value = weighted_chi_square(kernel, first, second, number)
-        return _without_shares(statistic, p_value, made)
+        if not _is_standardized(kernel, first, second):
+            return _without_shares(statistic, p_value, made)
+        return _chi_squared(first, second, sizes, made, p_value)
     reporter = Reporter(progress, "permutations")
     found = split_distances(kernel, first, second, permutations, stream_key(number), reporter)
     reporter.finish(permutations)
     return _permuted(found, names, made)
+
+
+def _is_standardized(kernel: Any, first: Any, second: Any) -> bool:
+    """Return whether each variable's features have the covariance of a projection, as chi-squared tests of it need."""
+    known = not any(getattr(rows, "has_missing", False) for rows in (first, second))
+    invariant = getattr(kernel, "metric", "invariant") == "invariant"
+    return known and invariant and getattr(kernel, "feature_parts", None) is not None
 
 
 def check_permutations(permutations: int, *, warn: bool = True) -> None:
@@ -248,6 +261,43 @@ def _require_samples(X: Any, Y: Any) -> None:
 
 def _no_rows(name: str) -> SchemaError:
     return SchemaError(f"{name} has no rows, and a test compares rows with rows")
+
+
+def _of_statistics(X: Any, Y: Any, kernel: Any, way: str, seed: int) -> TwoSampleResult:
+    """Return the result for sources that know counts and no rows: nothing can be exchanged."""
+    if way != "chi-square" or not hasattr(getattr(kernel, "rule", None), "mean_of_statistics"):
+        raise SchemaError(
+            "a source of statistics has no rows to exchange; give the FisherKernel of a network of tables, fitted to "
+            "other rows or to both sources together, and method='chi-square'"
+        )
+    made = {"kernel": kernel, "n_rows": (round(X.total), round(Y.total)), "seed": seed, "method": way}
+    return _chi_squared(X, Y, (float(X.total), float(Y.total)), made)
+
+
+def _chi_squared(
+    X: Any, Y: Any, sizes: tuple[float, float], made: Mapping[str, Any], p_value: float | None = None
+) -> TwoSampleResult:
+    """Return a result by chi-squared distributions with as many degrees of freedom as there are parameters.
+
+    A p-value of all variables together that is known better may be given.
+    """
+    kernel, (n, m) = made["kernel"], sizes
+    scale = (n + m) / (n * m)
+    found = SquaredMean.of(kernel.mean_features(X) - kernel.mean_features(Y), 1 / scale, kernel.feature_parts)
+    total, of_variables, of_groups = chi_squared_p_values(found, degrees_of_freedom(kernel), kernel.feature_parts)
+    return TwoSampleResult(
+        found.total * scale,
+        total if p_value is None else p_value,
+        by_variable=MappingProxyType(
+            shares_of_variables(kernel.feature_parts, found.by_variable * scale, *of_variables)
+        ),
+        by_configuration=()
+        if of_groups is None
+        else shares_of_configurations(kernel.feature_parts, found.by_group * scale, *of_groups),
+        permutations=0,
+        null=np.empty(0),
+        **made,
+    )
 
 
 def _rows(kernel: Any, data: Any) -> Any:

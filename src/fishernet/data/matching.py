@@ -96,12 +96,15 @@ def as_rows(data: Data, names: Sequence[str], purpose: str) -> Rows:
     return rows
 
 
-def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str, remedy: str = "") -> Table:
+def as_numbers(
+    data: Data, names: Iterable[str] | None = None, *, purpose: str, remedy: str = "", gaps: bool = False
+) -> Table:
     """Return data as a table of continuous columns, without a hole, for a learner of numbers.
 
     Any column of numbers of a frame is taken; a Table's columns must be continuous. `names` are those of an array's
     columns (otherwise v0, v1, ...), or the columns of others to take, in this order. Messages begin with the purpose,
-    and the remedy is what else to do about columns of states.
+    and the remedy is what else to do about columns of states. With `gaps`, numbers of a table or a frame may be
+    missing; those of a bare array never.
     """
     chosen = _checked_names(names)
     if is_table(data):
@@ -113,6 +116,10 @@ def as_numbers(data: Data, names: Iterable[str] | None = None, *, purpose: str, 
         table = _named_array(check.array(data, "data"), chosen, purpose)
     if not table.variables:
         raise SchemaError("the data have no columns")
+    if gaps and table.has_missing:
+        for variable, column in zip(table.variables, table.numbers, strict=True):
+            require_finite(variable.name, np.where(np.isnan(column), 0.0, column))
+        return table
     table.require_complete(purpose)
     _finite(table)
     return table

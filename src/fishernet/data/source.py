@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.data.matching import is_frame
+from fishernet.data.matching import is_frame, is_table
 from fishernet.data.statistics import Statistic
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, require_categorical
@@ -87,3 +87,8 @@ def categorical_source(data: Any, purpose: str = "what is learned from counts", 
     source = as_source(data)
     require_categorical(source.variables, purpose, remedy)
     return source
+
+
+def is_statistics(data: Any) -> bool:
+    """Whether data are a source of statistics without rows that one could look at."""
+    return isinstance(data, Source) and not isinstance(data, type) and not is_table(data)

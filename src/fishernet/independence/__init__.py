@@ -6,6 +6,8 @@ independent of column j given others, all of them positions. `KnnTest` sees any 
 also have ``association(i, j, given)``, a cheaper number by which candidates are compared.
 
 `knn_test`, `fisher_z_test`, `knn_mutual_information` and `entropy` take arrays.
+
+`missingness` asks of a whole table whether cells are missing completely at random, as far as known cells can tell.
 """
 
 from fishernet.independence.contingency import (
@@ -18,18 +20,24 @@ from fishernet.independence.contingency import (
 )
 from fishernet.independence.fisher_z import FisherZ, fisher_z_test
 from fishernet.independence.knn_test import KnnTest, entropy, knn_mutual_information, knn_test
+from fishernet.independence.missing_cells import ColumnMissingness, MissingnessResult, MissingnessTest
+from fishernet.independence.missingness import missingness
 
 __all__ = [
     "ChiSquared",
+    "ColumnMissingness",
     "ContingencyResult",
     "FisherZ",
     "GSquared",
     "IndependenceTest",
     "KnnTest",
+    "MissingnessResult",
+    "MissingnessTest",
     "PermutationResult",
     "TestResult",
     "entropy",
     "fisher_z_test",
     "knn_mutual_information",
     "knn_test",
+    "missingness",
 ]

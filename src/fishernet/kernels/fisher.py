@@ -8,9 +8,10 @@ features::
 
     phi_ijk(x) = [parents of i in x are j] ([x_i = k] - theta_ijk) / sqrt(P(j) theta_ijk)
 
-(a group of configurations in place of j where a conditional merges some). The mean feature under the network is 0, and
-the expected ``K(x, x)`` is the number of free parameters. It does not depend on which of several equivalent graphs
-carries the distribution (Theorem 4).
+(a group of configurations in place of j where a conditional lets some share a row: that is the kernel of the model with
+these parameters tied). The mean feature under the network is 0, and the expected ``K(x, x)`` is the number of free
+parameters. Of full tables it does not depend on which of several equivalent graphs carries the distribution (Theorem
+4); groups are a statement of their own, which turning an arc does not keep.
 
 That kernel sees a table through the counts of its families alone: two tables with equal counts of every variable with
 its parents are at distance 0, however different their rows.
@@ -29,6 +30,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName, MetricName, word
+from fishernet.data.source import is_statistics
 from fishernet.infer import group_probabilities as infer_group_probabilities
 from fishernet.kernels.expected_features import ExpectedFeatures
 from fishernet.kernels.features import Features, Matrix
@@ -295,11 +297,16 @@ class FisherKernel(Algebra):
     def mean_features(self, X: Rows) -> Matrix:
         """Return the mean of the rows' features, (dimension,) float64, from counts; rows count by their weights.
 
+        A network's tables with the metric "invariant" take a source of statistics as well.
+
         Raises
         ------
         SchemaError
             When there is no row of positive weight.
         """
+        of_statistics = getattr(self._metric, "mean_of_statistics", None)
+        if of_statistics is not None and is_statistics(X):
+            return np.asarray(of_statistics(X))
         return self._metric.mean_features(self.rows(X))
 
     def __repr__(self) -> str:

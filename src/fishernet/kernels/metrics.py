@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.base.names import a
+from fishernet.base.names import a, positions
 from fishernet.base.random import Seed, generator
-from fishernet.data import Table
+from fishernet.data import Source, Table
 from fishernet.kernels.features import NO_WEIGHT, Features, Matrix, check_cells, inner, is_sparse, scaled, sparse
 from fishernet.kernels.kernel import Algebra, FeatureKernel, FeatureMade
 from fishernet.kernels.parts import FeatureParts, parts_of_regressions, parts_of_tables
@@ -341,6 +341,12 @@ class Invariant(Algebra):
         weights = self.inverse_theta * self.inverse_group
         return _core.split_distances(self.cells(rows), theta, weights, n_first, key, n_splits, by_group)
 
+    def halved(
+        self, X: Table, order: npt.NDArray[np.int64], *, rounds: int, delta: float, key: int
+    ) -> npt.NDArray[np.int64]:
+        """Return rows in an order in which parts of n / 2^rounds have mean features near each other."""
+        return _core.halved(self.cells(X), self.inverse_theta, self.inverse_group, order, rounds, delta, key)
+
     def _parts(self, cells: Matrix) -> list[Matrix]:
         """Return one number a cell as one (groups, states) array a variable."""
         return [cells[part].reshape(theta.shape) for part, theta in zip(self._slices, self._theta, strict=True)]
@@ -388,11 +394,69 @@ class Invariant(Algebra):
 
     def mean_features(self, X: Table) -> Matrix:
         """Return the mean of phi_ijk, from counts: ``(N_ijk - N_ij theta_ijk) / (N sqrt(P(j) theta_ijk))``."""
+        weights, unit = X.weights_in_units
         total = float(X.n_rows if X.weights is None else X.weights.sum())
+        return self._mean(self._parts(self.cells(X).counts(weights) * unit), total)
+
+    def cell_weights(self, X: Table) -> Matrix:
+        """Return the share of a table's weight that falls in each cell, (dimension,)."""
+        weights, unit = X.weights_in_units
+        total = float(X.n_rows if X.weights is None else X.weights.sum())
+        return np.asarray(self.cells(X).counts(weights) * (unit / total))
+
+    def weighed(self, X: Table, factors: Matrix) -> Matrix:
+        """Return the sum of factors of the rows in each cell, (dimension,)."""
+        weights = np.zeros(self.dimension)
+        for part, conditional, theta in zip(self._slices, self._model.conditionals, self._theta, strict=True):
+            cells = conditional.groups(X) * theta.shape[1] + X.codes[conditional.child].astype(np.int64)
+            np.add.at(weights, part.start + cells, factors)
+        return weights
+
+    def along(self, X: Table, weights: Matrix) -> Matrix:
+        """Return the kernel of each row with a combination of rows, (n,): of these only what falls in each cell counts.
+
+        A row in state k and group j adds ``(w_jk / theta_jk - sum_k w_jk) / P(j)``. That no row is impossible is
+        not looked at.
+        """
+        values = []
+        inverses = zip(self._parts(self.inverse_theta), self._parts(self.inverse_group), strict=True)
+        for of_cells, (by_theta, by_group) in zip(self._parts(weights), inverses, strict=True):
+            values.append((of_cells * by_theta - of_cells.sum(axis=1, keepdims=True)) * by_group)
+        return self._model.flat.look_up(X.native, values, True)
+
+    def mean_of_statistics(self, source: Source) -> Matrix:
+        """Return the mean feature of rows of which a source knows the counts of families; columns go by name."""
+        where = positions([variable.name for variable in source.variables], self._model.names, "column")
+        for v, variable in zip(where, self._model.variables, strict=True):
+            if source.variables[v] != variable:
+                raise SchemaError(f"{variable.name!r} has other states in the source than in the network")
+        families = [tuple(where[v] for v in (*c.parents, c.child)) for c in self._model.conditionals]
+        counts = []
+        statistics = source.statistics([tuple(sorted(family)) for family in families])
+        for conditional, family, statistic in zip(self._model.conditionals, families, statistics, strict=True):
+            statistic.require_complete(source.variables, "a Fisher kernel")
+            axes = [statistic.variables.index(v) for v in family]
+            cells = statistic.table().transpose(axes).reshape(-1, conditional.variables[-1].cardinality)
+            of_groups = np.stack([conditional.sum_by_group(column) for column in cells.astype(np.float64).T], axis=1)
+            counts.append(of_groups)
+        occurs = _flat(counts) > 0
+        impossible = occurs & ((self.inverse_theta == 0) | (self.inverse_group == 0))
+        if impossible.any():
+            v = int(np.searchsorted([part.stop for part in self._slices], int(np.argmax(impossible)), side="right"))
+            name = self._model.names[v]
+            raise ZeroProbabilityError(
+                f"there are rows with a state of {name!r} that has probability 0 under the network; fit it with "
+                "smoothing above 0",
+                variable=name,
+                configuration={},
+                parameter="smoothing",
+            )
+        return self._mean(counts, float(source.total))
+
+    def _mean(self, counts: Sequence[Matrix], total: float) -> Matrix:
+        """Return the mean feature of rows that weigh so much, from the counts of their cells."""
         if not total > 0:
             raise SchemaError(NO_WEIGHT)
-        weights, unit = X.weights_in_units
-        counts = self._parts(self.cells(X).counts(weights) * unit)
         means = []
         for of_cells, theta in zip(counts, self._theta, strict=True):
             share = of_cells / total

@@ -10,7 +10,9 @@ are added. Ties go to the first pair in the order of the variables.
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,17 +22,32 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
-from fishernet.data import Source, categorical_source
+from fishernet.base.vocabulary import IncompleteName
+from fishernet.data import Source, Statistic, categorical_source
 from fishernet.graphs import Dag
+from fishernet.learn.missing.incomplete import AvailableCases
+from fishernet.learn.missing.structural_em import graph_by_turns
+from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
 from fishernet.learn.search import column_names, families_of_one_size, joined_families, tie
 from fishernet.scores import LogLikelihood, local_scores
+from fishernet.scores.local import SETS_AT_ONCE
+from fishernet.scores.score import cell_counts, sum_n_log_n
+
+MOST_CELLS_AT_ONCE = 2**22
+TINY = float(np.finfo(np.float64).tiny)  # in place of no rows, among which there is nothing to be told
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 
-def chow_liu(table: Any, *, root: str | None = None, max_cells: float | None = MAX_CELLS) -> Dag:
+def chow_liu(
+    table: Any,
+    *,
+    root: str | None = None,
+    max_cells: float | None = MAX_CELLS,
+    missing: IncompleteName | None = None,
+) -> Dag:
     """Return the tree over all variables that has the largest likelihood [1]_.
 
     It is a maximum-weight spanning tree for the mutual information of pairs. Variables that depend on nothing are
@@ -39,11 +56,17 @@ def chow_liu(table: Any, *, root: str | None = None, max_cells: float | None = M
     Parameters
     ----------
     table : Table, data frame or Source
-        The data, without missing cells.
+        The data. Cells of a Table or a frame may be missing.
     root : str, optional
         The variable without a parent, by default the first. The trees of all roots are equivalent.
     max_cells : float, optional
         At most this many cells per family (`fishernet.learn.structure`); pairs with more are not joined.
+    missing : {"em", "node-average"}, optional
+        How a table with missing cells is learned from. "em": by turns the tree that is likeliest for expected counts,
+        and the parameters by expectation and maximization, while the likelihood of the known cells rises, from the
+        other's tree on and often no further; right where cells are missing at random. "node-average": the mutual
+        information of two variables is that of the rows in which both are known; fast, and right where cells are
+        missing completely at random. Default: "em" for up to 200,000 cells.
 
     Returns
     -------
@@ -55,7 +78,7 @@ def chow_liu(table: Any, *, root: str | None = None, max_cells: float | None = M
     SchemaError
         When there are no variables, or the root is none of them.
     MissingValueError
-        When a cell is missing.
+        When a source that is no table lacks cells.
 
     Notes
     -----
@@ -77,11 +100,17 @@ def chow_liu(table: Any, *, root: str | None = None, max_cells: float | None = M
     start = 0 if root is None else positions(names, [root])[0]
     every = np.arange(len(names))
     fits = _fitting_pairs(source, every, None, checked_cells(max_cells))
-    above = spanning_tree(mutual_information(source, every, None).ranks(fits), start)
-    return Dag(names, [(int(above[v]),) if v != start and fits[v, above[v]] else () for v in every])
+
+    def tree(counts: Source) -> Dag:
+        above = spanning_tree(mutual_information(counts, every, None).ranks(fits), start)
+        return Dag(names, [(int(above[v]),) if v != start and fits[v, above[v]] else () for v in every])
+
+    return _found(tree, source, missing)
 
 
-def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS) -> Dag:
+def naive_bayes(
+    table: Any, target: str, *, max_cells: float | None = MAX_CELLS, missing: IncompleteName | None = None
+) -> Dag:
     """Return the graph in which the class is the only parent of every other variable.
 
     Parameters
@@ -93,6 +122,8 @@ def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS)
     max_cells : float, optional
         At most this many cells per family (`fishernet.learn.structure`); a feature that has more with the class is an
         error.
+    missing : {"em", "node-average"}, optional
+        As for the other structures; it makes no difference here.
 
     Returns
     -------
@@ -113,10 +144,18 @@ def naive_bayes(table: Any, target: str, *, max_cells: float | None = MAX_CELLS)
     (8, ('class', 'parents'))
     """
     source, c, features, _ = _classification(table, target, max_cells)
+    way_with_missing(source, missing)
     return _augmented(source, c, {int(v): [] for v in features})
 
 
-def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | None = MAX_CELLS) -> Dag:
+def tan(
+    table: Any,
+    target: str,
+    *,
+    root: str | None = None,
+    max_cells: float | None = MAX_CELLS,
+    missing: IncompleteName | None = None,
+) -> Dag:
     """Return a tree-augmented naive Bayes classifier [1]_: the likeliest in which features form a tree below the class.
 
     The class is a parent of every feature, and the features form a maximum-weight spanning tree for their mutual
@@ -125,10 +164,11 @@ def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | 
     Parameters
     ----------
     table, target, max_cells
-        As for `naive_bayes`, but of complete rows. Two features that have too many cells together with the class are
-        not joined.
+        As for `naive_bayes`. Two features that have too many cells together with the class are not joined.
     root : str, optional
         The feature whose only parent is the class, by default the first. All roots give equivalent graphs.
+    missing : {"em", "node-average"}, optional
+        How a table with missing cells (of the class too) is learned from, as for `chow_liu`.
 
     Returns
     -------
@@ -140,7 +180,7 @@ def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | 
     SchemaError
         As for `naive_bayes`, and when the root is no feature.
     MissingValueError
-        When a cell is missing.
+        When a source that is no table lacks cells.
 
     References
     ----------
@@ -157,7 +197,7 @@ def tan(table: Any, target: str, *, root: str | None = None, max_cells: float | 
     start = 0
     if root is not None:
         start = positions([source.variables[v].name for v in features], [root], "feature")[0]
-    return tree_below(source, c, features, start, limit)
+    return _found(lambda counts: tree_below(counts, c, features, start, limit), source, missing)
 
 
 def tree_below(source: Source, c: int, features: Positions, start: int = 0, limit: float = MAX_CELLS) -> Dag:
@@ -169,7 +209,14 @@ def tree_below(source: Source, c: int, features: Positions, start: int = 0, limi
     return _augmented(source, c, chosen)
 
 
-def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CELLS) -> Dag:
+def kdb(
+    table: Any,
+    target: str,
+    k: int = 3,
+    *,
+    max_cells: float | None = MAX_CELLS,
+    missing: IncompleteName | None = None,
+) -> Dag:
     """Return a k-dependence Bayesian classifier [1]_.
 
     Features come in the order of their mutual information with the class, largest first. Each has as parents the class
@@ -178,11 +225,12 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
     Parameters
     ----------
     table, target, max_cells
-        As for `naive_bayes`, but of complete rows. A feature that would take a family beyond is left out of the
-        parents.
+        As for `naive_bayes`. A feature that would take a family beyond is left out of the parents.
     k : int
         How many features may be parents of one feature; all before it where these are fewer. With 0 it is
         `naive_bayes`; with the number of features or more, every two of them are joined.
+    missing : {"em", "node-average"}, optional
+        How a table with missing cells (of the class too) is learned from, as for `chow_liu`.
 
     Returns
     -------
@@ -194,7 +242,7 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
     SchemaError
         As for `naive_bayes`.
     MissingValueError
-        When a cell is missing.
+        When a source that is no table lacks cells.
     FishernetError
         When k is no integer from 0 on.
 
@@ -211,6 +259,10 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
     """
     check.integer(k, "k", least=0)
     source, c, features, limit = _classification(table, target, max_cells)
+    return _found(lambda counts: _k_dependences(counts, c, features, int(k), limit), source, missing)
+
+
+def _k_dependences(source: Source, c: int, features: Positions, k: int, limit: float) -> Dag:
     pairs = mutual_information(source, features, c)
     order = descending(pairs.with_given, pairs.tie)
     ranks = pairs.ranks()
@@ -218,7 +270,7 @@ def kdb(table: Any, target: str, k: int = 3, *, max_cells: float | None = MAX_CE
     for place, i in enumerate(order.tolist()):
         before = order[:place]
         nearest = features[before[np.argsort(ranks[i, before])]].tolist()
-        chosen[int(features[i])] = _within(source, [c, int(features[i])], nearest, int(k), limit)
+        chosen[int(features[i])] = _within(source, [c, int(features[i])], nearest, k, limit)
     return _augmented(source, c, chosen)
 
 
@@ -242,6 +294,14 @@ def _classification(table: Any, target: str, max_cells: float | None) -> tuple[S
     states = np.array([variable.cardinality for variable in source.variables], dtype=np.float64)
     refuse_large_families(names, arcs, states, limit)
     return source, c, features, limit
+
+
+def _found(find: Callable[[Source], Dag], source: Any, missing: str | None) -> Dag:
+    """Return the graph that is found on the counts of a source, in the way that deals with its missing cells."""
+    way = way_with_missing(source, missing)
+    if way == "em":
+        return graph_by_turns(source, find)
+    return find(source if way is None else AvailableCases(source))
 
 
 def _fitting_pairs(source: Source, features: Positions, given: int | None, limit: float) -> npt.NDArray[np.bool_]:
@@ -328,6 +388,8 @@ def descending(values: Array, tie: float) -> Positions:
 def mutual_information(source: Source, features: Positions, given: int | None) -> Pairs:
     """Return what each pair of features tells about one another, given a variable or nothing."""
     n = len(features)
+    if getattr(source, "by_set", False):
+        return _information_of_available_cases(source, features, given)
     first, second = np.triu_indices(n, 1)
     parents, none = features[second][:, None], np.empty((n, 0), dtype=np.int64)
     asked = [(features[first], parents), (features, none)]
@@ -341,3 +403,88 @@ def mutual_information(source: Source, features: Positions, given: int | None) -
     *by_given, between, own = np.split(scores, np.cumsum([len(children) for children, _ in asked])[:-1])
     with_given = by_given[0] - by_given[1] if by_given else np.zeros(n)
     return Pairs(n, between - own[first], with_given, tie(float(np.abs(own).sum())))
+
+
+def _information_of_available_cases(source: Source, features: Positions, given: int | None) -> Pairs:
+    """Return the same where each set of variables has rows of its own: every term of a pair is of the pair's rows.
+
+    What a row tells there is multiplied with the number of all rows, as in the node-average likelihood.
+    """
+    n, total, known = len(features), float(source.total), () if given is None else (given,)
+    each = [int(v) for v in features]
+    pairs = [(each[i], each[j]) for i, j in zip(*np.triu_indices(n, 1), strict=True)]
+    entropies = -_per_row(source, [(v,) for v in each], known, lambda sums: sums[1,] - sums[0,])
+    with_given = np.zeros(n)
+    if given is not None:
+        with_given = _per_row(source, [(v, given) for v in each], (), _shared)
+    values = _per_row(source, pairs, known, _shared)
+    return Pairs(n, values * total, with_given * total, tie(float(entropies.sum()) * total))
+
+
+Sums = dict[tuple[int, ...], Array]
+
+
+def _shared(sums: Sums) -> Array:
+    """Return the mutual information of two variables given the others, from sums of n log n; not below 0."""
+    return np.maximum(0.0, sums[1, 1] - sums[1, 0] - sums[0, 1] + sums[0, 0])
+
+
+def _per_row(
+    source: Source, sets: Sequence[tuple[int, ...]], known: tuple[int, ...], combine: Callable[[Sums], Array]
+) -> Array:
+    """Return a combination of sums of n log n for each set (with what is known), by the weight of its rows.
+
+    Those of equal shape are computed at once. The sums are named by which variables of a set they keep, 1 or 0 for
+    each; those known are always kept.
+    """
+    found = np.zeros(len(sets))
+    for part in _parts(source, sets, known):
+        shapes: dict[tuple[int, ...], list[tuple[int, Array]]] = {}
+        statistics = source.statistics([tuple(sorted(sets[at] + known)) for at in part])
+        for at, statistic in zip(part, statistics, strict=True):
+            if not statistic.is_dense:
+                found[at] = combine(_sums_of_cells(statistic, sets[at], known))[0] / max(statistic.total, TINY)
+                continue
+            order = [statistic.variables.index(v) for v in (*sets[at], *known)]
+            counts = statistic.table().transpose(order).astype(np.float64)
+            shapes.setdefault(counts.shape, []).append((at, counts))
+        for of in shapes.values():
+            together = np.stack([counts for _, counts in of])
+            total = together.sum(axis=tuple(range(1, together.ndim)))
+            value = combine(_sums_of(together, len(sets[0])))
+            found[[at for at, _ in of]] = np.divide(value, total, out=np.zeros(len(of)), where=total > 0)
+    return found
+
+
+def _parts(source: Source, sets: Sequence[tuple[int, ...]], known: tuple[int, ...]) -> Iterator[list[int]]:
+    """Yield the places of as many sets as are counted at once; together they have some millions of cells."""
+    part: list[int] = []
+    room = MOST_CELLS_AT_ONCE
+    for at, one in enumerate(sets):
+        cells = math.prod(source.variables[v].cardinality for v in one + known)
+        if part and (cells > room or len(part) == SETS_AT_ONCE):
+            yield part
+            part, room = [], MOST_CELLS_AT_ONCE
+        part.append(at)
+        room -= cells
+    if part:
+        yield part
+
+
+def _sums_of_cells(statistic: Statistic, one: tuple[int, ...], known: tuple[int, ...]) -> Sums:
+    """Return the sums of n log n of a set of so many states that only the cells that occur are held, (1,) each."""
+    sums = {}
+    for kept in itertools.product((0, 1), repeat=len(one)):
+        variables = [v for v, keep in zip(one, kept, strict=True) if keep]
+        sums[kept] = np.array([sum_n_log_n(cell_counts(statistic.marginal([*variables, *known])))])
+    return sums
+
+
+def _sums_of(counts: Array, n: int) -> Sums:
+    """Return the sums of n log n over the cells of each choice among the n first variables, (n_sets,) each."""
+    sums = {}
+    for kept in itertools.product((0, 1), repeat=n):
+        cells = counts.sum(axis=tuple(axis for axis, keep in enumerate(kept, start=1) if not keep))
+        logs = np.log(cells, out=np.zeros_like(cells), where=cells > 0)
+        sums[kept] = (cells * logs).reshape(len(counts), -1).sum(axis=1)
+    return sums

@@ -28,11 +28,11 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed, frame_html, page
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import are, several, unused_name
+from fishernet.base.names import are, positions, several, unused_name
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import UnknownName, word
-from fishernet.data import Table
+from fishernet.data import Source, Table
 from fishernet.data.cells import as_text
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
@@ -42,7 +42,9 @@ from fishernet.infer.queries import family_marginals
 from fishernet.learn.classifiers import tree_below
 from fishernet.learn.em import EmResult
 from fishernet.learn.fitting import parameters
-from fishernet.learn.incomplete import ExpectedCounts, em_fit, incomplete_rows, row_weights, with_tables
+from fishernet.learn.missing.hidden_states import MOST_STATES, bic, climbed
+from fishernet.learn.missing.incomplete import em_fit, incomplete_rows, row_weights, with_tables
+from fishernet.learn.missing.structural_em import by_turns
 from fishernet.models import BayesianNetwork
 
 Array = npt.NDArray[np.float64]
@@ -50,7 +52,6 @@ StructureName = Literal["naive-bayes", "tree"]
 STRUCTURES = ("naive-bayes", "tree")
 
 NAME = "cluster"
-MOST_ROUNDS = 20  # of trees
 LEAST_GAIN = 1e-6  # of a round, in nats a known cell
 SMALL = 0.1
 ROUGH = 1e-4  # the tolerance of the restarts, of which only the best is fitted further
@@ -143,6 +144,27 @@ class Clusters(Framed):
         """
         return self.model.predict(data, self.name, unknown=unknown)
 
+    def profile(self, name: str) -> Array:
+        """Return how probable each state of a column is in each cluster.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+
+        Returns
+        -------
+        (n_clusters, r) ndarray
+            Rows sum to 1; states come in the variable's order.
+
+        Raises
+        ------
+        SchemaError
+            When the table had no such column.
+        """
+        joint = self._joint()[positions(self.model.names[:-1], [name], "column")[0]]
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
     def markers(self, most: int | None = None) -> pa.Table:
         """Return which states are likelier in a cluster than in the others, those that tell most first.
 
@@ -215,7 +237,7 @@ def clusters(
     n_clusters: int | None = None,
     *,
     structure: StructureName = "naive-bayes",
-    most: int = 8,
+    most: int = MOST_STATES,
     restarts: int = 10,
     smoothing: float = SMALL,
     max_steps: int = 500,
@@ -321,16 +343,15 @@ class _Mixture:
 
     def best(self, least: int, last: int) -> tuple[EmResult[BayesianNetwork], dict[int, float]]:
         """Return the best fit of so many clusters up to so many, and the scores of those tried until one falls."""
-        found, scores = None, {}
-        for k in range(least, last + 1):
-            now = self.fit(k, lambda *_, done=k - least: self.reporter.step(done, last + 1 - least))
-            scores[k] = now.log_likelihood - math.log(max(self.rows.total, 1)) / 2 * now.model.n_parameters
-            if found is not None and scores[k] <= scores[k - 1]:
-                break
-            found = now
+        fits: dict[int, EmResult[BayesianNetwork]] = {}
+
+        def score(k: int) -> float:
+            fits[k] = self.fit(k, lambda *_: self.reporter.step(k - least, last + 1 - least))
+            return bic(fits[k], self.rows.total)
+
+        scores = climbed(range(least, last + 1), score)
         self.reporter.finish(len(scores))
-        assert found is not None
-        return found, scores
+        return fits[max(scores, key=lambda k: scores[k])], scores
 
     def fit(self, k: int, progress: Progress) -> EmResult[BayesianNetwork]:
         """Return the best fit of so many clusters."""
@@ -351,15 +372,12 @@ class _Mixture:
         whole = incomplete_rows(found.model.dag, self.rows, hidden)
         enough = LEAST_GAIN * whole.n_rows * len(self.rows.names)
         features, smoothing = np.arange(len(self.rows.names)), self.fitting["smoothing"] or SMALL
-        for _ in range(MOST_ROUNDS):
-            counts = ExpectedCounts(found.model, whole)
-            dag = tree_below(counts, len(features), features)
+
+        def fitted_from(dag: Dag, counts: Source) -> EmResult[BayesianNetwork]:
             start = parameters(dag, counts, smoothing=smoothing)
-            later = em_fit(dag, self.rows, hidden=hidden, start=start, progress=progress, **self.fitting)
-            if later.log_likelihood <= found.log_likelihood + enough:
-                break
-            found = later
-        return found
+            return em_fit(dag, self.rows, hidden=hidden, start=start, progress=progress, **self.fitting)
+
+        return by_turns(found, whole, lambda counts: tree_below(counts, len(features), features), fitted_from, enough)
 
     def result(self, found: EmResult[BayesianNetwork], scores: Mapping[int, float], began: float) -> Clusters:
         """Return the clusters of a fit, numbered by their shares."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -13,9 +15,9 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.names import several
-from fishernet.base.progress import Progress, Reporter
+from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.models.sequences.alphabet import Alphabet
 
@@ -38,18 +40,25 @@ class EmResult(Generic[Model], Framed):
     trace: tuple[float, ...]
     """The objective of the model before each step, and at the end. It never falls but by rounding."""
     converged: bool
-    """Whether a step gained less than the tolerance before the steps were over."""
+    """Whether a step gained less than the tolerance before the steps (or the time) were over."""
     restarts: tuple[float, ...]
     """The last objective of each restart."""
     seconds: float
     """How long it took."""
     seed: int | None
     """The seed that repeats it; None when nothing was drawn."""
+    finished: bool = True
+    """False when the time limit ended the work: this is the best so far."""
+    scores: Mapping[tuple[int, ...], float] = field(default_factory=dict)
+    """Where the numbers of states of hidden variables were chosen: the BIC of every choice that was tried, in nats,
+    larger is better. A choice has one number per hidden variable, in their order."""
 
     def __repr__(self) -> str:
         end = "converged" if self.converged else "not converged"
+        end += "" if self.finished else ", stopped by the time limit"
         work = f"{several(len(self.trace) - 1, 'step')}, {self.seconds:.2f} s, {end}"
-        return f"EmResult({self.model!r}, log-likelihood {self.log_likelihood:,.4f}; {work})"
+        tried = f"; the best of {several(len(self.scores), 'number')} of hidden states by BIC" if self.scores else ""
+        return f"EmResult({self.model!r}, log-likelihood {self.log_likelihood:,.4f}; {work}{tried})"
 
     @property
     def objective(self) -> float:
@@ -121,68 +130,104 @@ def fit(
     start: Model | None,
     drawn: Callable[[np.random.Generator], Model],
     seed: Seed,
-    progress: Progress | None,
+    progress: Progress | None = None,
     leap: Leap[Model] | None = None,
+    watch: Watch | None = None,
 ) -> EmResult[Model]:
     """Improve a start, or random ones, until a step gains too little, and return the best; the first of equals.
 
     `leap` extrapolates three models that follow one another, by at most so many steps; where that would lose, it is not
-    done.
+    done. When the time of the watch is over, the best so far is returned; on Ctrl-C it is the attribute ``best`` of the
+    KeyboardInterrupt.
 
-    Progress is told ``("fitting " + what, done, total)``, in steps.
+    Progress is told ``("fitting " + what, done, total)``, in steps; or the watch, where one is given.
     """
     repeated = fixed_seed(seed) if start is None else None
     random = np.random.default_rng(repeated)
     starts = [drawn(random) for _ in range(effort.restarts)] if start is None else [start]
     if not steps.size:
         raise SchemaError(f"{what} is fitted to strings or rows; there is none")
-    reporter = Reporter(progress, f"fitting {what}")
+    watch = Watch(progress, f"fitting {what}") if watch is None else watch
     total, done = effort.max_steps * len(starts), 0
 
-    def after_step(step: int) -> None:
-        reporter.step(done + step, total)
+    def late(step: int) -> bool:
+        return watch.look(done + step, total)
 
-    runs = []
-    for start in starts:
-        runs.append(_improve(start, steps, effort, after_step, leap))
-        done += effort.max_steps
-    best = max(runs, key=lambda run: run.objective)
-    reporter.finish(sum(len(run.trace) - 1 for run in runs))
-    objectives = tuple(run.objective for run in runs)
-    return replace(best, restarts=objectives, seconds=time.monotonic() - effort.began, seed=repeated)
+    runs: list[EmResult[Model]] = []
+    try:
+        for begin in starts:
+            runs.append(_improve(begin, steps, effort, late, leap))
+            done += effort.max_steps
+            if watch.late:
+                break
+    except KeyboardInterrupt as interrupt:
+        reached: list[EmResult[Model]] = [*runs, *getattr(interrupt, "reached", ())]
+        best = max(reached, key=lambda run: run.objective).model if reached else starts[0]
+        interrupt.best = best  # type: ignore[attr-defined]
+        raise
+    best_run = max(runs, key=lambda run: run.objective)
+    watch.finish(sum(len(run.trace) - 1 for run in runs))
+    return replace(
+        best_run,
+        restarts=tuple(run.objective for run in runs),
+        seconds=time.monotonic() - effort.began,
+        seed=repeated,
+        finished=len(runs) == len(starts) and all(run.finished for run in runs),
+    )
 
 
 def _improve(
     start: Model,
     steps: Steps[Model, Counts],
     effort: Effort,
-    after_step: Callable[[int], None],
+    late: Callable[[int], bool],
     leap: Leap[Model] | None,
 ) -> EmResult[Model]:
-    """Return what becomes of one start."""
+    """Return what becomes of one start; an interrupt carries it as far as it is, in the list `reached`."""
 
     def looked_at(model: Model) -> tuple[Model, float, Counts, float]:
         log_likelihood, counts = steps.expected(model)
         return model, log_likelihood, counts, log_likelihood + steps.log_prior(model)
 
+    def so_far() -> EmResult[Model]:
+        seconds = time.monotonic() - effort.began
+        return EmResult(now[0], now[1], tuple(trace), converged, (trace[-1],), seconds, None, finished=not stopped)
+
     now = looked_at(start)
-    trace, converged, reach = [now[3]], False, FIRST_REACH
-    while len(trace) <= effort.max_steps and not converged:
-        before, now = now, looked_at(steps.maximized(now[0], now[2]))
-        trace.append(now[3])
-        after_step(len(trace) - 1)
-        converged = trace[-1] - trace[-2] < effort.tolerance * steps.size
-        if leap is None or converged or len(trace) > effort.max_steps:
-            continue
-        later = steps.maximized(now[0], now[2])
-        far = looked_at(leap(before[0], now[0], later, reach))
-        gains = far[3] >= now[3]
-        reach = reach * 4 if gains else max(FIRST_REACH, reach / 4)
-        now = far if gains else looked_at(later)
-        trace.append(now[3])
-        after_step(len(trace) - 1)
-    seconds = time.monotonic() - effort.began
-    return EmResult(now[0], now[1], tuple(trace), converged, (trace[-1],), seconds, None)
+    trace, converged, reach, stopped = [now[3]], False, FIRST_REACH, late(0)
+    try:
+        while len(trace) <= effort.max_steps and not converged and not stopped:
+            before, now = now, looked_at(steps.maximized(now[0], now[2]))
+            trace.append(now[3])
+            converged = trace[-1] - trace[-2] < effort.tolerance * steps.size
+            stopped = late(len(trace) - 1) and not converged
+            if leap is None or converged or stopped or len(trace) > effort.max_steps:
+                continue
+            later = steps.maximized(now[0], now[2])
+            far = looked_at(leap(before[0], now[0], later, reach))
+            gains = far[3] >= now[3]
+            reach = reach * 4 if gains else max(FIRST_REACH, reach / 4)
+            now = far if gains else looked_at(later)
+            trace.append(now[3])
+            stopped = late(len(trace) - 1)
+    except KeyboardInterrupt as interrupt:
+        interrupt.reached = [so_far()]  # type: ignore[attr-defined]
+        raise
+    return so_far()
+
+
+def warn_of_stop(found: EmResult[Any], max_seconds: float | None) -> None:
+    """Warn of a fit that the time limit ended, on behalf of the caller of the function that calls this one."""
+    if not found.finished:
+        end = "converged" if found.converged else "has not converged"
+        warnings.warn(
+            FishernetWarning(
+                f"stopped by max_seconds={math.nan if max_seconds is None else max_seconds:g}: the fit is the best of "
+                f"{several(len(found.restarts), 'start')} so far, and {end}; give more time, or ask for fewer restarts",
+                parameter="max_seconds",
+            ),
+            stacklevel=3,
+        )
 
 
 def weights(counts: Numbers, parameters: Numbers, smoothing: float) -> Numbers:

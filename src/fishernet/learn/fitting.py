@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions, shown
-from fishernet.base.vocabulary import refuse_options
-from fishernet.data import Scatter, Source, Table, as_scatter, as_source
-from fishernet.data.matching import is_frame
+from fishernet.base.progress import Watch
+from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
+from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_source
+from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
 from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
-from fishernet.learn.incomplete import AvailableCases, em_fit
+from fishernet.learn.em import Effort, warn_of_stop
+from fishernet.learn.missing.gaussian_em import gaussian_em
+from fishernet.learn.missing.incomplete import AvailableCases, em_fit
+from fishernet.learn.shared_rows.agglomeration import MergedFit
+from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structure import structure, usual_score
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import Grouped, check_cells
 from fishernet.models.zero_pattern import completed_precision
+from fishernet.scores import named_score
+
+GAUSSIAN_STEPS = 5000  # of EM of numbers, whose steps are cheap, and are not extrapolated
+GAUSSIAN_TOLERANCE = 1e-9  # nats a known cell
 
 
 def require_spread(scatter: Scatter) -> None:
@@ -33,7 +43,7 @@ def require_spread(scatter: Scatter) -> None:
     require_varying(scatter)
 
 
-def gaussian_network(X: Any, graph: UndirectedGraph) -> GaussianMarkovNetwork:
+def gaussian_network(X: Any, graph: UndirectedGraph, **em: Any) -> GaussianMarkovNetwork:
     """Fit a Gaussian Markov network: the mean, and the most likely precision with the zeros of a graph.
 
     The covariance of the result is that of the data (over n, not n - 1) on the diagonal and on every edge.
@@ -42,9 +52,12 @@ def gaussian_network(X: Any, graph: UndirectedGraph) -> GaussianMarkovNetwork:
     ----------
     X : (n, d) array, Table of continuous columns, data frame, mapping from names to columns, or Scatter
         Numbers. The columns of an array are those of ``graph.names``, in their order; otherwise columns are matched by
-        name.
+        name. Cells of a table or a frame may be missing (at random, as for `em_fit`); the network is then the likeliest
+        for what is known, by expectation and maximization.
     graph : UndirectedGraph
         On the same variables as the data.
+    **em
+        Where cells are missing, what `em_fit` takes of these: max_steps, tolerance, max_seconds, progress.
 
     Returns
     -------
@@ -81,33 +94,60 @@ def gaussian_network(X: Any, graph: UndirectedGraph) -> GaussianMarkovNetwork:
            [0. , 0.7, 1. ]])
     """
     require_kind("gaussian_network", graph, UndirectedGraph, hint="dag.skeleton() and moral(dag) make one of a Dag")
-    scatter = _matched(X, graph)
-    require_spread(scatter)
-    covariance = scatter.S / scatter.n
-    return GaussianMarkovNetwork(graph.names, scatter.mean, completed_precision(covariance, graph))
+
+    def fitted(scatter: Scatter) -> GaussianMarkovNetwork:
+        require_spread(scatter)
+        covariance = scatter.S / scatter.n
+        return GaussianMarkovNetwork(graph.names, scatter.mean, completed_precision(covariance, graph))
+
+    if is_table(X) or is_frame(X):
+        table = as_numbers(X, purpose="a Gaussian model", gaps=True)
+        _require_names(table.names, graph)
+        if table.has_missing:
+            return cast(GaussianMarkovNetwork, _by_gaussian_em(table.select(graph.names), fitted, em))
+        X = table
+    refuse_options(em, (), "a fit to complete rows")
+    return fitted(_matched(X, graph))
+
+
+def _by_gaussian_em(rows: Table, fitted: Callable[[Scatter], Any], options: dict[str, Any]) -> Any:
+    """Return the likeliest model for rows that lack numbers."""
+    refuse_options(options, ("max_steps", "tolerance", "max_seconds", "progress"), "EM of numbers")
+    max_seconds = options.get("max_seconds")
+    effort = Effort(1, options.get("max_steps", GAUSSIAN_STEPS), options.get("tolerance", GAUSSIAN_TOLERANCE))
+    watch = Watch(options.get("progress"), "fitting a network", max_seconds)
+    found = gaussian_em(rows, fitted, effort, watch)
+    warn_of_stop(found, max_seconds)
+    return found.model
 
 
 def _matched(X: Any, graph: UndirectedGraph) -> Scatter:
     """Return the scatter of exactly the graph's variables, in its order."""
     scatter = as_scatter(X, None if hasattr(X, "variables") or is_frame(X) else graph.names)
-    absent = [name for name in graph.names if name not in set(scatter.names)]
-    more = [name for name in scatter.names if name not in set(graph.names)]
+    _require_names(scatter.names, graph)
+    return scatter.marginal([scatter.names.index(name) for name in graph.names])
+
+
+def _require_names(names: Sequence[str], graph: UndirectedGraph) -> None:
+    """Raise SchemaError unless the data have exactly the graph's variables."""
+    absent = [name for name in graph.names if name not in set(names)]
+    more = [name for name in names if name not in set(graph.names)]
     if absent or more:
         sides = (("the data lack", absent), ("the graph lacks", more))
         text = "; ".join(f"{side} {listed(found)}" for side, found in sides if found)
         raise SchemaError(f"the data and the graph must have the same variables, in any order: {text}")
-    return scatter.marginal([scatter.names.index(name) for name in graph.names])
 
 
 def parameters(
     dag: Dag,
     table: Any,
     *,
+    conditionals: ConditionalsName = "table",
     smoothing: float | str = 1.0,
     ess: float | None = None,
-    hidden: Mapping[str, int] | None = None,
+    hidden: Mapping[str, int | Iterable[int] | None] | None = None,
     available_cases: bool = False,
-    **em: Any,
+    **options: Any,
 ) -> BayesianNetwork:
     """Fit the parameters of a Bayesian network.
 
@@ -119,7 +159,12 @@ def parameters(
         The data; columns that the graph does not have are passed over. Where cells of categorical columns of a table
         are missing, the fit is that of expectation and maximization (`em_fit`). Where all columns are continuous, or it
         is an (n, d) array of numbers with the columns of ``dag.names`` or a Scatter, the network is linear-Gaussian, by
-        maximum likelihood; smoothing and ess do not go with these.
+        maximum likelihood (where cells of a table are missing, of what is known, by the same means); smoothing and ess
+        do not go with these.
+    conditionals : {"table", "tree", "merged"}
+        "table": a row of probabilities for each configuration of the parents. "tree": a decision tree over the parents,
+        grown and pruned by a score, whose leaves share rows [1]_. "merged": any configurations may share a row, as
+        `merge_rows` finds them. Both need complete rows (or `available_cases`), and keep the graph.
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
@@ -127,14 +172,18 @@ def parameters(
     ess : float, optional
         Equivalent sample size: ess / (r q) is added to every cell instead, so that equivalent structures get the same
         distribution.
-    hidden : mapping from name to int, optional
-        Variables of the graph that nobody observed, and how many states each has; they are fitted by expectation and
-        maximization.
+    hidden : mapping from name to int, several of them, or None, optional
+        Variables of the graph that nobody observed, and how many states each has: a number, or several of which BIC
+        chooses, as ``range(1, 7)``, or None for 1, 2, ... until BIC falls (`em_fit` tells the scores). They are fitted
+        by expectation and maximization.
     available_cases : bool
         Counts, for each family, the rows that are complete in it, instead: faster, and right only where cells are
         missing completely at random.
-    **em
-        What `em_fit` takes besides: restarts, max_steps, tolerance, start, seed, progress.
+    **options
+        With missing cells or hidden variables, what `em_fit` takes besides: restarts, max_steps, tolerance, start,
+        max_seconds, seed, progress. For trees ``score="bic"``, a penalized likelihood, and ``splits="binary"`` (a set
+        of states against the rest) or "multiway" (a branch for each). For merged rows the score, and its own
+        hyperparameters.
 
     Returns
     -------
@@ -154,6 +203,10 @@ def parameters(
     StateSpaceError
         When a conditional would have more than 2**28 cells.
 
+    References
+    ----------
+    .. [1] N. Friedman and M. Goldszmidt, "Learning Bayesian networks with local structure", 1998.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -167,25 +220,80 @@ def parameters(
     """
     check_smoothing(smoothing, ess)
     check.made(dag, "dag", "a Dag", "names", "parents", "families")
+    make = word(conditionals, "conditionals", KINDS)
+    hidden = {} if hidden is None else check.mapping(hidden, "hidden")
+    check.flag(available_cases, "available_cases")
     source = _learned_from(table, dag.names)
-    if hidden or (_lacks_cells(source, dag.names) and not available_cases):
+    if make == "table" and (hidden or (_lacks_cells(source, dag.names) and not available_cases)):
         require_rows(source)
         rows: Any = source
-        return em_fit(dag, rows, hidden=hidden, smoothing=smoothing, ess=ess, **em).model  # type: ignore[arg-type]
-    refuse_options(em, (), "a fit to complete rows")
+        return em_fit(dag, rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
+    incomplete = None if available_cases or make != "table" else _incomplete_numbers(source, dag.names)
+    if incomplete is not None:
+        _refuse_smoothing(smoothing, ess)
+        return cast(BayesianNetwork, _by_gaussian_em(incomplete, partial(_linear_gaussian, dag), options))
+    if hidden:
+        raise FishernetError(
+            f"hidden variables are fitted by tables; they do not go with conditionals {make!r}", parameter="hidden"
+        )
+    kind = KINDS[make](source.total, options)
     if available_cases:
         source = AvailableCases(source)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     variables = [source.variables[v] for v in where]
     how: dict[str, Any] = {"smoothing": smoothing, "ess": ess}
     if variables and all(variable.is_continuous for variable in variables):
-        if ess is not None or smoothing != 1.0:
-            raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
+        if kind is not None:
+            wrong = f"numbers have regressions; conditionals {make!r} are of states"
+            raise FishernetError(wrong, parameter="conditionals")
+        _refuse_smoothing(smoothing, ess)
         source, where, how = Scatter.of(source, where), tuple(range(len(where))), {}
         require_spread(source)
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
     places = [(*parents, child) for child, parents in enumerate(dag.parents)]
-    return BayesianNetwork(variables, fit_conditionals(source, families, places, **how), n_rows=source.total)
+    return BayesianNetwork(variables, fit_conditionals(source, families, places, kind=kind, **how), n_rows=source.total)
+
+
+def _tables(total: float, options: dict[str, Any]) -> None:  # noqa: ARG001
+    refuse_options(options, (), "a fit to complete rows")
+
+
+def _trees(total: float, options: dict[str, Any]) -> TreeFit:
+    refuse_options(options, ("score", "splits"), "a fit of trees to complete rows")
+    return TreeFit(leaf_price(named_score(options.get("score", "bic")), total), options.get("splits", "binary"))
+
+
+def _merged(total: float, options: dict[str, Any]) -> MergedFit:
+    return MergedFit(named_score(**{"score": "bic", **options}), total)
+
+
+KINDS: dict[str, Callable[[float, dict[str, Any]], Fit | None]] = {
+    "table": _tables,
+    "tree": _trees,
+    "merged": _merged,
+}
+
+
+def _refuse_smoothing(smoothing: float | str, ess: float | None) -> None:
+    if ess is not None or smoothing != 1.0:
+        raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
+
+
+def _incomplete_numbers(source: Any, names: Sequence[str]) -> Table | None:
+    """Return the columns of a graph where they are numbers of a table and some are missing."""
+    if not getattr(source, "has_missing", False) or not hasattr(source, "codes"):
+        return None
+    positions([variable.name for variable in source.variables], names, "column")
+    used: Table = source.select(names)
+    numbers = used.has_missing and all(variable.is_continuous for variable in used.variables)
+    return as_numbers(used, purpose="a Gaussian model", gaps=True) if numbers else None
+
+
+def _linear_gaussian(dag: Dag, scatter: Scatter) -> BayesianNetwork:
+    """Return a graph's network fitted to the scatter of its variables, in their order."""
+    require_spread(scatter)
+    families = [(*parents, child) for child, parents in enumerate(dag.parents)]
+    return BayesianNetwork(scatter.variables, fit_conditionals(scatter, families), n_rows=scatter.total)
 
 
 def _lacks_cells(source: Any, names: Sequence[str]) -> bool:
@@ -228,18 +336,41 @@ def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> B
     return BayesianNetwork(net.variables, conditionals, n_rows=table.total)
 
 
+class Fit(Protocol):
+    """Who makes a conditional of counts: a `FullTable`, or what lets configurations share rows."""
+
+    def fit(
+        self,
+        statistic: Statistic,
+        family: Sequence[int],
+        variables: Sequence[Any],
+        *,
+        smoothing: float | str,
+        ess: float | None,
+        positions: Sequence[int] | None,
+    ) -> Conditional:
+        """Return the conditional of the last of a family, given the others; see `FullTable.fit`."""
+
+
 def fit_conditionals(
-    source: Source, families: Sequence[tuple[int, ...]], places: Sequence[tuple[int, ...]] | None = None, **how: Any
+    source: Source,
+    families: Sequence[tuple[int, ...]],
+    places: Sequence[tuple[int, ...]] | None = None,
+    *,
+    kind: Fit | None = None,
+    **how: Any,
 ) -> list[Conditional]:
     """Fit the conditional of the last of each family's positions, given the others in their order.
 
     `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts.
+    Counts make full tables, or what `kind` makes of them.
     """
     of = [[source.variables[v] for v in family] for family in families]
-    for variables in of:
-        check_cells(variables, f"the conditional of {variables[-1].name!r}")
+    if kind is None:
+        for variables in of:
+            check_cells(variables, f"the conditional of {variables[-1].name!r}")
     statistics = source.statistics([tuple(sorted(family)) for family in families])
-    kinds: Any = {True: LinearGaussian, False: FullTable}
+    kinds: Any = {True: LinearGaussian, False: kind or FullTable}
     return [
         kinds[variables[-1].is_continuous].fit(found, family, variables, positions=at, **how)
         for found, family, variables, at in zip(statistics, families, of, places or families, strict=True)
@@ -247,7 +378,12 @@ def fit_conditionals(
 
 
 def bayesian_network(
-    table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
+    table: Any,
+    *,
+    conditionals: ConditionalsName = "table",
+    smoothing: float | str = 1.0,
+    ess: float | None = None,
+    **options: Any,
 ) -> BayesianNetwork:
     """Learn a Bayesian network: its structure, then its parameters.
 
@@ -256,8 +392,9 @@ def bayesian_network(
     table : Table, data frame or Source
         The data. Where all columns are continuous, the default score is "fractional". Categorical cells of a table may
         be missing: `structure` says how a graph is learned then, and the parameters are fitted by `em_fit`.
-    smoothing, ess
-        As for `parameters`.
+    conditionals, smoothing, ess
+        As for `parameters`. The graph is learned as for tables; then trees are grown, or rows merged, by the same
+        score.
     **options
         As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, missing, seed,
         progress.
@@ -278,7 +415,12 @@ def bayesian_network(
     if source.variables and source.variables[0].is_continuous:
         source = Scatter.of(source)
         options = {"score": usual_score(source)} | options
-    return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
+    make = word(conditionals, "conditionals", KINDS)
+    local = {} if make == "table" else {"score": options.get("score", "bic")}
+    if make != "table":
+        KINDS[make](source.total, local)  # refuses a score that does not go with them before there is a search
+    dag = structure(source, **options).dag
+    return parameters(dag, source, conditionals=make, smoothing=smoothing, ess=ess, **local)
 
 
 def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:

@@ -23,14 +23,15 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
-from fishernet.base.vocabulary import ScoreName, SearchName
+from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName
 from fishernet.data import Table
 from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
+from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import Matrix, Rules
 from fishernet.learn.structure import dag, usual_score
-from fishernet.scores import Score
+from fishernet.scores import Score, named_score
 
 Result = TypeVar("Result")
 
@@ -200,6 +201,7 @@ def edge_strengths(
     *,
     score: ScoreName | Score | None = None,
     search: SearchName = "hill-climb",
+    missing: IncompleteName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
     **as_dag: Any,
@@ -209,12 +211,15 @@ def edge_strengths(
     Parameters
     ----------
     table : Table or data frame
-        The data, without missing cells: states, or numbers alone. With weights, a row that counts k times is k rows.
+        The data: states, of which some may be missing, or numbers alone. With weights, a row that counts k times is k
+        rows.
     n : int
         How many samples, each of as many rows as the table has, drawn with replacement.
     score, search, **as_dag
         As for `structure`; the score is "bic", of columns of numbers "fractional". A time limit (max_seconds) is one
         for each search.
+    missing : {"em", "node-average"}, optional
+        As for `structure`: how each sample is learned from where cells are missing. Rows are drawn with their holes.
     seed : None, int or numpy.random.Generator
         Sample b depends on the seed and b alone, so the first samples of more are the same.
     progress : callable or True, optional
@@ -229,9 +234,9 @@ def edge_strengths(
     FishernetError
         When n is no positive integer.
     SchemaError
-        When the data are no table, or it has no rows to draw.
+        When the data are no table, it has no rows to draw, or a sample has no known cell of a column.
     MissingValueError
-        When a cell is missing.
+        When a number is missing.
 
     Notes
     -----
@@ -255,9 +260,11 @@ def edge_strengths(
     """
     table = as_data(table, "edge_strengths, which draws rows,")
     check.integer(n, "n", least=1)
-    table.require_complete("edge_strengths")
+    if any(variable.is_continuous for variable in table.variables):
+        table.require_complete("edge_strengths of numbers")
     sampler = _Sampler(table)
     score = usual_score(table) if score is None else score
+    way: Any = way_with_missing(table, missing, named_score(score))
     options = reusable(as_dag)
     only_way = _only_way(table.names, options)
     number = fixed_seed(seed)
@@ -268,7 +275,9 @@ def edge_strengths(
         stream = np.random.Generator(np.random.Philox(key=np.array([key, sample], dtype=np.uint64)))
         rows = sampler.draw(stream)
         own = int(stream.integers(2**63))
-        return dag(rows, score=score, search=search, seed=own, progress=told, **options)
+        if way is not None:
+            _require_known_cells(rows, table)
+        return dag(rows, score=score, search=search, missing=way, seed=own, progress=told, **options)
 
     halves = np.zeros((len(table.names), len(table.names)), dtype=np.int64)
     for found in repeat_runs(int(n), run, "learning from samples", progress):
@@ -282,6 +291,15 @@ def edge_strengths(
         seed=number,
         seconds=time.monotonic() - began,
     )
+
+
+def _require_known_cells(sample: Table, table: Table) -> None:
+    for variable, drawn, codes in zip(sample.variables, sample.codes, table.codes, strict=True):
+        if (drawn == variable.cardinality).all():
+            few = several(int((codes != variable.cardinality).sum()), "known cell")
+            raise SchemaError(
+                f"column {variable.name!r} has {few}, and a sample of the rows none of them; leave it out (exclude=)"
+            )
 
 
 class _Sampler:

@@ -17,15 +17,12 @@ from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.exact import Exact
 from fishernet.learn.hill_climb import HillClimb, Tabu
+from fishernet.learn.missing.structural_em import node_average_structure, structural_em
+from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Search, SearchResult, column_names
-from fishernet.learn.structural_em import node_average_structure, structural_em
 from fishernet.scores import LocalScores, Score, named_score
-from fishernet.scores.likelihood import Bic
-
-MISSING = ("em", "node-average")
-MOST_CELLS_OF_EM = 200_000
 
 # A search's fields are the options that it takes by name.
 SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
@@ -178,7 +175,7 @@ def structure(
         raise SchemaError(f"the rules are for the variables {listed(rules.names)}; the table has {listed(names)}")
     watch = Watch(progress, "learning the structure", max_seconds)
     check.made(searching, "search", "the name of a search, or a search", "run")
-    way = _way_with_missing(source, how, missing)
+    way = way_with_missing(source, missing, how)
     try:
         if way == "em":
             return structural_em(source, how, searching, rules, watch)
@@ -189,19 +186,6 @@ def structure(
         if not hasattr(interrupt, "best"):
             interrupt.best = rules.start  # type: ignore[attr-defined]
         raise
-
-
-def _way_with_missing(source: Any, score: Score, asked: str | None) -> str | None:
-    """Return how a source's missing cells are dealt with; None where there are none."""
-    way: str | None = None if asked is None else word(asked, "missing", MISSING)
-    if way == "node-average" and score != Bic():
-        raise FishernetError(
-            "the node-average likelihood is a score of its own; other scores go with missing='em'", parameter="missing"
-        )
-    if not getattr(source, "has_missing", False) or any(variable.is_continuous for variable in source.variables):
-        return None
-    few = source.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
-    return way or ("em" if few or score != Bic() else "node-average")
 
 
 def _chosen_search(search: str | Search, seed: Seed, options: Mapping[str, Any]) -> Search:

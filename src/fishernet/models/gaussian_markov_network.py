@@ -16,12 +16,13 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.display import Drawn
-from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base.errors import MissingValueError, SchemaError, StateSpaceError
 from fishernet.base.names import Pair, listed, numbered, positions, several
 from fishernet.base.random import Seed, draw_count, generator
 from fishernet.base.value import Value
 from fishernet.data import Continuous, Table
 from fishernet.data.frames.answering import columns_in_kind, in_kind, library_of
+from fishernet.data.frames.rows import held
 from fishernet.data.matching import as_rows, as_table
 from fishernet.graphs import UndirectedGraph
 from fishernet.infer.normal import covariance_given
@@ -230,19 +231,25 @@ class GaussianMarkovNetwork(Queried, Drawn, Value):
         return as_table(X, [Continuous(name) for name in self.names], complete_for=complete_for)
 
     def log_prob(self, X: Any) -> Numbers:
-        """Return the log-density of each row, (n,) float64.
+        """Return the log-density of what is known of each row, (n,) float64: missing numbers are integrated out.
 
         Parameters
         ----------
         X : (n, d) array or data frame
-            The columns of a frame are matched by name.
+            The columns of a frame are matched by name. NaN is missing.
 
         Raises
         ------
         SchemaError
-            When a column is absent, or a value is not finite.
+            When a column is absent, or a value is infinite.
         """
-        z = (as_rows(X, self.names, "a Gaussian network") - self.mean) @ self._factor
+        data = held(X)
+        try:
+            rows = as_rows(data, self.names, "a Gaussian network")
+        except MissingValueError:
+            gaps = numbers_with_gaps(data, self.variables, self.names)
+            return marginal_log_prob(self.mean, self.covariance, np.ascontiguousarray(gaps.T))
+        z = (rows - self.mean) @ self._factor
         log_det = float(np.log(np.diagonal(self._factor)).sum())
         return np.asarray(log_det - 0.5 * len(self.names) * math.log(2 * math.pi) - 0.5 * (z**2).sum(axis=1))
 

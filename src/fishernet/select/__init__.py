@@ -8,17 +8,23 @@ is the baseline of both. `similar` finds the rows most like a given one, with th
 
 from fishernet.select.greedy import chi_square_criterion, greedy_chi_square, greedy_mmd
 from fishernet.select.nearest import Nearest, nearest
+from fishernet.select.prototypes import criticisms, mmd_critic, protodash
 from fishernet.select.selection import Selection, random_subset
 from fishernet.select.similar import Similar, similar
+from fishernet.select.thinning import kernel_thinning
 
 __all__ = [
     "Nearest",
     "Selection",
     "Similar",
     "chi_square_criterion",
+    "criticisms",
     "greedy_chi_square",
     "greedy_mmd",
+    "kernel_thinning",
+    "mmd_critic",
     "nearest",
+    "protodash",
     "random_subset",
     "similar",
 ]

@@ -17,47 +17,34 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import a, several
+from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
-from fishernet.data import Table
+from fishernet.data import Table, Variable
 from fishernet.data.arrays import Weights
 from fishernet.data.frames.rows import held, weights_of
 from fishernet.data.matching import Data, as_data
 from fishernet.data.variable import require_categorical
 from fishernet.kernels import Kernel
-from fishernet.kernels.kernel import check_no_logs, is_kernel
 from fishernet.kernels.metrics import Invariant
 from fishernet.kernels.rows import Rows, counted_once, rows_of
 from fishernet.kernels.sets import mean_to
-from fishernet.select.selection import Selection
-
-
-def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
-    """Return positions of rows of a table as int64; FishernetError when they are none, or one comes twice."""
-    array = check.array(rows, "rows")
-    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
-        raise FishernetError(f"rows must be a one-dimensional array of integers, got {array.dtype} {array.shape}")
-    positions = array.astype(np.int64)
-    outside = (positions < 0) | (positions >= n_rows)
-    if outside.any():
-        raise FishernetError(f"row {positions[outside][0]} is not in the table, which has {several(n_rows, 'row')}")
-    values, counts = np.unique(positions, return_counts=True)
-    if (counts > 1).any():
-        raise FishernetError(f"row {values[counts > 1][0]} comes more than once; a row can be chosen only once")
-    return positions
+from fishernet.select.candidates import checked_kernel
+from fishernet.select.selection import Selection, checked_rows
 
 
 def chi_square_criterion(table: Data, indices: npt.ArrayLike) -> float:
     """Return minus the sum of the log p-values of the variables' chi-square tests.
 
     Observed are the counts of the chosen rows, expected those of the whole table scaled to as many rows. The degrees
-    of freedom are the states that occur in the whole table, less one; with none, p is 1.
+    of freedom are the states that occur in the whole table, less one; with none, p is 1. Missing cells are a state of
+    their own: rows stand for a table that lack cells as often as it does. (Were they passed over, the rows that lack
+    most would fit best.)
 
     Parameters
     ----------
     table : Table or data frame
-        Rows count by their weights in what is expected; the chosen rows count once.
+        Rows count by their weights in what is expected; the chosen rows count once. Cells may be missing.
     indices : (k,) array of int
         The chosen rows.
 
@@ -71,8 +58,6 @@ def chi_square_criterion(table: Data, indices: npt.ArrayLike) -> float:
     ------
     FishernetError
         When an index is out of range or comes twice, or there is none.
-    MissingValueError
-        When a cell is missing.
 
     Examples
     --------
@@ -87,10 +72,10 @@ def chi_square_criterion(table: Data, indices: npt.ArrayLike) -> float:
     rows = checked_rows(indices, table.n_rows)
     if not len(rows):
         raise FishernetError("the criterion needs at least one chosen row")
-    variables = require_categorical(table.variables, "the chi-square criterion")
-    table.require_complete("the chi-square criterion")
+    require_categorical(table.variables, "the chi-square criterion")
+    table = _with_holes_as_states(table)
     statistics, freedom = [], []
-    for variable, codes in zip(variables, table.codes, strict=True):
+    for variable, codes in zip(table.variables, table.codes, strict=True):
         whole = np.bincount(codes, weights=table.weights, minlength=variable.cardinality)
         expected = whole * (len(rows) / whole.sum()) if whole.sum() else whole
         observed = np.bincount(codes[rows], minlength=variable.cardinality)
@@ -101,6 +86,18 @@ def chi_square_criterion(table: Data, indices: npt.ArrayLike) -> float:
         freedom.append(int(occurs.sum()) - 1)
     tails = _core.log_chi_square_tails(np.array(statistics, dtype=np.float64), np.array(freedom, dtype=np.int64))
     return float(0.0 - tails.sum())
+
+
+def _with_holes_as_states(table: Table) -> Table:
+    """Return a table in which the missing cells of each column are a state, the last; their codes are that already."""
+    if not table.has_missing:
+        return table
+    variables, columns = [], []
+    for variable, codes in zip(table.variables, table.codes, strict=True):
+        with_one_more = Variable(variable.name, range(variable.cardinality + 1))
+        variables.append(with_one_more)
+        columns.append(codes.astype(with_one_more.dtype))
+    return Table.adopt(variables, columns, weights=table.weights, n_rows=table.n_rows)
 
 
 GAIN = 1e-12  # a replacement must lower the value by more than this share of it
@@ -306,22 +303,42 @@ def greedy_mmd(
     True
     """
     data = held(table)
-    rows = rows_of(_checked_kernel(kernel), data)
+    rows = rows_of(checked_kernel(kernel, "greedy_mmd"), data)
     k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
-    rule: Any = getattr(kernel, "rule", None)
-    if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
-        make: Make = partial(_core_distance, rule, rows, k)
-    else:
-        make = partial(KernelSwaps, kernel, rows, weights_of(data), k)
+    make = _by_distance(kernel, rows, weights_of(data), k)
     return _search(make, data, len(rows), k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
 
 
-def _checked_kernel(kernel: Any) -> Kernel:
-    """Return a kernel to calculate with."""
-    if not is_kernel(kernel):
-        raise SchemaError(f"greedy_mmd needs a kernel, as fn.kernels.FisherKernel(net), not {a(type(kernel).__name__)}")
-    check_no_logs(kernel)
-    return kernel
+def _by_distance(kernel: Kernel, rows: Rows, weights: Weights | None, k: int) -> Make:
+    """Return what makes a search for the smallest distance under a kernel."""
+    rule: Any = getattr(kernel, "rule", None)
+    if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
+        return partial(_core_distance, rule, rows, k)
+    return partial(KernelSwaps, kernel, rows, weights, k)
+
+
+def refined(
+    kernel: Kernel, data: Data, start: Positions, seed: int, *, criterion: str, progress: Progress | None
+) -> Selection:
+    """Return chosen rows after each was exchanged once for the best row there is, if that is better."""
+    rows, k = rows_of(kernel, data), len(start)
+    swaps = _by_distance(kernel, rows, weights_of(data), k)()
+    swaps.set_start(start)
+    reporter = Reporter(progress, "choosing rows")
+    for first in range(0, k if k < len(rows) else 0, AT_ONCE):
+        swaps.visit(first, min(k, first + AT_ONCE))
+        reporter.step(first, k)
+    reporter.finish(k)
+    return Selection(
+        indices=swaps.rows,
+        distance=float(swaps.trace[-1]),
+        trace=swaps.trace,
+        sweeps=1,
+        criterion=criterion,
+        seed=seed,
+        data=data,
+        kernel=kernel,
+    )
 
 
 def greedy_chi_square(
@@ -340,6 +357,7 @@ def greedy_chi_square(
     Parameters
     ----------
     table : Table or data frame
+        Cells may be missing; that is a state of their own.
     k : int
         How many rows to choose, from 1 to the number of rows.
     start, n_starts, seed, progress
@@ -353,8 +371,6 @@ def greedy_chi_square(
     ------
     FishernetError
         When k, the start or n_starts does not fit.
-    MissingValueError
-        When a cell is missing.
 
     Examples
     --------
@@ -368,10 +384,9 @@ def greedy_chi_square(
     table = as_data(data, "greedy_chi_square")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
     require_categorical(table.variables, "greedy_chi_square", "greedy_mmd takes a kernel for them")
-    table.require_complete("greedy_chi_square")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")
-    make = partial(_core_chi_square, table, k)
+    make = partial(_core_chi_square, _with_holes_as_states(table), k)
     return _search(make, data, table.n_rows, k, start, n_starts, seed, progress, criterion="chi-square")
 
 

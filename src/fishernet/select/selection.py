@@ -11,6 +11,7 @@ import pyarrow as pa
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.display import Framed, brief
+from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table
@@ -47,17 +48,25 @@ class Selection(Framed):
     sweeps: int
     """How often the chosen rows were gone through; in the last sweep nothing changed. 0: there was no search."""
     criterion: str
-    """"mmd", "chi-square" or "random"."""
+    """"mmd", "chi-square", "random", "mmd-critic", "protodash", "kernel-thinning" or "criticisms"."""
     seed: int | None
     """The seed that gives the same start again; None when the start was given."""
     data: Data = field(repr=False)
     """What was chosen from, as it was given: a table, a frame, a list of strings or an array."""
     kernel: Kernel | None = field(repr=False)
-    """The kernel of the criterion "mmd"."""
+    """The kernel of the criterion, where it has one."""
+    weights: npt.NDArray[np.float64] | None = None
+    """(k,): what each chosen row counts in the weighted sum that is nearest to the table's mean (protodash)."""
 
     def __post_init__(self) -> None:
-        for array in (self.indices, self.trace):
+        for array in (self.indices, self.trace, *(() if self.weights is None else (self.weights,))):
             array.flags.writeable = False
+
+    @property
+    def gains(self) -> npt.NDArray[np.float64]:
+        """By how much each choice or replacement after the first bettered the criterion, (len(trace) - 1,)."""
+        steps = np.diff(self.trace)
+        return np.asarray(steps if self.criterion == "criticisms" else -steps)
 
     def __repr__(self) -> str:
         n_rows = n_rows_of(self.data, "a selection")
@@ -197,3 +206,18 @@ def random_subset(table: Data, k: int, seed: Seed = None) -> Selection:
         data=data,
         kernel=None,
     )
+
+
+def checked_rows(rows: npt.ArrayLike, n_rows: int) -> npt.NDArray[np.int64]:
+    """Return positions of rows of a table as int64; FishernetError when they are none, or one comes twice."""
+    array = check.array(rows, "rows")
+    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        raise FishernetError(f"rows must be a one-dimensional array of integers, got {array.dtype} {array.shape}")
+    positions = array.astype(np.int64)
+    outside = (positions < 0) | (positions >= n_rows)
+    if outside.any():
+        raise FishernetError(f"row {positions[outside][0]} is not in the table, which has {several(n_rows, 'row')}")
+    values, counts = np.unique(positions, return_counts=True)
+    if (counts > 1).any():
+        raise FishernetError(f"row {values[counts > 1][0]} comes more than once; a row can be chosen only once")
+    return positions

@@ -11,13 +11,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
-from fishernet.base.vocabulary import BinningName, ClassifierName, ScoreName, word
+from fishernet.base.vocabulary import BinningName, ClassifierName, ScoreName, TrainingName, word
 from fishernet.data import Table, Variable
 from fishernet.data.options import Bins
 from fishernet.data.variable import code_dtype
 from fishernet.graphs import Dag
 from fishernet.infer import predict_proba
 from fishernet.learn import dag, kdb, naive_bayes, parameters, tan
+from fishernet.learn.missing.ways import MISSING
 from fishernet.learn.structure import SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.scores import Score
@@ -35,11 +36,12 @@ from fishernet.sklearn.columns import (
     whole_weights,
 )
 
-STRUCTURES: dict[str, Callable[[Any, str, int], Dag]] = {
-    "naive-bayes": lambda source, target, k: naive_bayes(source, target),  # noqa: ARG005
-    "tan": lambda source, target, k: tan(source, target),  # noqa: ARG005
+STRUCTURES: dict[str, Callable[..., Dag]] = {
+    "naive-bayes": lambda source, target, k, **missing: naive_bayes(source, target, **missing),  # noqa: ARG005
+    "tan": lambda source, target, k, **missing: tan(source, target, **missing),  # noqa: ARG005
     "kdb": kdb,
 }
+FILL = "fill"
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -65,6 +67,13 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         states; None takes all numbers for states. The columns of an array are called x0, x1, ...
     binning : {"quantile", "equal-width"}
         How an int in `bins` is turned into cut points.
+    missing : {"fill", "em", "node-average"}
+        How cells that are missing in training are learned from. "em": all that is known of each row counts, in the
+        structure and, by expectation and maximization, in the parameters; right where cells are missing at random
+        (whether one is may depend on what is known of its row). "node-average": the structure goes by the rows that are
+        complete in the columns compared, the parameters are those of "em". "fill", the fastest: the parameters of a
+        family are fitted to the rows that have all of its cells; for the structure, missing cells are filled with
+        labels drawn given the class (the same ones each time).
 
     Attributes
     ----------
@@ -82,10 +91,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     Notes
     -----
-    A cell that is missing in training does not count: the parameters of a family are fitted to the rows that have all
-    of its cells. To find the structure, missing cells are filled with labels drawn given the class (the same ones each
-    time). Rows of weight 0 are left out, with the labels that occur in them alone. The states that a categorical
-    column of pandas declares are states whether they occur or not.
+    Rows of weight 0 are left out, with the labels that occur in them alone. The states that a categorical column of
+    pandas declares are states whether they occur or not.
 
     Examples
     --------
@@ -109,6 +116,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         smoothing: float | str = 1.0,
         bins: Bins | None = 5,
         binning: BinningName = "quantile",
+        missing: TrainingName = "fill",
     ) -> None:
         self.structure = structure
         self.k = k
@@ -116,6 +124,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.smoothing = smoothing
         self.bins = bins
         self.binning = binning
+        self.missing = missing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the structure and the parameters.
@@ -136,6 +145,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             When X is sparse, or a cell is no label.
         """
         self._structure()
+        missing: str = word(self.missing, "missing", (FILL, *MISSING))
         columns, classes = training_columns(self, X, y)
         unit, weights = 1.0, None
         if sample_weight is not None:
@@ -144,9 +154,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             weights, unit = whole_weights(given[given > 0])
         self.target_name_ = free_name(getattr(y, "name", None), feature_names(self))
         table = self._training_table(columns, classes, weights)
-        complete = filled(table, target=len(columns))
-        self.dag_ = self._learned(complete if unit == 1 else KnownRows(complete, unit))
-        self.network_: BayesianNetwork = parameters(self.dag_, KnownRows(table, unit), smoothing=self.smoothing)
+        source: Any = KnownRows(table, unit)
+        if table.has_missing and missing != FILL:
+            source = table if unit == 1 else _in_units(table, unit)
+            self.dag_ = self._learned(source, missing=missing)
+        else:
+            complete = filled(table, target=len(columns))
+            self.dag_ = self._learned(complete if unit == 1 else KnownRows(complete, unit))
+        self.network_: BayesianNetwork = parameters(self.dag_, source, smoothing=self.smoothing)
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -206,8 +221,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         found: str = word(self.structure, "structure", [*STRUCTURES, *SEARCHES])
         return found
 
-    def _learned(self, source: Any) -> Dag:
+    def _learned(self, source: Any, **missing: Any) -> Dag:
         structure = self._structure()
         if structure in STRUCTURES:
-            return STRUCTURES[structure](source, self.target_name_, self.k)
-        return dag(source, search=structure, score=self.structure_score)
+            return STRUCTURES[structure](source, self.target_name_, self.k, **missing)
+        return dag(source, search=structure, score=self.structure_score, **missing)
+
+
+def _in_units(table: Table, unit: float) -> Table:
+    """Return a table whose weights are so many times what one of them stands for."""
+    assert table.weights is not None
+    return Table.adopt(table.variables, table.codes, weights=table.weights * unit, n_rows=table.n_rows)

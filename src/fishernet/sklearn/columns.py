@@ -3,10 +3,10 @@
 Arrays go through scikit-learn's own validation. Frames do not, as that would turn labels into numbers or refuse them;
 only the names and the number of their columns are checked there.
 
-In training, cells may be missing and rows may weigh fractions. Parameters are fitted to the cells that are known.
-Structures cannot be compared in that way: each would be scored on other rows, and which rows these are tells more than
-an arc does. So for the structure missing cells are filled with labels drawn given the class alone, which makes no
-dependence between features that was not there.
+In training, cells may be missing and rows may weigh fractions. Where missing cells are not left to expectation and
+maximization, parameters are fitted to the cells that are known. Structures cannot be compared in that way: each would
+be scored on other rows, and which rows these are tells more than an arc does. So for the structure missing cells are
+filled with labels drawn given the class alone, which makes no dependence between features that was not there.
 """
 
 from __future__ import annotations

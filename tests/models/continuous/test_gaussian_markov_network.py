@@ -134,7 +134,7 @@ def test_what_is_no_distribution_is_refused(names: Any, mean: Any, precision: An
     [
         ([[0.0, 1.0]], r"must have shape \(n, 3\) here, got \(1, 2\)"),
         ([0.0, 1.0, 2.0], r"must have shape \(n, 3\) here, got \(3,\)"),
-        ([[0.0, np.nan, 1.0]], r"missing in 'b' \(1\)"),
+        ([[0.0, np.inf, 1.0]], "'b'.*inf"),
         ({"a": [1.0], "b": [1.0]}, "there is no column 'c'"),
         ({"a": [1.0], "b": [1.0], "c": ["x"]}, "column 'c', row 0: numbers are needed, and the label 'x' is none"),
         (fn.Table.from_codes([[0, 0, 0]]), "the table lacks the column 'a', 'b', 'c'"),
@@ -145,6 +145,12 @@ def test_rows_that_do_not_fit_are_refused(X: Any, message: str) -> None:
     for method in (CHAIN.log_prob, CHAIN.fisher_scores, CHAIN.predict_each):
         with pytest.raises(fn.FishernetError, match=message):
             method(X)
+
+
+def test_scores_and_predictions_of_each_need_complete_rows() -> None:
+    for method in (CHAIN.fisher_scores, CHAIN.predict_each):
+        with pytest.raises(fn.FishernetError, match=r"missing in 'b' \(1\)"):
+            method([[0.0, np.nan, 1.0]])
 
 
 @pytest.mark.parametrize(

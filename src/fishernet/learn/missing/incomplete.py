@@ -7,7 +7,8 @@ parameters. `AvailableCases` counts, for every set of variables, the rows that a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed, positions
-from fishernet.base.progress import Progress
-from fishernet.base.random import Seed, stream_key
+from fishernet.base.names import listed, positions, several
+from fishernet.base.progress import Progress, Watch
+from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Source, Statistic, Table, Variable, as_source, as_table
 from fishernet.data.matching import as_data
 from fishernet.data.statistics.counting import check_sets
@@ -27,7 +28,8 @@ from fishernet.data.variable import Column, require_categorical
 from fishernet.graphs import Dag
 from fishernet.infer.completion import completion, require_possible
 from fishernet.infer.factors import MAX_TABLE, checked_limit, network_of
-from fishernet.learn.em import Effort, EmResult, fit
+from fishernet.learn.em import Effort, EmResult, fit, warn_of_stop
+from fishernet.learn.missing.hidden_states import Numbers, chosen_states
 from fishernet.models import BayesianNetwork, FullTable
 from fishernet.models.conditionals.base import check_cells
 
@@ -52,6 +54,9 @@ class AvailableCases(Source):
     >>> fn.learn.AvailableCases(table).statistics([(0,), (0, 1)])[1].total
     1
     """
+
+    by_set = True
+    """The rows that are counted are not the same for all sets."""
 
     def __init__(self, source: Source) -> None:
         self.source = as_source(source)
@@ -222,7 +227,7 @@ def em_fit(
     dag: Dag,
     table: Table,
     *,
-    hidden: Mapping[str, int] | None = None,
+    hidden: Mapping[str, int | Iterable[int] | None] | None = None,
     smoothing: float = 1.0,
     ess: float | None = None,
     restarts: int = 10,
@@ -231,6 +236,7 @@ def em_fit(
     start: BayesianNetwork | None = None,
     accelerate: bool = True,
     max_table: int = MAX_TABLE,
+    max_seconds: float | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
 ) -> EmResult[BayesianNetwork]:
@@ -245,8 +251,11 @@ def em_fit(
         The structure; its variables are the table's columns, matched by name, and the hidden ones.
     table : Table or data frame
         Categorical columns; cells may be missing.
-    hidden : mapping from name to int, optional
-        Variables that nobody observed, and how many states each has (0, 1, ...).
+    hidden : mapping from name to int, several of them, or None, optional
+        Variables that nobody observed, and how many states each has (0, 1, ...). Of several numbers, as ``range(1,
+        7)``, all are tried; None tries 1, 2, ... up to 8 until the score falls. The score is BIC, the log-likelihood
+        of the known cells less ``log(N) / 2`` per free parameter, and `scores` of the result has it of all that were
+        tried. Where several variables have a choice they take turns, until a round changes nothing.
     smoothing, ess
         As for `parameters`, as numbers: what is added to the expected counts. The result maximizes the log-likelihood
         with the prior that this stands for.
@@ -263,8 +272,10 @@ def em_fit(
         Extrapolates steps where that gains (SQUAREM [2]_); the result climbs all the same.
     max_table : int
         How many cells (8 bytes each) the tables for one row may have.
+    max_seconds : float, optional
+        After this time the best fit so far is the result, with a warning; `finished` of the result is False then.
     seed : None, int or numpy.random.Generator
-        For the restarts.
+        For the restarts; each number of hidden states is fitted with the same seed.
     progress : callable or True, optional
         True for a bar, or ``progress(what, done, total)``.
 
@@ -281,6 +292,13 @@ def em_fit(
         When what is known of a row is impossible under `start`.
     StateSpaceError
         When a row lacks so much that a table would be too large.
+    KeyboardInterrupt
+        On Ctrl-C; its attribute ``best`` is the best network so far (of the numbers of hidden states being fitted).
+
+    Warns
+    -----
+    FishernetWarning
+        When the time was over before the fit ended.
 
     References
     ----------
@@ -302,24 +320,64 @@ def em_fit(
     """
     effort = Effort(restarts, max_steps, tolerance)
     check.flag(accelerate, "accelerate")
-    hidden = {} if hidden is None else check.mapping(hidden, "hidden")
-    rows = incomplete_rows(dag, as_data(table, "EM"), hidden)
-    priors = _priors(dag, rows, smoothing, ess)
-    steps = NetworkSteps(rows, priors, checked_limit(max_table))
+    watch = Watch(progress, "fitting a network", max_seconds)
+    numbers = _numbers_of(hidden, start)
+    data = as_data(table, "EM")
+    is_open = any(of.is_open for of in numbers.values())
+    how: dict[str, Any] = {"smoothing": smoothing, "ess": ess, "start": start, "accelerate": accelerate}
+    how |= {"max_table": checked_limit(max_table), "seed": fixed_seed(seed) if is_open else seed}
+
+    def fitted(states: Mapping[str, int]) -> EmResult[BayesianNetwork]:
+        about = watch.about(f"fitting with {_told(states)}") if is_open else watch
+        return fit_rows(dag, incomplete_rows(dag, data, states), effort, about, hidden=states, **how)
+
+    if is_open:
+        found = chosen_states(numbers, data.total, fitted, lambda: watch.late)
+    else:
+        found = fitted({name: of.first for name, of in numbers.items()})
+    warn_of_stop(found, max_seconds)
+    return found
+
+
+def _told(states: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} of {several(number, 'state')}" for name, number in states.items())
+
+
+def fit_rows(
+    dag: Dag,
+    rows: Table,
+    effort: Effort,
+    watch: Watch,
+    *,
+    hidden: Mapping[str, int] | None = None,
+    smoothing: float = 1.0,
+    ess: float | None = None,
+    start: BayesianNetwork | None = None,
+    accelerate: bool = True,
+    max_table: int = MAX_TABLE,
+    seed: Seed = None,
+) -> EmResult[BayesianNetwork]:
+    """Fit the parameters of a graph to its rows, those that `incomplete_rows` gives; the rest is as for `em_fit`."""
+    steps = NetworkSteps(rows, _priors(dag, rows, smoothing, ess), max_table)
     if start is not None:
         start = _checked_start(start, dag, rows)
     elif not hidden:
         start = available_fit(dag, rows)
-    return fit(
-        "a network",
-        steps,
-        effort,
-        start=start,
-        drawn=lambda random: _random_network(dag, rows, hidden, random),
-        seed=seed,
-        progress=progress,
-        leap=extrapolated if accelerate else None,
-    )
+    drawn = partial(_random_network, dag, rows, hidden or {})
+    leap = extrapolated if accelerate else None
+    return fit("a network", steps, effort, start=start, drawn=drawn, seed=seed, leap=leap, watch=watch)
+
+
+def _numbers_of(hidden: object, start: object) -> dict[str, Numbers]:
+    """Return how many states each hidden variable may have; a start leaves no choice."""
+    of = {} if hidden is None else check.mapping(hidden, "hidden")
+    numbers = {name: Numbers.of(name, asked) for name, asked in of.items()}
+    if start is not None and (chosen := [name for name, one in numbers.items() if one.is_open]):
+        raise FishernetError(
+            f"a start has a number of states for {listed(chosen)}; say that in hidden, or leave the start out",
+            parameter="hidden",
+        )
+    return numbers
 
 
 def incomplete_rows(dag: Dag, table: Table, hidden: Mapping[str, int]) -> Table:
@@ -385,16 +443,21 @@ def _checked_start(start: BayesianNetwork, dag: Dag, rows: Table) -> BayesianNet
     return with_tables(start, [c.table().reshape(-1, c.variables[-1].cardinality) for c in start.conditionals])
 
 
-def available_fit(dag: Dag, rows: Table, *, smoothing: float = 1.0) -> BayesianNetwork:
+def available_fit(dag: Dag, rows: Table) -> BayesianNetwork:
     """Return the network fitted, family by family, to the rows that are complete there."""
+    return fit_to(dag, AvailableCases(rows))
+
+
+def fit_to(dag: Dag, source: Source, *, smoothing: float = 1.0) -> BayesianNetwork:
+    """Return a graph's network with tables fitted to the counts of a source of the same variables."""
     families = [(*parents, child) for child, parents in enumerate(dag.parents)]
-    variables: Any = rows.variables
-    statistics = AvailableCases(rows).statistics([tuple(sorted(family)) for family in families])
+    variables: Any = source.variables
+    statistics = source.statistics([tuple(sorted(family)) for family in families])
     conditionals = [
         FullTable.fit(found, family, [variables[v] for v in family], smoothing=smoothing)
         for found, family in zip(statistics, families, strict=True)
     ]
-    return BayesianNetwork(rows.variables, conditionals, n_rows=rows.total)
+    return BayesianNetwork(variables, conditionals, n_rows=source.total)
 
 
 def _random_network(dag: Dag, rows: Table, hidden: Mapping[str, int], random: np.random.Generator) -> BayesianNetwork:

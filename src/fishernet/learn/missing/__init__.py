@@ -1,0 +1,1 @@
+"""Learning from rows with missing cells, and with variables that nobody observed."""

@@ -1,0 +1,146 @@
+"""Gaussian networks from rows in which numbers are missing, by expectation and maximization.
+
+The joint distribution is normal, with mean m and covariance C. What a row lacks (h) given what is known of it (k) has
+the mean ``m_h + C_hk C_kk^-1 (x_k - m_k)`` and the covariance ``C_hh - C_hk C_kk^-1 C_kh`` [1]_. So the E step fills
+rows with these means and adds the covariances to their scatter; the M step is the ordinary fit to that. Rows that lack
+the same numbers share one factorization.
+
+References
+----------
+.. [1] R. J. A. Little and D. B. Rubin, "Statistical Analysis with Missing Data", 2nd edition, 2002, section 11.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import are
+from fishernet.base.progress import Watch
+from fishernet.data import Scatter, Table
+from fishernet.learn.em import Effort, EmResult, fit
+
+Numbers = npt.NDArray[np.float64]
+
+
+class Normal(Protocol):
+    """A model of jointly normal variables."""
+
+    @property
+    def mean(self) -> Numbers:
+        """(d,)."""
+
+    @property
+    def covariance(self) -> Numbers:
+        """(d, d)."""
+
+
+Model = TypeVar("Model", bound=Normal)
+
+
+def gaussian_em(
+    rows: Table, refit: Callable[[Scatter], Model], effort: Effort, watch: Watch | None = None
+) -> EmResult[Model]:
+    """Fit a model of jointly normal variables to rows that lack numbers.
+
+    `refit` fits one to a scatter, with its variables in the order of the rows' columns. The start takes all columns for
+    independent, with the means and variances of their known cells.
+    """
+    steps = GaussianSteps.of(rows, refit)
+    start = refit(steps.of_known_cells())
+    return fit("a network", steps, effort, start=start, drawn=lambda _: start, seed=None, watch=watch)
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """The rows that lack the same numbers."""
+
+    rows: npt.NDArray[np.int64]
+    known: npt.NDArray[np.int64]
+    lacking: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class GaussianSteps(Generic[Model]):
+    """The two steps for numbers; the counts of the E step are a scatter."""
+
+    names: tuple[str, ...]
+    columns: Numbers
+    """(d, n)."""
+    weights: Numbers
+    """(n,)."""
+    patterns: tuple[_Pattern, ...]
+    refit: Callable[[Scatter], Model]
+    size: int
+    """Known cells."""
+
+    @classmethod
+    def of(cls, rows: Table, refit: Callable[[Scatter], Model]) -> GaussianSteps[Model]:
+        """Return the steps for the rows of a table of numbers."""
+        columns = rows.numbers
+        if rows.total != int(rows.total):
+            raise SchemaError("a Gaussian model takes whole weights; round them, or leave them out")
+        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights.astype(np.float64)
+        absent = np.isnan(columns)
+        counting = weights > 0
+        if empty := [name for name, of in zip(rows.names, absent, strict=True) if of[counting].all()]:
+            raise SchemaError(f"{are(empty, 'column')} without any known cell; leave out what tells nothing (exclude=)")
+        kinds, which = np.unique(absent, axis=1, return_inverse=True)
+        which = which.ravel()
+        patterns = tuple(
+            _Pattern(np.flatnonzero((which == number) & counting), np.flatnonzero(~kind), np.flatnonzero(kind))
+            for number, kind in enumerate(kinds.T)
+        )
+        return cls(rows.names, columns, weights, patterns, refit, int((~absent).sum()))
+
+    def of_known_cells(self) -> Scatter:
+        """Return a scatter with the means and variances of the known cells of each column, and no covariances."""
+        known = ~np.isnan(self.columns) * self.weights
+        filled = np.nan_to_num(self.columns)
+        mean = (filled * known).sum(axis=1) / known.sum(axis=1)
+        variance = ((filled - mean[:, None]) ** 2 * known).sum(axis=1) / known.sum(axis=1)
+        total = self.weights.sum()
+        return Scatter(int(total), mean, np.diag(variance * total), self.names)
+
+    def expected(self, model: Model) -> tuple[float, Scatter]:
+        """Return the log-likelihood of what is known, and the expected scatter of all rows."""
+        mean, covariance = np.asarray(model.mean), np.asarray(model.covariance)
+        filled, spread, log_prob = self.columns.copy(), np.zeros_like(covariance), 0.0
+        for pattern in self.patterns:
+            k, h = pattern.known, pattern.lacking
+            weights = self.weights[pattern.rows]
+            off = self.columns[np.ix_(k, pattern.rows)] - mean[k, None]
+            sd = np.sqrt(np.diagonal(covariance)[k])
+            factor = np.linalg.cholesky(covariance[np.ix_(k, k)] / sd[:, None] / sd)
+            z = np.linalg.solve(factor, off / sd[:, None])
+            log_det = float(np.log(np.diagonal(factor)).sum() + np.log(sd).sum())
+            constant = log_det + 0.5 * len(k) * math.log(2 * math.pi)
+            log_prob -= float(weights @ (0.5 * (z**2).sum(axis=0) + constant))
+            pull = np.linalg.solve(factor, covariance[np.ix_(k, h)] / sd[:, None])
+            filled[np.ix_(h, pattern.rows)] = mean[h, None] + pull.T @ z
+            spread[np.ix_(h, h)] += weights.sum() * (covariance[np.ix_(h, h)] - pull.T @ pull)
+        return log_prob, self._scatter(filled, spread)
+
+    def _scatter(self, filled: Numbers, spread: Numbers) -> Scatter:
+        """Return the scatter of rows without holes and what the holes add to it."""
+        counting = self.weights > 0
+        weights, rows = self.weights[counting], filled[:, counting]
+        total = weights.sum()
+        mean = rows @ weights / total
+        off = rows - mean[:, None]
+        products = (off * weights) @ off.T + spread
+        return Scatter(int(total), mean, (products + products.T) / 2, self.names)
+
+    def maximized(self, model: Model, counts: Scatter) -> Model:  # noqa: ARG002
+        """Return the model fitted to the expected scatter."""
+        return self.refit(counts)
+
+    def log_prior(self, model: Model) -> float:  # noqa: ARG002
+        """Return 0: there is no prior."""
+        return 0.0

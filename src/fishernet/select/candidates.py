@@ -1,0 +1,172 @@
+"""Sums of a kernel's rows over all candidates, from which selections that grow row by row choose the next.
+
+Under the Fisher kernel of a network's tables a combination of rows is a weighted count of their cells, and its kernel
+with every candidate a look-up a variable; a kernel with features multiplies these; any other is asked for its matrix's
+rows, each of them once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.names import a
+from fishernet.data.arrays import Weights
+from fishernet.data.frames.rows import weights_of
+from fishernet.data.matching import Data
+from fishernet.kernels import has_features
+from fishernet.kernels.features import weighted_mean
+from fishernet.kernels.kernel import check_no_logs, is_kernel
+from fishernet.kernels.rows import Rows, counted_once, rows_of
+from fishernet.kernels.sets import mean_to
+
+Array = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+
+MOST_KEPT = 2**28  # numbers of rows of a kernel's matrix: 2 GB
+
+
+class Candidates(Protocol):
+    """The rows of a table under a kernel."""
+
+    n_rows: int
+    mean: Array
+    """(n_rows,): the mean kernel of each row with the table's, by their weights."""
+    diagonal: Array
+    """(n_rows,): the kernel of each row with itself."""
+
+    @property
+    def between(self) -> float:
+        """The mean of `mean`, by the weights."""
+        ...
+
+    @property
+    def mean_diagonal(self) -> float:
+        """The mean of `diagonal`, by the weights."""
+        ...
+
+    def combination(self, rows: Positions, factors: Array) -> Array:
+        """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
+        ...
+
+    def between_rows(self, row: int, others: Positions) -> Array:
+        """Return the kernel of one row with some others."""
+        ...
+
+    def squared_length(self, rows: Positions, factors: Array) -> float:
+        """Return the kernel of a combination of rows with itself."""
+        ...
+
+
+def candidates_of(kernel: Any, data: Data, name: str) -> Candidates:
+    """Return the rows of data as candidates under a kernel."""
+    rows = rows_of(checked_kernel(kernel, name), data)
+    weights = weights_of(data)
+    if len(rows) == 0:
+        raise FishernetError(f"{name} needs a row to choose from, and there is none")
+    if weights is not None and not weights.sum():
+        raise SchemaError("all rows have weight 0, so there is nothing to stand for")
+    if hasattr(getattr(kernel, "rule", None), "along"):
+        return _ByCells(kernel, rows, weights)
+    return _ByFeatures(kernel, rows, weights) if has_features(kernel) else _ByRows(kernel, rows, weights)
+
+
+def checked_kernel(kernel: Any, name: str) -> Any:
+    """Return a kernel to calculate with."""
+    if not is_kernel(kernel):
+        raise SchemaError(f"{name} needs a kernel, as fn.kernels.FisherKernel(net), not {a(type(kernel).__name__)}")
+    check_no_logs(kernel)
+    return kernel
+
+
+def _shares(weights: Weights | None, n_rows: int) -> Array:
+    return np.full(n_rows, 1 / n_rows) if weights is None else weights / weights.sum()
+
+
+class _OfKernel:
+    """What all have in common."""
+
+    mean: Array
+
+    def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
+        self._kernel, self._rows = kernel, rows
+        self.n_rows = len(rows)
+        self.diagonal = np.asarray(kernel.diag(rows), dtype=np.float64)
+        self._shares = _shares(weights, self.n_rows)
+
+    @property
+    def mean_diagonal(self) -> float:
+        """The mean kernel of a row with itself, by the weights."""
+        return float(self._shares @ self.diagonal)
+
+    @property
+    def between(self) -> float:
+        """The mean kernel of the table's rows with themselves."""
+        return float(self._shares @ self.mean)
+
+    def between_rows(self, row: int, others: Positions) -> Array:
+        """Return the kernel of one row with some others."""
+        return np.asarray(self._kernel(self._rows[row : row + 1], self._rows[others])[0], dtype=np.float64)
+
+    def squared_length(self, rows: Positions, factors: Array) -> float:
+        """Return the kernel of a combination of rows with itself."""
+        return float(factors @ self._kernel(counted_once(self._rows[rows])) @ factors)
+
+
+class _ByCells(_OfKernel):
+    """Rows under the Fisher kernel of a network's tables."""
+
+    def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
+        super().__init__(kernel, rows, weights)
+        self.mean = kernel.rule.along(rows, kernel.rule.cell_weights(rows))
+
+    def combination(self, rows: Positions, factors: Array) -> Array:
+        """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
+        rule = self._kernel.rule
+        return np.asarray(rule.along(self._rows, rule.weighed(self._rows[rows], factors)))
+
+
+class _ByFeatures(_OfKernel):
+    """Rows under a kernel with features."""
+
+    def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
+        super().__init__(kernel, rows, weights)
+        self._features = kernel.features(rows)
+        self.mean = np.asarray(self._features @ weighted_mean(self._features, rows))
+
+    def combination(self, rows: Positions, factors: Array) -> Array:
+        """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
+        return np.asarray(self._features @ (self._features[rows].T @ factors))
+
+
+class _ByRows(_OfKernel):
+    """Rows under any kernel: rows of its matrix are kept."""
+
+    def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
+        super().__init__(kernel, rows, weights)
+        self.mean = mean_to(kernel, rows, rows)
+        self._kept: dict[int, Array] = {}
+
+    def combination(self, rows: Positions, factors: Array) -> Array:
+        """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
+        total = np.zeros(self.n_rows)
+        for row, factor in zip(rows.tolist(), factors.tolist(), strict=True):
+            total += factor * self._row(row)
+        return total
+
+    def _row(self, row: int) -> Array:
+        if row not in self._kept:
+            cells = (1 + len(self._kept)) * self.n_rows
+            if cells > MOST_KEPT:
+                raise StateSpaceError(
+                    "the kernel of the chosen rows with all others",
+                    cells=cells,
+                    limit=MOST_KEPT,
+                    remedy="choose fewer rows, choose from a part of the table, or take a kernel with features",
+                )
+            one = counted_once(self._rows[row : row + 1])
+            self._kept[row] = np.asarray(self._kernel(one, self._rows)[0], dtype=np.float64)
+        return self._kept[row]

@@ -1,0 +1,413 @@
+"""Prototypes that are chosen one after the other: rows whose mean, or weighted mean, is near that of a table.
+
+`mmd_critic` adds the row that brings the mean of the chosen ones nearest to the table's (Kim et al., 2016 [1]_);
+`protodash` adds the row along which the weighted mean improves fastest, and weighs all chosen rows anew (Gurumoorthy
+et al., 2019 [2]_). The first j of k chosen rows are those that would be chosen for j. `criticisms` are rows that the
+chosen ones do not explain.
+
+The guarantees of these papers need a kernel without negative values whose diagonal dominates; the Fisher kernel takes
+negative values, so that gains may grow now and then.
+
+References
+----------
+.. [1] B. Kim, R. Khanna and O. Koyejo, "Examples are not enough, learn to criticize! Criticism for interpretability",
+   NIPS 2016.
+.. [2] K. Gurumoorthy, A. Dhurandhar, G. Cecchi and C. Aggarwal, "Efficient data representation by selecting prototypes
+   with importance weights", ICDM 2019.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base import check
+from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.names import several
+from fishernet.base.progress import Progress, Reporter
+from fishernet.data.frames.rows import held
+from fishernet.data.matching import Data
+from fishernet.kernels import Kernel
+from fishernet.select.candidates import Candidates, candidates_of
+from fishernet.select.selection import Selection, checked_rows
+
+Array = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+
+TIED = 1e-12  # values this near to the largest, as a share of it, are ties: the lowest row is taken
+JITTER = 1e-10  # of a row's kernel with itself: less than this is left of it, and it is a combination of the others
+
+
+def mmd_critic(
+    kernel: Kernel,
+    table: Data,
+    k: int | None = None,
+    *,
+    tolerance: float | None = None,
+    progress: Progress | None = None,
+) -> Selection:
+    """Choose rows one after the other, each so that their mean comes nearest to that of the whole table [1]_.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Any kernel: of tables, numbers, strings or trees. The Fisher kernel of a network of tables works on counts.
+    table : Table, data frame, or what else the kernel takes, as a list of strings
+        A table's rows count by their weights in what is to be matched; each row can be chosen once.
+    k : int, optional
+        How many rows to choose; at most so many where `tolerance` is given.
+    tolerance : float, optional
+        Choose until the distance is at most this share of the table's spread, the mean squared distance of a row to the
+        mean of all: m rows drawn at random reach 1 / m.
+    progress : callable, optional
+        ``progress(what, done, total)``.
+
+    Returns
+    -------
+    Selection
+        In the order of choice, with the distance after every choice in `trace`. Ties go to the lowest row.
+
+    Raises
+    ------
+    FishernetError
+        When k does not fit, or neither k nor tolerance is given.
+    SchemaError
+        When the table does not fit the kernel.
+
+    See Also
+    --------
+    greedy_mmd : exchanges chosen rows until none can be bettered: nearer, and slower.
+
+    References
+    ----------
+    .. [1] B. Kim, R. Khanna and O. Koyejo, "Examples are not enough, learn to criticize! Criticism for
+       interpretability", NIPS 2016.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> table = asia.sample(500, seed=1)
+    >>> chosen = fn.select.mmd_critic(fn.kernels.FisherKernel(asia), table, 20)
+    >>> few = fn.select.mmd_critic(fn.kernels.FisherKernel(asia), table, 5)
+    >>> chosen.indices[:5].tolist() == few.indices.tolist()
+    True
+    """
+    data = held(table)
+    candidates = candidates_of(kernel, data, "mmd_critic")
+    most = _most(k, tolerance, candidates.n_rows)
+    level = _level(candidates, tolerance)
+    reporter = Reporter(progress, "choosing rows")
+    chosen: list[int] = []
+    trace: list[float] = []
+    sums, within, towards = np.zeros(candidates.n_rows), 0.0, 0.0
+    free = np.ones(candidates.n_rows, dtype=bool)
+    while len(chosen) < most and not (trace and trace[-1] <= level):
+        n = len(chosen) + 1
+        gains = 2 * (towards + candidates.mean) / n - (within + 2 * sums + candidates.diagonal) / n**2
+        row = _best(gains, free)
+        within += 2 * float(sums[row]) + float(candidates.diagonal[row])
+        towards += float(candidates.mean[row])
+        sums += candidates.combination(np.array([row]), np.ones(1))
+        chosen.append(row)
+        free[row] = False
+        trace.append(max(within / n**2 - 2 * towards / n + candidates.between, 0.0))
+        reporter.step(n, most)
+    reporter.finish(len(chosen))
+    return _selected(chosen, trace, None, "mmd-critic", data, kernel)
+
+
+def protodash(
+    kernel: Kernel,
+    table: Data,
+    k: int | None = None,
+    *,
+    tolerance: float | None = None,
+    progress: Progress | None = None,
+) -> Selection:
+    """Choose rows and weigh them, none below 0, so that their weighted sum comes near the mean of the table [1]_.
+
+    Parameters
+    ----------
+    kernel, table, k, tolerance, progress
+        As for `mmd_critic`.
+
+    Returns
+    -------
+    Selection
+        In the order of choice. `weights` are those of the last step; a row may have weight 0, when later ones made it
+        needless. It ends early when no row improves the distance.
+
+    Raises
+    ------
+    FishernetError, SchemaError
+        As for `mmd_critic`.
+
+    Warns
+    -----
+    FishernetWarning
+        When the kernel is not positive semidefinite, and rows had to be passed over for it.
+
+    References
+    ----------
+    .. [1] K. Gurumoorthy, A. Dhurandhar, G. Cecchi and C. Aggarwal, "Efficient data representation by selecting
+       prototypes with importance weights", ICDM 2019.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> table = asia.sample(500, seed=1)
+    >>> chosen = fn.select.protodash(fn.kernels.FisherKernel(asia), table, 20)
+    >>> bool((chosen.weights >= 0).all())
+    True
+    """
+    data = held(table)
+    candidates = candidates_of(kernel, data, "protodash")
+    most = _most(k, tolerance, candidates.n_rows)
+    level = _level(candidates, tolerance)
+    reporter = Reporter(progress, "choosing rows")
+    weighing = _Weighing(candidates)
+    trace: list[float] = []
+    gradient = candidates.mean.copy()
+    free = np.ones(candidates.n_rows, dtype=bool)
+    while len(weighing.rows) < most and free.any() and not (trace and trace[-1] <= level):
+        row = _best(gradient, free)
+        free[row] = False
+        if gradient[row] <= TIED * max(candidates.between, float(candidates.diagonal[row])):
+            break  # no row improves the distance
+        if not weighing.add(row):
+            continue
+        gradient = candidates.mean - candidates.combination(np.array(weighing.rows), weighing.weights)
+        trace.append(weighing.distance)
+        reporter.step(len(weighing.rows), most)
+    reporter.finish(len(weighing.rows))
+    weighing.warn()
+    return _selected(weighing.rows, trace, weighing.weights, "protodash", data, kernel)
+
+
+def criticisms(
+    kernel: Kernel, table: Data, selection: Selection | npt.ArrayLike, m: int, *, progress: Progress | None = None
+) -> Selection:
+    """Choose rows that the prototypes do not explain, and that are not like each other [1]_.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    table : Table, data frame, or what else the kernel takes
+        What the prototypes were chosen from.
+    selection : Selection or (k,) array of int
+        The prototypes, or their positions; weights of a selection count.
+    m : int
+        How many rows to choose, none of them a prototype.
+    progress : callable, optional
+        ``progress(what, done, total)``.
+
+    Returns
+    -------
+    Selection
+        In the order of choice. Its `trace` has what is maximized: the sum of |witness| over the chosen rows, where the
+        witness of a row is its mean kernel with the table less that with the prototypes, plus the logarithm of the
+        determinant of the chosen rows' kernel matrix. `witness` is not kept: rows above 0 are frequent and lack a
+        prototype, rows below 0 are over-represented.
+
+    Raises
+    ------
+    FishernetError
+        When m is more than there are rows beside the prototypes, or a position does not fit.
+
+    References
+    ----------
+    .. [1] B. Kim, R. Khanna and O. Koyejo, "Examples are not enough, learn to criticize! Criticism for
+       interpretability", NIPS 2016.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> asia = fn.datasets.load("asia")
+    >>> table = asia.sample(500, seed=1)
+    >>> k = fn.kernels.FisherKernel(asia)
+    >>> odd = fn.select.criticisms(k, table, fn.select.mmd_critic(k, table, 10), 3)
+    >>> len(odd.indices)
+    3
+    """
+    data = held(table)
+    candidates = candidates_of(kernel, data, "criticisms")
+    rows, weights = _prototypes(selection, candidates.n_rows)
+    left = candidates.n_rows - len(rows)
+    check.integer(m, "m", least=1, most=left, note="the rows that are no prototypes")
+    witness = np.abs(candidates.mean - candidates.combination(rows, weights))
+    free = np.ones(candidates.n_rows, dtype=bool)
+    free[rows] = False
+    rest = candidates.diagonal.copy()  # what the chosen criticisms leave of each row
+    floor = JITTER * float(rest.max(initial=0.0))
+    basis: list[Array] = []
+    chosen: list[int] = []
+    value, trace = 0.0, []
+    reporter = Reporter(progress, "choosing rows")
+    for n in range(1, m + 1):
+        gains = witness + np.log(np.maximum(rest, max(floor, 1e-300)))
+        row = _best(gains, free)
+        value += float(gains[row])
+        trace.append(value)
+        chosen.append(row)
+        free[row] = False
+        if rest[row] > floor:
+            column = candidates.combination(np.array([row]), np.ones(1))
+            for known in basis:
+                column -= known * known[row]
+            column /= math.sqrt(float(rest[row]))
+            basis.append(column)
+            rest = np.maximum(rest - column**2, 0.0)
+        reporter.step(n, m)
+    reporter.finish(m)
+    return _selected(chosen, trace, None, "criticisms", data, kernel)
+
+
+def _prototypes(selection: Any, n_rows: int) -> tuple[Positions, Array]:
+    """Return the positions of prototypes, and their weights: those of a selection, or equal ones."""
+    weights = getattr(selection, "weights", None)
+    rows = checked_rows(getattr(selection, "indices", selection), n_rows)
+    if not len(rows):
+        raise FishernetError("criticisms are of prototypes, and there are none")
+    return rows, np.full(len(rows), 1 / len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def _most(k: int | None, tolerance: float | None, n_rows: int) -> int:
+    if k is None and tolerance is None:
+        raise FishernetError("say how many rows to choose (k), or how near they shall come (tolerance)", parameter="k")
+    return n_rows if k is None else check.integer(k, "k", least=1, most=n_rows, note="the rows of the table")
+
+
+def _level(candidates: Candidates, tolerance: float | None) -> float:
+    """Return the distance at which there are rows enough."""
+    if tolerance is None:
+        return -1.0
+    check.number(tolerance, "tolerance", least=0)
+    return tolerance * spread(candidates)
+
+
+def spread(candidates: Candidates) -> float:
+    """Return the mean squared distance of a row to the mean of all: what one random row reaches."""
+    return max(candidates.mean_diagonal - candidates.between, 0.0)
+
+
+def _best(gains: Array, free: npt.NDArray[np.bool_]) -> int:
+    """Return the first free row whose gain is as large as the largest."""
+    open_gains = np.where(free, gains, -np.inf)
+    largest = float(open_gains.max())
+    return int(np.argmax(open_gains >= largest - TIED * max(1.0, abs(largest))))
+
+
+def _selected(
+    chosen: list[int], trace: list[float], weights: Array | None, criterion: str, data: Data, kernel: Kernel
+) -> Selection:
+    return Selection(
+        indices=np.array(chosen, dtype=np.int64),
+        distance=trace[-1] if trace else float("nan"),
+        trace=np.array(trace),
+        sweeps=0,
+        criterion=criterion,
+        seed=None,
+        data=data,
+        kernel=kernel,
+        weights=weights,
+    )
+
+
+class _Weighing:
+    """Non-negative weights of chosen rows that maximize ``w'mu - w'Kw / 2`` (Lawson and Hanson, 1974).
+
+    The Cholesky factor of the rows of positive weight grows by a row with every choice.
+    """
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._candidates = candidates
+        self.rows: list[int] = []
+        self._positive: list[int] = []  # places among the rows
+        self._factor = np.empty((0, 0))
+        self._matrix = np.empty((0, 0))
+        self._refused = 0
+        self.weights = np.empty(0)
+
+    def add(self, row: int) -> bool:
+        """Add a row and weigh all anew; False where it is a combination of the others already."""
+        new = self._candidates.between_rows(row, np.array([*self.rows, row], dtype=np.int64))
+        own = float(new[-1])
+        left = self._below(new[:-1][self._positive])
+        rest = own - float(left @ left)
+        if rest <= JITTER * abs(own):
+            self._refused += rest < -JITTER * abs(own)
+            return False
+        n = len(self.rows)
+        matrix = np.empty((n + 1, n + 1))
+        matrix[:n, :n], matrix[n], matrix[:, n] = self._matrix, new, new
+        self._matrix = matrix
+        self.rows.append(row)
+        self._grow(left, math.sqrt(rest))
+        self._positive.append(n)
+        self._weigh(np.append(self.weights, 0.0))
+        return True
+
+    def _below(self, values: Array) -> Array:
+        from scipy.linalg import solve_triangular  # slow to import, and needed by few calls
+
+        if not len(values):
+            return np.empty(0)
+        return np.asarray(solve_triangular(self._factor, values, lower=True, check_finite=False))
+
+    def _grow(self, left: Array, corner: float) -> None:
+        p = len(left)
+        factor = np.zeros((p + 1, p + 1))
+        factor[:p, :p], factor[p, :p], factor[p, p] = self._factor, left, corner
+        self._factor = factor
+
+    def _weigh(self, weights: Array) -> None:
+        """Find the weights, from those before; rows that would fall below 0 get 0."""
+        from scipy.linalg import cho_solve  # slow to import, and needed by few calls
+
+        while True:
+            at = np.array(self._positive, dtype=np.int64)
+            towards = self._candidates.mean[np.array(self.rows)[at]]
+            best = np.asarray(cho_solve((self._factor, True), towards, check_finite=False))
+            falling = best <= 0
+            if not falling.any():
+                weights[:] = 0.0
+                weights[at] = best
+                break
+            now = weights[at]
+            step = float(np.min(now[falling] / np.maximum(now[falling] - best[falling], 1e-300)))
+            weights[at] = now + step * (best - now)
+            gone = falling & (weights[at] <= 1e-14 * np.abs(weights).max(initial=0.0))
+            if not gone.any():
+                gone = falling & (now == now[falling].min())
+            weights[at[gone]] = 0.0
+            self._positive = at[~gone].tolist()
+            kept = self._matrix[np.ix_(self._positive, self._positive)]
+            self._factor = np.asarray(np.linalg.cholesky(kept)) if len(kept) else np.empty((0, 0))
+            if not self._positive:
+                break
+        self.weights = weights
+
+    @property
+    def distance(self) -> float:
+        """The squared distance of the weighted sum to the mean of the table."""
+        towards = float(self.weights @ self._candidates.mean[np.array(self.rows)])
+        within = float(self.weights @ self._matrix @ self.weights)
+        return max(within - 2 * towards + self._candidates.between, 0.0)
+
+    def warn(self) -> None:
+        """Say that rows were passed over."""
+        if self._refused:
+            warnings.warn(
+                FishernetWarning(
+                    f"the kernel is not positive semidefinite: {several(self._refused, 'row')} passed over, with which "
+                    "the weights have no best values",
+                    parameter="kernel",
+                ),
+                stacklevel=3,
+            )

@@ -1,0 +1,236 @@
+"""Trees, classifiers and dependency networks from rows with missing cells."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fishernet as fn
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
+from fishernet.learn.classifiers import mutual_information
+from fishernet.learn.missing.incomplete import AvailableCases, fit_to
+from fishernet.scores.local import LocalScores
+from fishernet.scores.node_average import NodeAverage
+from fishernet.scores.score import Families
+from tests.learn.test_trees import information
+from tests.networks import networks, random_network, with_holes
+
+WAYS: tuple[Any, ...] = ("em", "node-average")
+STRONG = [[0.9, 0.1], [0.15, 0.85]]
+
+
+def chain(n: int = 5) -> fn.BayesianNetwork:
+    """A chain of strong links."""
+    variables = [fn.Variable(f"v{i}", ["a", "b"]) for i in range(n)]
+    tables: dict[str, Any] = {"v0": [0.4, 0.6]} | {f"v{i}": STRONG for i in range(1, n)}
+    return fn.BayesianNetwork.from_tables(variables, {f"v{i}": [f"v{i - 1}"] for i in range(1, n)}, tables)
+
+
+def below_a_class() -> fn.BayesianNetwork:
+    """Four features in a chain below a class, v0."""
+    variables = [fn.Variable(f"v{i}", ["a", "b"]) for i in range(5)]
+    tables: dict[str, Any] = {"v0": [0.4, 0.6], "v1": [[0.8, 0.2], [0.3, 0.7]]}
+    parents = {"v1": ["v0"]}
+    for i in range(2, 5):
+        parents[f"v{i}"] = ["v0", f"v{i - 1}"]
+        tables[f"v{i}"] = [[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4], [0.05, 0.95]]]
+    return fn.BayesianNetwork.from_tables(variables, parents, tables)
+
+
+# --------------------------------------------------------------------------------------------- mutual information
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["all cells", "cells that occur"])
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.3, 0.9]), st.sampled_from([None, 0, 2]), st.booleans())
+def test_information_of_available_cases_is_that_of_each_set_s_rows(
+    large: bool, seed: int, missing: float, given: int | None, weighted: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    states = [2, 3, 30, 25] if large else [2, 3, 4, 1]
+    variables = [fn.Variable(f"v{i}", range(r)) for i, r in enumerate(states)]
+    columns = [np.where(rng.random(20) < missing, r, rng.integers(0, r, 20)).astype(np.uint8) for r in states]
+    table = fn.Table(variables, columns, weights=rng.random(20) if weighted else None)
+    features = np.array([v for v in range(4) if v != given])
+    found = mutual_information(AvailableCases(table), features, given)
+
+    def by_hand(a: int, b: int, c: int | None) -> float:
+        rows: Any = table[np.all([columns[v] < states[v] for v in (a, b, c) if v is not None], axis=0)]
+        return information(rows, a, b, c) * float(table.total) / float(rows.total) if rows.n_rows else 0.0
+
+    wanted = [by_hand(a, b, given) for a, b in itertools.combinations(features.tolist(), 2)]
+    np.testing.assert_allclose(found.values, wanted, rtol=1e-9, atol=1e-9)
+    if given is not None:
+        alone = [by_hand(v, given, None) for v in features.tolist()]
+        np.testing.assert_allclose(found.with_given, alone, rtol=1e-9, atol=1e-9)
+    assert (found.values >= 0).all()
+
+
+@given(networks(most_variables=4), st.sampled_from([None, 0]))
+def test_information_of_complete_rows_is_the_same_either_way(net: fn.BayesianNetwork, given: int | None) -> None:
+    table = net.sample(50, seed=1)
+    features = np.array([v for v in range(len(net.variables)) if v != given], dtype=np.int64)
+    ways = [mutual_information(source, features, given) for source in (table, AvailableCases(table))]
+    np.testing.assert_allclose(ways[0].values, ways[1].values, rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(ways[0].with_given, ways[1].with_given, rtol=1e-9, atol=1e-8)
+    assert ways[0].tie == pytest.approx(ways[1].tie)
+
+
+# ---------------------------------------------------------------------------------------------------------- graphs
+
+LEARNERS: dict[str, tuple[Callable[..., fn.Dag], fn.BayesianNetwork]] = {
+    "chow-liu": (fn.learn.chow_liu, chain()),
+    "tan": (lambda table, **how: fn.learn.tan(table, "v0", **how), below_a_class()),
+    "kdb": (lambda table, **how: fn.learn.kdb(table, "v0", 1, **how), below_a_class()),
+}
+EVERY = pytest.mark.parametrize(("learn", "net"), LEARNERS.values(), ids=LEARNERS)
+
+
+@EVERY
+@pytest.mark.parametrize("missing", ["em", "node-average", None])
+def test_structures_come_back_from_rows_with_holes(learn: Callable[..., fn.Dag], net: Any, missing: Any) -> None:
+    table = with_holes(net, 4000, 1, 0.2)
+    complete = learn(net.sample(4000, seed=1))
+    found = learn(table, missing=missing)
+    assert {frozenset(arc) for arc in found.edges} == {frozenset(arc) for arc in complete.edges}
+
+
+@EVERY
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32), n=st.sampled_from([20, 60]))
+def test_em_never_ends_below_the_available_cases(learn: Callable[..., fn.Dag], net: Any, seed: int, n: int) -> None:
+    """By the likelihood of the known cells of the two graphs, each fitted to its end."""
+    table = with_holes(net, n, seed, 0.4)
+    if any((c == v.cardinality).all() for v, c in zip(net.variables, table.codes, strict=True)):
+        return
+    likelihoods = [
+        fn.learn.em_fit(learn(table, missing=missing), table, tolerance=1e-9).objective
+        for missing in ("em", "node-average")
+    ]
+    assert likelihoods[0] >= likelihoods[1] - 0.02 * n  # the rounds are fitted roughly, and smoothed
+
+
+def test_em_sees_what_cells_missing_at_random_hide() -> None:
+    """v0 and v2 copy v1, and v2 is known only where v0 is "a": v1 hardly varies there, and so tells little about v2."""
+    copy = [[0.97, 0.03], [0.03, 0.97]]
+    variables = [fn.Variable(f"v{i}", ["a", "b"]) for i in range(3)]
+    tables: dict[str, Any] = {"v1": [0.5, 0.5], "v0": copy, "v2": copy}
+    net = fn.BayesianNetwork.from_tables(variables, {"v0": ["v1"], "v2": ["v1"]}, tables)
+    whole = net.sample(20_000, seed=1)
+    v0, v1, v2 = (np.array(column) for column in whole.codes)
+    v2[v0 == 1] = 2
+    table = fn.Table(net.variables, [v0, v1, v2])
+    counts = fn.learn.ExpectedCounts(fn.learn.parameters(fn.learn.chow_liu(table, missing="em"), table), table)
+    pairs = [
+        mutual_information(source, np.arange(3), None).values[2] for source in (whole, counts, AvailableCases(table))
+    ]
+    assert pairs[1] == pytest.approx(pairs[0], rel=0.15)
+    assert pairs[2] < pairs[0] / 3
+
+
+def test_em_changes_the_tree_where_that_is_likelier() -> None:
+    """A chain whose cells are missing by what their neighbours show; in few tables, as in these, the trees differ."""
+    gains = []
+    for seed in (169, 201, 322):
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(0, 2, (300, 4))
+        for v, noise in ((1, 0.15), (2, 0.2), (3, 0.2)):
+            codes[:, v] = np.where(rng.random(300) < noise, 1 - codes[:, v - 1], codes[:, v - 1])
+        gone = rng.random((300, 4)) < 0.05
+        gone[:, 2] |= (codes[:, 3] == 0) & (rng.random(300) < 0.95)
+        gone[:, 1] |= (codes[:, 0] == 0) & (rng.random(300) < 0.8)
+        codes[gone] = 2
+        table = fn.Table([fn.Variable(f"v{v}", [0, 1]) for v in range(4)], [*codes.T.astype(np.uint8)])
+        em, available = (fn.learn.chow_liu(table, missing=way) for way in WAYS)
+        if em != available:
+            likelihoods = [fn.learn.em_fit(dag, table).log_likelihood for dag in (em, available)]
+            gains.append(likelihoods[0] - likelihoods[1])
+    assert gains
+    assert min(gains) > 0
+
+
+@EVERY
+def test_ways_are_chosen_by_size_and_complete_rows_need_none(learn: Callable[..., fn.Dag], net: Any) -> None:
+    table = with_holes(net, 500, 2, 0.2)
+    assert learn(table) == learn(table, missing="em")
+    large = with_holes(net, 41_000, 2, 0.2)
+    assert learn(large) == learn(large, missing="node-average")
+    whole = net.sample(500, seed=3)
+    assert learn(whole) == learn(whole, missing="em") == learn(whole, missing="node-average")
+    assert learn(table.to_pandas(), missing="node-average").edges == learn(table, missing="node-average").edges
+    with pytest.raises(FishernetError, match="unknown missing 'mean'; there are 'em', 'node-average'"):
+        learn(table, missing="mean")
+
+
+def test_the_class_may_be_missing_and_stars_do_not_look() -> None:
+    net = below_a_class()
+    table = with_holes(net, 300, 2, 0.3)
+    assert fn.learn.naive_bayes(table, "v0").n_edges == 4
+    fitted = fn.learn.parameters(fn.learn.tan(table, "v0"), table)
+    assert fitted.predict_proba(table, "v0").shape == (300, 2)
+    never = fn.Table(net.variables, [np.full(9, 2, dtype=np.uint8), *(c[:9] for c in net.sample(9, seed=1).codes[1:])])
+    with pytest.raises(SchemaError, match="'v0' has no known cell"):
+        fn.learn.tan(never, "v0", missing="em")
+    assert fn.learn.tan(never, "v0", missing="node-average").n_edges == 7  # nothing is told: the first of equals
+
+
+def test_a_fit_to_counts_is_that_of_the_table() -> None:
+    net = random_network(3, [2, 3, 2])
+    table = net.sample(40, seed=1)
+    assert fit_to(net.dag, table) == fn.learn.parameters(net.dag, table)
+
+
+# --------------------------------------------------------------------------------------------- dependency networks
+
+
+@pytest.mark.parametrize("search", ["greedy", "tabu"])
+def test_inputs_by_node_average_are_at_a_maximum_of_it(search: Any) -> None:
+    table = with_holes(below_a_class(), 2000, 1, 0.2)
+    found = fn.learn.local_structure(table, missing="node-average", search=search)
+    scorer = LocalScores(table, NodeAverage())
+    for v, inputs in enumerate(found.inputs):
+        near = [tuple(sorted(set(inputs) ^ {u})) for u in range(5) if u != v]
+        [own, *others] = scorer(Families.from_pairs([(v, inputs), *((v, other) for other in near)]))
+        assert own == pytest.approx(found.scores[v], rel=1e-12)
+        assert own >= max(others) - 1e-9
+
+
+def test_neighbours_in_a_chain_are_inputs() -> None:
+    found = fn.learn.local_structure(with_holes(chain(4), 4000, 1, 0.1), missing="node-average")
+    assert found.inputs == ((1,), (0, 2), (1, 3), (2,))
+
+
+def test_a_dependency_network_by_node_average_has_the_shares_of_complete_families() -> None:
+    table = with_holes(chain(4), 500, 1, 0.3)
+    dn = fn.learn.dependency_network(table, missing="node-average", smoothing=0.5)
+    for conditional in dn.conditionals:
+        family = [*conditional.parents, conditional.child]
+        rows: Any = table[np.all([table.codes[v] < 2 for v in family], axis=0)]
+        counts = np.full([2] * len(family), 0.5)
+        np.add.at(counts, tuple(rows.codes[v].astype(int) for v in family), 1)
+        np.testing.assert_allclose(conditional.table(), counts / counts.sum(axis=-1, keepdims=True), rtol=1e-12)
+
+
+def test_a_dependency_network_by_em_is_that_of_expected_counts() -> None:
+    table = with_holes(chain(4), 500, 1, 0.3)
+    counts = fn.learn.ExpectedCounts(fn.learn.bayesian_network(table, missing="em"), table)
+    for missing in ("em", None):
+        found = fn.learn.dependency_network(table, missing=missing)
+        assert found == fn.learn.dependency_network(counts)
+        assert fn.learn.local_structure(table, missing=missing).inputs == found.inputs
+    assert found.inputs == fn.learn.dependency_network(chain(4).sample(500, seed=1)).inputs
+
+
+def test_what_dependency_networks_do_not_take() -> None:
+    table = with_holes(chain(4), 100, 1, 0.3)
+    with pytest.raises(FishernetError, match="score of its own"):
+        fn.learn.dependency_network(table, missing="node-average", score="aic")
+    with pytest.raises(MissingValueError, match="growing trees"):
+        fn.learn.dependency_network(table, inputs="tree")
+    with pytest.raises(FishernetError, match="unknown missing"):
+        fn.learn.local_structure(table, missing="mean")  # type: ignore[arg-type]
