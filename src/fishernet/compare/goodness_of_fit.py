@@ -38,7 +38,7 @@ from fishernet.compare.chi_squared import (
     smallest_expected,
 )
 from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
-from fishernet.compare.shares import Share, shares_frame, shares_of_configurations, shares_of_variables
+from fishernet.compare.shares import Share, first_names, shares_frame, shares_of_configurations, shares_of_variables
 from fishernet.compare.splits import MOST_SPLIT_CELLS
 from fishernet.data import Table
 from fishernet.data.matching import is_table
@@ -91,7 +91,7 @@ class ScoreTestResult(Framed):
 
     def __repr__(self) -> str:
         changed = self.misfits() if self.by_variable else ()
-        where = f"; does not fit: {', '.join(changed[:8])}{', ...' if len(changed) > 8 else ''}" if changed else ""
+        where = f"; does not fit: {first_names(changed)}" if changed else ""
         of = f"{self.statistic:.6g} for {self.degrees_of_freedom} parameters, {self.reference}"
         return f"ScoreTestResult(p = {self.p_value:.4g}, {of}{where})"
 
@@ -174,10 +174,17 @@ def score_test(
     model = _model_of(kernel)
     way = word(reference, "reference", REFERENCES, error=FishernetError)
     check.integer(simulations, "simulations", least=1)
+    check.number(smoothing, "smoothing", least=0)
+    if table is None:
+        raise SchemaError(
+            "table must be a table, a data frame or rows that the kernel takes, not None", parameter="table"
+        )
     rows = rows_of(kernel, table)
     n = float(rows.total) if is_table(rows) else float(checked_length(rows, "table"))
+    if n == 0:
+        raise SchemaError("table has no rows, and a test needs some", parameter="table")
     fitted = _fitted_to(model, n_fitted)
-    parts: Any = getattr(kernel, "parts", None)
+    parts: Any = getattr(kernel, "feature_parts", None)
     if way == "auto":
         way = "chi-square" if _is_near(kernel, rows, n, fitted) else "bootstrap"
     number = fixed_seed(seed)
