@@ -117,7 +117,7 @@ def is_right(told: Told) -> Verdict:
     errors = abs(mean - (n + m) / ((n + m - 1) * n * m) * spread) / (deviation / np.sqrt(splits))
     off = abs(statistic / squares.sum() - 1)
     if shares:
-        parts = kernel.parts
+        parts = kernel.feature_parts
         of_groups = np.bincount(parts.group_of, weights=squares)
         expected = [np.bincount(parts.variable_of, weights=squares), np.sort(of_groups[of_groups > 0])]
         off = max(off, difference(shares, expected))

@@ -38,7 +38,7 @@ from fishernet.compare.chi_squared import (
     smallest_expected,
 )
 from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
-from fishernet.compare.shares import Share, shares_frame, shares_of_configurations, shares_of_variables
+from fishernet.compare.shares import Share, first_names, shares_frame, shares_of_configurations, shares_of_variables
 from fishernet.compare.splits import MOST_SPLIT_CELLS
 from fishernet.data import Table
 from fishernet.data.matching import is_table
@@ -93,7 +93,7 @@ class ScoreTestResult(Framed):
 
     def __repr__(self) -> str:
         changed = self.misfits() if self.by_variable else ()
-        where = f"; does not fit: {', '.join(changed[:8])}{', ...' if len(changed) > 8 else ''}" if changed else ""
+        where = f"; does not fit: {first_names(changed)}" if changed else ""
         of = f"{self.statistic:.6g} for {self.degrees_of_freedom} parameters, {self.reference}"
         return f"ScoreTestResult(p = {self.p_value:.4g}, {of}{where})"
 
@@ -186,10 +186,17 @@ def score_test(
     model = _model_of(kernel)
     way = word(reference, "reference", REFERENCES, error=FishernetError)
     check.integer(simulations, "simulations", least=1)
+    check.number(smoothing, "smoothing", least=0)
+    if table is None:
+        raise SchemaError(
+            "table must be a table, a data frame or rows that the kernel takes, not None", parameter="table"
+        )
     rows = rows_of(kernel, table)
     n = float(rows.total) if is_table(rows) else float(checked_length(rows, "table"))
+    if n == 0:
+        raise SchemaError("table has no rows, and a test needs some", parameter="table")
     fitted = _fitted_to(model, n_fitted)
-    parts: Any = getattr(kernel, "parts", None)
+    parts: Any = getattr(kernel, "feature_parts", None)
     if fit is not None and (way == "chi-square" or fitted == 0):
         raise SchemaError(
             "fit says how a network was made of rows, for the bootstrap; it needs n_fitted and no chi-squared reference"
@@ -293,13 +300,13 @@ def _bootstrap(
     """Return the statistics of tables that a network draws; where it was fitted, it is fitted again each time."""
     random = generator(seed)
     masked = _masking(rows)
-    parts: FeatureParts | None = kernel.parts
+    parts: FeatureParts | None = kernel.feature_parts
     keep = parts is None or simulations * len(parts.variable_of_group) <= MOST_SPLIT_CELLS
     found = []
     for done in range(simulations):
         again = kernel if fit is None else kernel.with_model(fit(source.sample(round(fitted), seed=random)))
         drawn = again.rows(masked(source.sample(max(round(n), 1), seed=random)))
-        one = _in_order(_statistic(again, drawn, n, fitted, again.parts), parts, again.parts)
+        one = _in_order(_statistic(again, drawn, n, fitted, again.feature_parts), parts, again.feature_parts)
         found.append(one if keep else SquaredMean(one.total, one.by_variable, np.empty(0)))
         reporter.step(done + 1, simulations)
     reporter.finish(simulations)

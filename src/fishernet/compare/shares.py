@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet.base.names import cut
 from fishernet.data import State
 from fishernet.kernels.parts import FeatureParts
 from fishernet.models.conditionals.base import shown_states
@@ -34,6 +35,11 @@ class Share:
     """Corrected for all of them: the chance that any is false is at most the level."""
     p_fdr: float
     """Corrected by Benjamini and Hochberg (1995): the expected share of false ones is at most the level."""
+
+
+def first_names(names: Collection[str], most: int = 8) -> str:
+    """Return names as a repr shows them: the first few, and long ones cut."""
+    return ", ".join([*(cut(name, 40) for name in list(names)[:most]), *(["..."] if len(names) > most else [])])
 
 
 def shares_of_variables(
