@@ -31,7 +31,7 @@ def test_learning_again_forgives_arcs_that_are_there_by_chance() -> None:
         kernel, other = FisherKernel(learned(rows)), net.sample(60, seed=1000 + seed)
         p_values.append([score_test(kernel, other, simulations=19, seed=1, fit=fit).p_value for fit in (None, learned)])
     as_known, again = np.array(p_values).T
-    assert again.mean() > as_known.mean() 
+    assert again.mean() > as_known.mean()
     assert again.mean() > 0.3
 
 
