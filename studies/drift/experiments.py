@@ -20,6 +20,7 @@ LEVEL, ROWS = 0.05, 2_000
 NATS = (0.01, 0.02, 0.05)
 KINDS = (FREE, DEPENDENCE)
 TESTS = (methods.OMNIBUS, methods.MAX_T, methods.EXPLAINED, methods.MARGINALS, methods.LOGISTIC, methods.BOOSTING)
+LOOKS = {methods.MARGINALS: {"linewidth": 3.0}}  # below another line in places
 NEEDS = dict.fromkeys((methods.LOGISTIC, methods.BOOSTING), "sklearn")
 
 Answer = dict[str, Any]
@@ -186,7 +187,7 @@ def false_alarms(run: Run) -> Table:
         alarms[d, r].append(found)
     rows = [[f"{d} of {r}", *alarm_cells(of)] for (d, r), of in alarms.items()]
     rows.append(["all", *alarm_cells([one for of in alarms.values() for one in of])])
-    return Table("false alarms", ["variables of states", *PROCEDURES], rows, ["", *[".1f"] * len(PROCEDURES)])
+    return Table("false-alarms", ["variables of states", *PROCEDURES], rows, ["", *[".1f"] * len(PROCEDURES)])
 
 
 def alarm_cells(found: Sequence[Mapping[str, float]]) -> list[Any]:
@@ -292,5 +293,7 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
     panels = {}
     for kind, title in titles.items():
         rows = held.select(change=kind)
-        panels[title] = [figures.Line(t, [r["nats"] for r in rows], [r[t] for r in rows]) for t in TESTS]
-    figures.lines(path("power"), panels, x="nats", y=f"share noticed, {ROWS:,} rows a side")
+        panels[title] = [
+            figures.Line(t, [r["nats"] for r in rows], [r[t] for r in rows], LOOKS.get(t, {})) for t in TESTS
+        ]
+    figures.lines(path("power"), panels, x="nats", y=f"share noticed, {ROWS:,} rows a side", legend="below")

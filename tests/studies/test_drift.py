@@ -122,6 +122,6 @@ def test_what_changed_is_said_in_words() -> None:
 def test_the_quick_form_has_all_tables_and_the_figure(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     tables = {table.name: table for table in experiments.compute(Run("quick", asked_repetitions=1))}
-    assert set(tables) == {"power", "named", "false alarms", "seeds"}
+    assert set(tables) == {"power", "named", "false-alarms", "seeds"}
     experiments.draw(tables, lambda name: tmp_path / f"{name}.svg")
     assert (tmp_path / "power.svg").exists()
