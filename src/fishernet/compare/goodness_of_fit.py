@@ -21,10 +21,8 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator
@@ -38,7 +36,13 @@ from fishernet.compare.chi_squared import (
     smallest_expected,
 )
 from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
-from fishernet.compare.shares import Share, first_names, shares_frame, shares_of_configurations, shares_of_variables
+from fishernet.compare.shares import (
+    InShares,
+    Share,
+    first_names,
+    shares_of_configurations,
+    shares_of_variables,
+)
 from fishernet.compare.splits import MOST_SPLIT_CELLS
 from fishernet.data import Table
 from fishernet.data.matching import is_table
@@ -60,7 +64,7 @@ FEWEST_ROWS = 200  # of numbers, for the mean of squared residuals to be near no
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
-class ScoreTestResult(Framed):
+class ScoreTestResult(InShares):
     """What a score test found.
 
     Examples
@@ -99,13 +103,7 @@ class ScoreTestResult(Framed):
 
     def misfits(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the variables whose family-wise p-value is at most a level, those that add most first."""
-        found = [share for share in self.by_variable.values() if share.p_max_t <= level]
-        return tuple(share.variable for share in sorted(found, key=lambda share: -share.statistic))
-
-    def to_frame(self, by: Literal["variable", "configuration"] = "variable") -> pa.Table:
-        """Return what each variable, or each configuration, adds: one row each."""
-        named = word(by, "by", ("variable", "configuration"), error=FishernetError)
-        return shares_frame(self.by_configuration if named == "configuration" else self.by_variable.values())
+        return self._found(level)
 
 
 def score_test(

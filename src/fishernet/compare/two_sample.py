@@ -25,10 +25,8 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
@@ -36,7 +34,13 @@ from fishernet.base.vocabulary import word
 from fishernet.compare.chi_squared import SquaredMean, chi_squared_p_values, degrees_of_freedom
 from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.large_samples import block_test, weighted_chi_square
-from fishernet.compare.shares import Share, first_names, shares_frame, shares_of_configurations, shares_of_variables
+from fishernet.compare.shares import (
+    InShares,
+    Share,
+    first_names,
+    shares_of_configurations,
+    shares_of_variables,
+)
 from fishernet.compare.splits import Distances, split_distances
 from fishernet.data import Table
 from fishernet.data.matching import is_table
@@ -59,7 +63,7 @@ PURPOSE = "two_sample_test"
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
-class TwoSampleResult(Framed):
+class TwoSampleResult(InShares):
     """What a two-sample test found.
 
     Examples
@@ -104,13 +108,7 @@ class TwoSampleResult(Framed):
 
     def changed(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the variables whose family-wise p-value is at most a level, those that add most first."""
-        found = [share for share in self.by_variable.values() if share.p_max_t <= level]
-        return tuple(share.variable for share in sorted(found, key=lambda share: -share.statistic))
-
-    def to_frame(self, by: Literal["variable", "configuration"] = "variable") -> pa.Table:
-        """Return what each variable, or each configuration, adds: one row each."""
-        named = word(by, "by", ("variable", "configuration"), error=FishernetError)
-        return shares_frame(self.by_configuration if named == "configuration" else self.by_variable.values())
+        return self._found(level)
 
 
 def two_sample_test(
