@@ -12,6 +12,7 @@ import fishernet as fn
 from fishernet.kernels import Similarity
 from studies import similarity
 from studies.study import DOCS, Run, Table
+from tests.networks import random_network
 
 RESULTS = Path(__file__).parents[2] / DOCS / "results" / "similarity.json"
 
@@ -60,6 +61,18 @@ def test_the_plain_fisher_kernel_goes_by_its_distance() -> None:
     np.testing.assert_allclose(similarity.alike(kernel, similarity.DISTANCE, rows, rows), -distances, atol=1e-8)
     overlap = Similarity(rows, "overlap")
     np.testing.assert_allclose(similarity.alike(overlap, "overlap", rows, rows), overlap(rows), atol=1e-8)
+
+
+def test_columns_on_their_own_scale_are_the_mean_of_the_terms_cosines() -> None:
+    net = random_network(4, [2, 3, 4, 2])
+    kernel, rows = fn.kernels.FisherKernel(net), net.sample(30, seed=1)
+    terms = kernel.terms(rows)
+    lengths = np.sqrt(np.einsum("vii->vi", terms))
+    expected = (terms / (lengths[:, :, None] * lengths[:, None, :])).mean(axis=0)
+    found = similarity.ByColumn(kernel)
+    np.testing.assert_allclose(found(rows), expected, atol=1e-10)
+    np.testing.assert_allclose(found(rows[:7], rows), expected[:7], atol=1e-10)
+    np.testing.assert_allclose(found.diag(rows), 1.0)
 
 
 def test_votes_go_to_the_most_and_of_several_to_the_nearest() -> None:
@@ -115,8 +128,9 @@ def test_the_quick_form_needs_no_data(tables: dict[str, Table]) -> None:
         assert [cell["mean"] for cell in first[1:]] == pytest.approx(means[1:])
         assert all(0 <= cell["mean"] <= 100 for cell in first[1:])
     pair = tables["pairs"].select(method="overlap")[0]
-    means = dict(zip(tables["nearest"].columns, tables["nearest"].rows[1], strict=True))
-    assert pair["its error above"]["mean"] == pytest.approx(means["overlap"] - means[similarity.COSINE], abs=1e-9)
+    of_methods = dict(zip(tables["nearest"].columns, tables["nearest"].rows[1], strict=True))
+    above = of_methods["overlap"] - of_methods[similarity.COSINE]
+    assert pair["its error above"]["mean"] == pytest.approx(above, abs=1e-9)
 
 
 def test_figures_are_drawn_of_what_was_computed(tables: dict[str, Table], tmp_path: Path) -> None:
