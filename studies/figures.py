@@ -50,8 +50,13 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def panels_of(path: Path, titles: Sequence[str], *, x: str, y: str, log: str = "") -> Iterator[list[Axes]]:
-    """Hand out axes with these titles, and write them as one SVG when the block ends without an error."""
+def panels_of(
+    path: Path, titles: Sequence[str], *, x: str, y: str, log: str = "", legend: str = "inside"
+) -> Iterator[list[Axes]]:
+    """Hand out axes with these titles, and write them as one SVG when the block ends without an error.
+
+    The legend, that of the last panel, is inside it or "below" all panels.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, NullFormatter
@@ -72,14 +77,21 @@ def panels_of(path: Path, titles: Sequence[str], *, x: str, y: str, log: str = "
                 axis.set_major_formatter(FuncFormatter(plain))
                 axis.set_minor_formatter(NullFormatter())
         yield made
-        made[-1].legend()
+        if legend == "below":
+            columns = 5 if across == 3 else 3
+            named = made[-1].get_legend_handles_labels()
+            drawing.legend(*named, loc="outside lower center", ncols=columns, handlelength=4)
+        else:
+            made[-1].legend()
         path.parent.mkdir(parents=True, exist_ok=True)
         drawing.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def lines(path: Path, panels: Mapping[str, Sequence[Line]], *, x: str, y: str, log: str = "") -> None:
+def lines(
+    path: Path, panels: Mapping[str, Sequence[Line]], *, x: str, y: str, log: str = "", legend: str = "inside"
+) -> None:
     """Draw lines with error bars, a panel per title; what is published is dashed."""
-    with panels_of(path, list(panels), x=x, y=y, log=log) as made:
+    with panels_of(path, list(panels), x=x, y=y, log=log, legend=legend) as made:
         for axes, drawn in zip(made, panels.values(), strict=True):
             for line, colour in zip(drawn, COLOURS, strict=False):
                 look = {"color": colour, "marker": "o", **line.look}

@@ -16,7 +16,6 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
@@ -159,7 +158,7 @@ def main(
             print(f"{name}: {table.name}, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     header = {
         "study": name,
-        "fishernet": version("fishernet"),
+        "fishernet": fn.__version__,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "processor": processor(),
         "seconds": round(time.perf_counter() - began, 1),

@@ -50,6 +50,8 @@ class EqualCells:
 
 NET = random_network(4, [2, 3, 4, 2])
 MERGED = merged_network(1)
+ASIA = fn.datasets.load("asia")
+GROWN = fn.learn.parameters(ASIA.dag, ASIA.sample(5000, seed=1), conditionals="tree")
 CERTAIN = fn.BayesianNetwork.from_tables([fn.Variable("a", [0, 1])], {}, {"a": [1, 0]})
 TABLE = NET.sample(60, seed=1)
 CODES = np.stack(TABLE.codes, axis=1)
@@ -91,6 +93,8 @@ CASES: dict[str, Case] = {
     "Fisher, empirical": Case(EMPIRICAL, TABLE),
     "Fisher on codes": Case(FISHER, CODES),
     "Fisher of merged tables": Case(FisherKernel(MERGED), MERGED.sample(40, seed=1)),
+    "Fisher of decision trees": Case(FisherKernel(GROWN), GROWN.sample(40, seed=1)),
+    "Fisher of decision trees, missing cells": Case(HiddenVariableKernel(GROWN, ["xray"]), GROWN.sample(20, seed=1)),
     "Fisher, hidden variables": Case(HiddenVariableKernel(NET, [NET.names[1]]), TABLE),
     "Fisher, of the observed": Case(FisherKernel(NET, hidden=[NET.names[1]]), INCOMPLETE),
     "Fisher, of the observed, empirical": Case(

@@ -15,6 +15,7 @@ from fishernet.cli.options import Reading, amount, count, explaining_kinds, read
 from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
 from fishernet.compare import ChangeResult, TwoSampleResult, explain_change, two_sample_test
 from fishernet.data import Table
+from fishernet.data.pooling import pooled, repeated
 
 
 @click.command(short_help="Say whether, where and how two tables differ.")
@@ -59,6 +60,9 @@ def compare(
         network = None if model is None else read_bayesian(model, "compare", "compare by")
         first, second = (_read(path, reading, network) for path in (before, after))
         lacking = "keep" if first.has_missing or second.has_missing else "error"
+        if network is None:
+            first, second = pooled(first, second, "compare")
+        first, second = repeated(first, "compare"), repeated(second, "compare")
         kernel = None if network is None else row_kernel(network, missing=lacking, seed=0)
         how: dict[str, Any] = {"permutations": permutations, "bins": reading.bins, "seed": seed, "progress": progress}
         test = two_sample_test(first, second, kernel, **how)
@@ -130,12 +134,16 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
 
 
 def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
-    lines = [("  variable", "nats", "95 %", "share of MMD", "p (corrected)")]
+    several_graphs = len(change.graphs) > 1
+    lines = [
+        ("  variable", "nats", "95 %", "share of MMD", "p (corrected)", *(["in graphs"] if several_graphs else []))
+    ]
     for name in change.changed():
         of = change.by_variable[name]
         share = f"{100 * test.by_variable[name].share:.1f} %" if name in test.by_variable else "-"
+        support = [f"{100 * of.support:.0f} %"] if several_graphs else []
         interval = f"{number(of.low)} to {number(of.high)}"
-        lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_max_t)))
+        lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_max_t), *support))
     return aligned(lines)
 
 

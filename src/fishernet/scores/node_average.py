@@ -33,11 +33,19 @@ class NodeAverage(Score):
     arcs that mean nothing however many rows there are: ``price = log(N) / 2 + m N^0.6 / 2``, with m the share of cells
     that are missing. On complete data this is BIC, up to a constant.
 
+    Parameters
+    ----------
+    caution : float
+        What m is multiplied by. With less than 1 the graph has arcs that mean nothing, and lacks fewer that mean much:
+        right where another search, on statistics of all rows, goes on from it.
+
     References
     ----------
     .. [1] N. Balov, "Consistent model selection of discrete Bayesian networks from incomplete data", 2013; T. Bodewes
        and M. Scutari, "Learning Bayesian networks from incomplete data with the node-average likelihood", 2021.
     """
+
+    caution: float = 1.0
 
     def joint(self, statistic: Statistic) -> float:  # noqa: ARG002
         """Raise: a family is scored as a whole, by `terms`."""
@@ -55,17 +63,17 @@ class NodeAverage(Score):
 
     def terms(self, source: Any) -> NodeAverageTerms:
         """Return what scores families of a table's rows."""
-        return NodeAverageTerms(source)
+        return NodeAverageTerms(source, self.caution)
 
 
 class NodeAverageTerms:
     """The scores of families of one table, in the core."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, caution: float = 1.0) -> None:
         self._table = table
         cells = max(1, table.n_rows * len(table.variables))
         missing = sum(table.missing_counts().values()) / cells
-        self.price = price(float(table.total), missing)
+        self.price = price(float(table.total), caution * missing)
 
     def families(self, families: Families) -> npt.NDArray[np.float64]:
         """Return the scores of families, (n_families,)."""
