@@ -276,7 +276,7 @@ def pairs_of(errors: Errors, against: str) -> Table:
             cell = mean([one.mean() for one in differences])
             rows.append([TASKS[task], name, cell, signs.count(1), signs.count(-1), signs.count(0)])
     heads = ["task", "method", "its error above", "it is worse on", "better on", "neither on"]
-    return Table("pairs", heads, rows, "+.1f")
+    return Table("pairs", heads, rows, ".1f")
 
 
 def compute(run: Run) -> Iterator[Table]:
