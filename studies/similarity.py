@@ -99,7 +99,7 @@ class ByColumn:
 
     def features(self, X: fn.Table) -> Any:
         """Return the Fisher kernel's features, those of each column of length 1."""
-        found, parts = self.kernel.features(X).tocsr(), self.kernel.parts
+        found, parts = self.kernel.features(X).tocsr(), self.kernel.feature_parts
         assert parts is not None
         n_columns = len(parts.names)
         block = np.repeat(np.arange(len(X)) * n_columns, np.diff(found.indptr)) + parts.variable_of[found.indices]
