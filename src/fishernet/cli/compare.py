@@ -12,10 +12,22 @@ from fishernet.base import check
 from fishernet.base.names import several
 from fishernet.cli.models import read_bayesian, row_kernel
 from fishernet.cli.options import Reading, amount, count, explaining_kinds, read_known, reading_options, refuse_empty
-from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
+from fishernet.cli.terminal import (
+    FILE,
+    Answer,
+    Facts,
+    aligned,
+    answering,
+    check_folder,
+    number,
+    progress_bar,
+    shown,
+    shown_states,
+)
 from fishernet.compare import ChangeResult, TwoSampleResult, explain_change, two_sample_test
 from fishernet.data import Table
 from fishernet.data.pooling import pooled, repeated
+from fishernet.plot import check_output, write_change
 
 
 @click.command(short_help="Say whether, where and how two tables differ.")
@@ -24,6 +36,7 @@ from fishernet.data.pooling import pooled, repeated
 @click.option("--model", type=FILE, help="Compare by this network, fitted to other rows, instead of a learned one.")
 @count("--permutations", default=999, show_default=True, help="Exchange rows between the tables N times.")
 @amount("--level", default=0.05, show_default=True, help="Call p-values up to X a change.")
+@click.option("--plot", type=FILE, metavar="FILE", help="Draw what changed (.png, .svg or .pdf).")
 @count("--top", default=5, show_default=True, help="How many configurations to show.")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same p-values.")
 @reading_options("keep", "drop", "state")
@@ -36,6 +49,7 @@ def compare(
     permutations: int,
     level: float,
     top: int,
+    plot: Path | None,
     seed: int,
     **options: Any,
 ) -> Answer:
@@ -51,9 +65,12 @@ def compare(
     Examples
       fishernet compare january.csv february.csv
       fishernet compare train.parquet test.parquet --bins 5 --exclude id --json
-      fishernet compare old.csv new.csv --model trained.json
+      fishernet compare old.csv new.csv --model trained.json --plot change.svg
     """  # noqa: D301
     check.integer(top, "top", least=0)
+    if plot is not None:
+        check_output(plot)
+        check_folder(plot)
     reading = Reading.out_of(options)
     with progress_bar() as progress:
         progress("reading the tables", 0, None)
@@ -67,6 +84,8 @@ def compare(
         how: dict[str, Any] = {"permutations": permutations, "bins": reading.bins, "seed": seed, "progress": progress}
         test = two_sample_test(first, second, kernel, **how)
         change = explain_change(first, second, network, level=level, **how)
+    if plot is not None:
+        write_change(change, plot)
     facts: Facts = {"before": str(before), "after": str(after), **_facts(test, change, top)}
     return Answer(facts, _text(test, change, top))
 
