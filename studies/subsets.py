@@ -8,7 +8,7 @@ other half.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,15 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 import fishernet as fn
-from studies.study import Array, Run, mean
+from studies import figures
+from studies.study import Array, Run, Table, mean
 
 SEEDS = {"halves": 7110, "choices": 7111}
 SIZES = (200, 400, 700, 1_000)
 FILES = {"letter": "letter.csv", "nursery": "nursery.csv.gz", "waveform-5000": "waveform-5000.csv.gz"}
 SHIPPED = ("letter", "nursery")  # come with the library
-SUBSETS = 100  # random ones of each size and half
-FEW = 5  # of these are weighted
-PATIENT = 400  # the largest size for which protodash is asked, but in the full form
 
 Measure = Callable[[fn.BayesianNetwork], Sequence[float]]
 """What a network is worth on the test half, in figures of which smaller ones are better."""
@@ -46,8 +44,8 @@ def read_table(name: str, path: Path | None, numbers: bool = False, without: str
         found = fn.datasets.load(name, **options)
         assert isinstance(found, fn.Table)
         return found
-    columns = {"categorical": [] if numbers else ["class"], "exclude": [without] if without else []}
-    return fn.read_table(path, missing="state", **options, **columns)
+    options |= {"categorical": [] if numbers else ["class"], "exclude": [without] if without else []}
+    return fn.read_table(path, missing="state", **options)
 
 
 def three(run: Run) -> dict[str, Path | None]:
@@ -65,15 +63,23 @@ def halves(table: fn.Table, split: int) -> tuple[fn.Table, fn.Table]:
 
 # ------------------------------------------------------------------------------------------------------- choices
 
-Choice = Callable[[Any, fn.Table, int, np.random.Generator], fn.select.Selection]
+CHOICES = ("chi-square", "MMD", "MMD-critic", "thinning", "protodash")
 
-CHOICES: Mapping[str, Choice] = {
-    "chi-square": lambda kernel, table, k, rng: fn.select.greedy_chi_square(table, k, seed=rng),
-    "MMD": lambda kernel, table, k, rng: fn.select.greedy_mmd(kernel, table, k, seed=rng),
-    "MMD-critic": lambda kernel, table, k, rng: fn.select.mmd_critic(kernel, table, k),
-    "thinning": lambda kernel, table, k, rng: fn.select.kernel_thinning(kernel, table, k, seed=rng),
-    "protodash": lambda kernel, table, k, rng: fn.select.protodash(kernel, table, k),
-}
+
+def chooser(
+    name: str, kernel: fn.kernels.FisherKernel, table: fn.Table, k: int, rng: np.random.Generator
+) -> Callable[[], fn.select.Selection]:
+    """Return what chooses k rows of a table in one of the ways."""
+    make: dict[str, Callable[[], fn.select.Selection]] = {
+        "chi-square": lambda: fn.select.greedy_chi_square(table, k, seed=rng),
+        "MMD": lambda: fn.select.greedy_mmd(kernel, table, k, seed=rng),
+        "MMD-critic": lambda: fn.select.mmd_critic(kernel, table, k),
+        "thinning": lambda: fn.select.kernel_thinning(kernel, table, k, seed=rng),
+        "protodash": lambda: fn.select.protodash(kernel, table, k),
+    }
+    return make[name]
+
+
 WAYS = ("random", *CHOICES)
 RIVALS = ("random", "chi-square", "MMD-critic", "thinning")  # of MMD, at every size
 WEIGHTS = ("N/k", "nearest", "own")
@@ -88,22 +94,26 @@ def weighted(rows: fn.Table, weights: npt.NDArray[Any]) -> fn.Table:
     return fn.Table.adopt(rows.variables, rows.codes, weights=weights, n_rows=rows.n_rows)
 
 
-def copies(chosen: fn.select.Selection, how: Sequence[str] = WEIGHTS) -> Iterator[tuple[str, fn.Table]]:
-    """Yield the chosen rows with weights that add up to the number of rows chosen from, in each of these ways.
+def copies(chosen: fn.select.Selection, ways: Iterable[str]) -> dict[str, fn.Table]:
+    """Return the chosen rows with weights that add up to the number of rows chosen from.
 
-    "N/k": all alike. "nearest": as many as the row is the nearest to under the kernel. "own": the method's, where it
-    has weights; the other two where it has none.
+    "N/k": all alike. "nearest": as many as the row is the nearest to under the kernel. "own": those that the method
+    gave.
     """
     n_rows, k = chosen.table.n_rows, len(chosen.indices)
     rows = chosen.table[chosen.indices]
-    if chosen.weights is not None:
-        if "own" in how:
-            yield "own", weighted(rows, chosen.weights * (n_rows / chosen.weights.sum()))
-        return
-    if "N/k" in how:
-        yield "N/k", weighted(rows, np.full(k, n_rows / k))
-    if "nearest" in how:
-        yield "nearest", chosen.as_table()
+    own = np.ones(k) if chosen.weights is None else chosen.weights
+    make: dict[str, Callable[[], fn.Table]] = {
+        "N/k": lambda: weighted(rows, np.full(k, n_rows / k)),
+        "nearest": chosen.as_table,
+        "own": lambda: weighted(rows, own * (n_rows / own.sum())),
+    }
+    return {way: make[way]() for way in ways}
+
+
+def weights_of(name: str, weights: Sequence[str]) -> list[str]:
+    """Return in which of these ways the rows of a choice are weighted."""
+    return [way for way in weights if f"{name}, {way}" in WEIGHTED]
 
 
 # -------------------------------------------------------------------------------------------------------- trials
@@ -116,13 +126,15 @@ def trial(
     sizes: Sequence[int],
     split: int,
     *,
-    subsets: int = SUBSETS,
-    patient: int = PATIENT,
+    subsets: int,
+    weigh: int,
+    patient: int,
     weights: Sequence[str] = WEIGHTS,
 ) -> dict[str, Any]:
     """Return the figures of all rows ("all"), and for each size those of every way to choose rows.
 
-    "random" has a list of figures for each random subset, "seconds" the processor time of the choices.
+    "random" has a list of figures for each random subset, "seconds" the processor time of the choices. The first
+    `weigh` subsets are weighted as well, and protodash is asked for up to `patient` rows.
     """
     model = fn.learn.parameters(dag, train)
 
@@ -136,18 +148,17 @@ def trial(
         rng = np.random.default_rng([SEEDS["choices"], split, k])
         drawn = [fn.select.random_subset(train, k, seed=rng) for _ in range(subsets)]
         at["random"] = [refit(train[one.indices]) for one in drawn]
-        few = [dict(copies(replace(one, kernel=kernel), weights)) for one in drawn[:FEW]]
-        for how in few[0]:
-            at[f"random, {how}"] = np.mean([refit(one[how]) for one in few], axis=0).tolist()
-        for name, choose in CHOICES.items():
-            if name == "protodash" and k > patient:
-                continue
+        ways = weights_of("random", weights)
+        few = [copies(replace(one, kernel=kernel), ways) for one in drawn[:weigh]]
+        at |= {f"random, {way}": np.mean([refit(one[way]) for one in few], axis=0).tolist() for way in ways}
+        for name in CHOICES if k <= patient else CHOICES[:-1]:
+            choose = chooser(name, kernel, train, k, rng)
             began = time.process_time()
-            chosen = choose(kernel, train, k, rng)
+            chosen = choose()
             seconds[name] = time.process_time() - began
             at[name] = refit(train[chosen.indices])
-            for how, rows in copies(chosen, weights):
-                at[f"{name}, {how}"] = refit(rows)
+            for way, rows in copies(chosen, weights_of(name, weights)).items():
+                at[f"{name}, {way}"] = refit(rows)
         found.append({**at, "seconds": seconds})
     return {"all": refit(train), "parameters": model.n_parameters, "sizes": found}
 
@@ -180,10 +191,14 @@ class Trials(NamedTuple):
 LOSS_COLUMNS = ("k", "all rows", "random", "(sd)", *CHOICES)
 
 
-def loss_row(trials: Trials, at: int, k: int, figure: int = 0) -> list[Any]:
-    """Return the cells of `LOSS_COLUMNS`: means over the splits; the sd is that of subsets of the same half."""
+def loss_row(trials: Trials, at: int, k: int, figure: int = 0, *, beyond: bool = False) -> list[Any]:
+    """Return the cells of `LOSS_COLUMNS`: means over the splits; the sd is that of random subsets of the same half.
+
+    With `beyond` all but "all rows" are what comes on top of these, split by split.
+    """
     spread = float(trials.random(at, figure).std(axis=1, ddof=1).mean())
-    first, *others = (mean(trials.of(way, at, figure)) for way in WAYS)
+    below = trials.all_rows(figure) if beyond else 0.0
+    first, *others = (mean(trials.of(way, at, figure) - below) for way in WAYS)
     return [k, float(trials.all_rows(figure).mean()), first, spread, *others]
 
 
@@ -198,22 +213,34 @@ def margin_row(trials: Trials, at: int, k: int, figure: int = 0) -> list[Any]:
     return [k, *map(mean, margins), [int((margin > 0).sum()) for margin in margins], share]
 
 
-def weight_row(trials: Trials, at: int, k: int, figure: int = 0) -> list[Any]:
-    """Return k and the means of all rows, of MMD's rows once each, and of `WEIGHTED`."""
-    ways = ("MMD", *WEIGHTED)
-    return [k, float(trials.all_rows(figure).mean()), *(mean(trials.of(way, at, figure)) for way in ways)]
+WEIGHT_COLUMNS = ("k", "all rows", "MMD", *WEIGHTED)
+
+
+def weight_row(trials: Trials, at: int, k: int, figure: int = 0, *, beyond: bool = False) -> list[Any]:
+    """Return the cells of `WEIGHT_COLUMNS`; `beyond` as for `loss_row`."""
+    below = trials.all_rows(figure) if beyond else 0.0
+    cells = [mean(trials.of(way, at, figure) - below) for way in WEIGHT_COLUMNS[2:]]
+    return [k, float(trials.all_rows(figure).mean()), *cells]
 
 
 LOOKS: dict[str, dict[str, Any]] = {
     "random": {"color": "#000000", "marker": "o", "linestyle": "--"},
     "chi-square": {"color": "#D55E00", "marker": "s", "linestyle": "-."},
     "MMD": {"color": "#0072B2", "marker": "D", "linestyle": "-"},
-    "MMD, nearest": {"color": "#009E73", "marker": "^", "linestyle": ":"},
+    "MMD, N/k": {"color": "#009E73", "marker": "^", "linestyle": ":"},
+    "MMD, nearest": {"color": "#CC79A7", "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
 }
 """How the lines of figures look; a marker and a style each, so that they are told apart in grey too."""
 
 
-def by_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    """Yield the rows of each table."""
+def panels(losses: Table, weights: Table, **where: Any) -> dict[str, list[figures.Line]]:
+    """Return the lines of a figure by table; bars are the standard deviation of random subsets, else errors."""
+    rows = [{**one, **two} for one, two in zip(weights.select(**where), losses.select(**where), strict=True)]
+    found = {}
     for name in dict.fromkeys(row["table"] for row in rows):
-        yield name, [row for row in rows if row["table"] == name]
+        of = [row for row in rows if row["table"] == name]
+        k = [row["k"] for row in of]
+        cells = {way: [row[way] for row in of] for way in LOOKS}
+        cells["random"] = [{**row["random"], "error": row["(sd)"]} for row in of]
+        found[name] = [figures.Line(way, k, cells[way], look) for way, look in LOOKS.items()]
+    return found

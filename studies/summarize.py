@@ -22,7 +22,7 @@ import numpy as np
 import fishernet as fn
 from studies import figures, subsets
 from studies.study import Run, Table, main, mean
-from studies.subsets import CHOICES, RIVALS, SIZES, WEIGHTED, Trials, halves, read_table, three
+from studies.subsets import CHOICES, RIVALS, SIZES, Trials, halves, read_table, three
 
 
 class Source(NamedTuple):
@@ -71,24 +71,25 @@ def of_three(
 ) -> dict[str, Any]:
     """Return one trial of one of the paper's tables."""
     train, test = halves(read_table(name, path), split)
-    of = {"subsets": subsets_drawn, "patient": patient}
+    of: dict[str, Any] = {"subsets": subsets_drawn, "weigh": 5, "patient": patient}
     return subsets.trial(train, structure(train), loss(test), sizes, split, **of)
 
 
 def figure_1(run: Run, splits: int) -> Iterator[Table]:
     """Yield the losses of letter, nursery and waveform-5000, how far they are apart, and the seconds of the choices."""
     sizes, there = run.choose(SIZES[:2], SIZES), three(run)
-    drawn, patient = run.choose(20, subsets.SUBSETS), run.choose(0, subsets.PATIENT, SIZES[-1])
+    drawn, patient = run.choose(20, 100), run.choose(0, 400, SIZES[-1])  # protodash takes long for more
+    run.settings.update(subsets=drawn)
     tasks = [(name, path, sizes, split, drawn, patient) for name, path in there.items() for split in range(splits)]
     made = iter(run.map(of_three, tasks))
     found = {name: Trials([next(made) for _ in range(splits)]) for name in there}
     cells = [(name, trials, at, k) for name, trials in found.items() for at, k in enumerate(sizes)]
-    rows = [[name, *subsets.loss_row(trials, at, k)] for name, trials, at, k in cells]
+    rows = [[name, *subsets.loss_row(trials, at, k, beyond=True)] for name, trials, at, k in cells]
     yield Table("losses", ["table", *subsets.LOSS_COLUMNS], rows, ".3f", best=True)
     rows = [[name, *subsets.margin_row(trials, at, k)] for name, trials, at, k in cells]
     yield Table("margins", ["table", *subsets.MARGIN_COLUMNS], rows, ".3f")
-    rows = [[name, *subsets.weight_row(trials, at, k)] for name, trials, at, k in cells]
-    yield Table("weights", ["table", "k", "all rows", "MMD", *WEIGHTED], rows, ".3f", best=True)
+    rows = [[name, *subsets.weight_row(trials, at, k, beyond=True)] for name, trials, at, k in cells]
+    yield Table("weights", ["table", *subsets.WEIGHT_COLUMNS], rows, ".3f", best=True)
     rows = [[name, k, *seconds(name, trials, at, k)] for name, trials, at, k in cells]
     heads = ["table", "k", *CHOICES, "published: 1,000 random subsets, both criteria"]
     yield Table("seconds", heads, rows, ".2f")
@@ -127,7 +128,7 @@ def of_thirty(name: str, path: Path, split: int, subsets_drawn: int) -> dict[str
     _, without, numbers = SOURCES[name]
     train, test = halves(read_table(name, path, numbers, without), split)
     sizes = [size(train.n_rows, share) for share in SHARES]
-    of: dict[str, Any] = {"subsets": subsets_drawn, "patient": 0, "weights": ("N/k",)}
+    of: dict[str, Any] = {"subsets": subsets_drawn, "weigh": 1, "patient": 0, "weights": ("N/k",)}
     found = subsets.trial(train, structure(train), loss(test), sizes, split, **of)
     return {**found, "rows": train.n_rows, "columns": len(train.names), "k": sizes}
 
@@ -141,7 +142,7 @@ def everywhere(run: Run, splits: int) -> Iterator[Table]:
     """Yield the losses of the other tables."""
     files = {name: run.file("uci", source.file) for name, source in SOURCES.items()}
     there = {name: path for name, path in files.items() if path is not None}
-    tasks = [(name, path, split, subsets.SUBSETS) for name, path in there.items() for split in range(splits)]
+    tasks = [(name, path, split, 20) for name, path in there.items() for split in range(splits)]
     made = iter(run.map(of_thirty, tasks))
     rows = []
     for name in there:
@@ -161,45 +162,27 @@ def everywhere(run: Run, splits: int) -> Iterator[Table]:
 
 def compute(run: Run) -> Iterator[Table]:
     splits = run.repetitions(quick=2, usual=10)
-    run.settings.update(subsets=subsets.SUBSETS, weighted_subsets=subsets.FEW)
     yield from figure_1(run, splits)
     yield kernels(run)
     if run.data is not None and run.form != "quick":
-        yield from everywhere(run, splits)
-
-
-DRAWN = tuple(subsets.LOOKS)
+        yield from everywhere(run, max(1, splits // 2))
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
     """Draw the losses beyond those of all rows, by k; and of the other tables, by those of random subsets."""
-    of_weights = tables["weights"].select()
-    panels = {}
-    for (name, rows), (_, more) in zip(
-        subsets.by_table(tables["losses"].select()), subsets.by_table(of_weights), strict=True
-    ):
-        k = [row["k"] for row in rows]
-        drawn = [
-            figures.Line(way, k, [beyond({**two, **one}, way) for one, two in zip(rows, more, strict=True)], look)
-            for way, look in subsets.LOOKS.items()
-        ]
-        panels[name] = drawn
+    panels = subsets.panels(tables["losses"], tables["weights"])
     y = "nats per row beyond all rows"
-    figures.lines(path("figure-1"), panels, x="rows chosen (k)", y=y, log="xy", legend="below")
+    figures.lines(path("figure-1"), panels, x="rows chosen", y=y, legend="below")
     if "everywhere" in tables:
         thirty(tables["everywhere"], path("everywhere"))
 
 
-def beyond(row: Mapping[str, Any], way: str) -> dict[str, Any]:
-    """Return the cell of a figure: what is lost beyond all rows, of random subsets with their standard deviation."""
-    error = row["(sd)"] if way == "random" else row[way].get("error", 0.0)
-    return {"mean": row[way]["mean"] - row["all rows"], "error": error}
-
-
 def thirty(table: Table, path: Path) -> None:
-    """Draw, for each table and share, the ratio of what MMD and random subsets lose beyond all rows."""
-    with figures.panels_of(path, [""], x="random subsets", y="MMD", log="xy", legend="below") as (axes,):
-        for share, look in zip(SHARES, ({"marker": "o", "color": "#0072B2"}, {"marker": "^", "color": "#D55E00"})):
+    """Draw what MMD and random subsets lose beyond all rows, a point per table and share."""
+    looks: Any = ({"marker": "o", "color": "#0072B2"}, {"marker": "^", "color": "#D55E00"})
+    axis = "loss beyond all rows, nats per row: "
+    with figures.panels_of(path, [""], x=f"{axis}random subsets", y=f"{axis}MMD", log="xy", legend="below") as (axes,):
+        for share, look in zip(SHARES, looks, strict=True):
             rows = table.select(**{"% chosen": share})
             x, y = ([row[way]["mean"] - row["all rows"] for row in rows] for way in ("random", "MMD"))
             axes.plot(x, y, linestyle="none", label=f"{share} % of the training rows", **look)
