@@ -28,7 +28,7 @@ CLASSIFIERS: Mapping[str, Callable[[fn.Table], fn.Dag]] = {
     "KDB": lambda train: fn.learn.kdb(train, "class", k=3),
 }
 FIGURES = ("error", "log loss")
-FORMATS = {"error": ".4f", "log loss": ".3f"}
+FORMATS = {"error": "z.4f", "log loss": "z.3f"}
 
 
 def of_class(test: fn.Table) -> subsets.Measure:

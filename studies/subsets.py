@@ -129,6 +129,7 @@ def trial(
     subsets: int,
     weigh: int,
     patient: int,
+    choices: Sequence[str] = CHOICES,
     weights: Sequence[str] = WEIGHTS,
 ) -> dict[str, Any]:
     """Return the figures of all rows ("all"), and for each size those of every way to choose rows.
@@ -151,7 +152,9 @@ def trial(
         ways = weights_of("random", weights)
         few = [copies(replace(one, kernel=kernel), ways) for one in drawn[:weigh]]
         at |= {f"random, {way}": np.mean([refit(one[way]) for one in few], axis=0).tolist() for way in ways}
-        for name in CHOICES if k <= patient else CHOICES[:-1]:
+        for name in choices:
+            if name == "protodash" and k > patient:
+                continue
             choose = chooser(name, kernel, train, k, rng)
             began = time.process_time()
             chosen = choose()
