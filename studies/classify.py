@@ -79,7 +79,7 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
     for called in FIGURES:
         title = called.replace(" ", "-")
         for classifier in CLASSIFIERS:
-            panels = subsets.panels(tables[title], tables[f"{title}-weights"], classifier=classifier)
+            panels = subsets.panels(tables[title], tables[f"{title}-weights"], all_rows=True, classifier=classifier)
             y = {"error": "share of wrong classes", "log loss": "log loss (nats per row)"}[called]
             figures.lines(path(f"{classifier.lower()}-{title}"), panels, x="rows chosen", y=y, legend="below")
 

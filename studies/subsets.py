@@ -235,8 +235,11 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 """How the lines of figures look; a marker and a style each, so that they are told apart in grey too."""
 
+LEVEL = {"color": "#555555", "marker": "", "linestyle": "-", "linewidth": 1.0}
+"""How the line of all rows looks."""
 
-def panels(losses: Table, weights: Table, **where: Any) -> dict[str, list[figures.Line]]:
+
+def panels(losses: Table, weights: Table, *, all_rows: bool = False, **where: Any) -> dict[str, list[figures.Line]]:
     """Return the lines of a figure by table; bars are the standard deviation of random subsets, else errors."""
     rows = [{**one, **two} for one, two in zip(weights.select(**where), losses.select(**where), strict=True)]
     found = {}
@@ -246,4 +249,6 @@ def panels(losses: Table, weights: Table, **where: Any) -> dict[str, list[figure
         cells = {way: [row[way] for row in of] for way in LOOKS}
         cells["random"] = [{**row["random"], "error": row["(sd)"]} for row in of]
         found[name] = [figures.Line(way, k, cells[way], look) for way, look in LOOKS.items()]
+        if all_rows:
+            found[name].append(figures.Line("all rows", k, [row["all rows"] for row in of], LEVEL))
     return found

@@ -54,15 +54,17 @@ def test_weights_add_up_to_the_rows_chosen_from(table: fn.Table) -> None:
     kernel = fn.kernels.FisherKernel(fn.datasets.load("asia"))
     chosen = fn.select.greedy_mmd(kernel, table, 10, seed=1)
     found = subsets.copies(chosen, ("N/k", "nearest"))
-    np.testing.assert_allclose(found["N/k"].weights, np.full(10, 12.0))
-    assert found["nearest"].weights is not None
+    alike, nearest = found["N/k"].weights, found["nearest"].weights
+    assert alike is not None
+    assert nearest is not None
+    np.testing.assert_allclose(alike, np.full(10, 12.0))
     distances = np.array([
         [kernel.diag(table[[i]])[0] + kernel.diag(table[[j]])[0] - 2 * kernel(table[[i]], table[[j]])[0, 0]
          for j in chosen.indices]
         for i in range(table.n_rows)
     ])  # fmt: skip
     near = np.argmax(distances <= distances.min(axis=1, keepdims=True) + 1e-9, axis=1)
-    np.testing.assert_array_equal(found["nearest"].weights, np.bincount(near, minlength=10))
+    np.testing.assert_array_equal(nearest, np.bincount(near, minlength=10))
     dashed = fn.select.protodash(kernel, table, 10)
     own = subsets.copies(dashed, ("own",))["own"].weights
     assert dashed.weights is not None
@@ -118,9 +120,9 @@ def test_rows_of_tables_are_means_over_splits_of_paired_differences() -> None:
 
 def test_bars_are_the_deviation_of_random_subsets_and_otherwise_errors() -> None:
     cell = {"mean": 2.0, "error": 0.5}
-    ways = ["random", "(sd)", *subsets.CHOICES]
+    ways = ["random", "(sd)", *subsets.CHOICES, "all rows"]
     losses = Table(
-        "losses", ["table", "k", *ways], [["a", 10, cell, 0.75, *[cell] * 5], ["b", 10, cell, 1, *[cell] * 5]]
+        "losses", ["table", "k", *ways], [["a", 10, cell, 0.75, *[cell] * 5, 1.0], ["b", 10, cell, 1, *[cell] * 5, 1.0]]
     )
     heads = ["table", *subsets.WEIGHT_COLUMNS]
     weights = Table("weights", heads, [[name, 10, 1.0, *[cell] * (len(heads) - 3)] for name in "ab"])
@@ -128,5 +130,7 @@ def test_bars_are_the_deviation_of_random_subsets_and_otherwise_errors() -> None
     assert list(found) == ["a"]
     errors = {line.name: line.points("error")[1] for line in found["a"]}
     assert errors == {name: [0.75] if name == "random" else [0.5] for name in subsets.LOOKS}
+    level = subsets.panels(losses, weights, all_rows=True, table="b")["b"][-1]
+    assert (level.name, level.points()) == ("all rows", ([10], [1.0]))
     looks = [(look["marker"], str(look["linestyle"])) for look in subsets.LOOKS.values()]
     assert len({marker for marker, _ in looks}) == len({style for _, style in looks}) == len(looks)

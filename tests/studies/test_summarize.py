@@ -17,7 +17,8 @@ def test_the_loss_is_minus_the_mean_log_probability() -> None:
     test = fn.Table.from_codes([[0], [0], [1]])
     model = fn.learn.parameters(fn.Dag(["v0"], [[]]), fn.Table.from_codes([[0], [1], [1]]))
     expected = -(2 * np.log(2 / 5) + np.log(3 / 5)) / 3
-    assert study.loss(test)(model) == [pytest.approx(expected, rel=1e-12)]
+    (found,) = study.loss(test)(model)
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_graph_is_the_climbs_from_nothing() -> None:
@@ -47,10 +48,10 @@ def test_printed_seconds_stand_at_the_smallest_and_largest_size() -> None:
     assert [cells[k][-1] for k in SIZES] == [45, None, None, 101]
 
 
-def test_the_other_tables_are_drawn_below_the_diagonal_where_mmd_is_better(tmp_path: Path) -> None:
+def test_the_other_tables_are_drawn_even_where_few_rows_do_better_than_all(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     heads = ["table", "% chosen", "all rows", "MMD", "random"]
-    rows = [["a", share, 1.0, {"mean": 1.1}, {"mean": 1.3}] for share in study.SHARES]
+    rows = [["a", share, 1.0, {"mean": 0.9}, {"mean": 1.3}] for share in study.SHARES]
     study.thirty(Table("everywhere", heads, rows), tmp_path / "it.svg")
     assert (tmp_path / "it.svg").stat().st_size > 1_000
 
