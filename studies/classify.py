@@ -1,4 +1,4 @@
-"""Classifiers fitted on few rows: ``python -m studies.classify``; 6 minutes in two processes, --quick 30 s.
+"""Classifiers fitted on few rows: ``python -m studies.classify``; 4 minutes of processor time, --quick 20 s.
 
 The experiment of section 7.1.2 of Leppä-aho, Silander and Roos [1]_: rows are chosen that stand for a table, and the
 parameters of a TAN and of a KDB classifier are fitted on them alone. Error and log loss of the class on other rows
@@ -54,7 +54,7 @@ def one_trial(
 
 def compute(run: Run) -> Iterator[Table]:
     """Yield the errors and log losses, how far the ways are apart, and what weights do."""
-    splits, sizes, there = run.repetitions(quick=2, usual=10), run.choose(SIZES[:2], SIZES), three(run)
+    splits, sizes, there = run.repetitions(quick=2, usual=5, full=10), run.choose(SIZES[:2], SIZES), three(run)
     drawn, patient = run.choose(10, 20, 100), run.choose(0, SIZES[0], SIZES[-1])
     run.settings.update(subsets=drawn)
     pairs = [(classifier, name, path) for classifier in CLASSIFIERS for name, path in there.items()]

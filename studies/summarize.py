@@ -1,4 +1,4 @@
-"""Tables summarized by few of their rows: python -m studies.summarize; 5 minutes in two processes, --quick 30 s.
+"""Few rows for many: ``python -m studies.summarize``; 7 minutes of processor time, --quick 20 s.
 
 The experiment of section 7.1.1 of Leppä-aho, Silander and Roos [1]_: rows are chosen that stand for a table, the
 parameters of a network are fitted on them alone, and the log-likelihood of other rows tells how well they do. Then the
