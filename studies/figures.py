@@ -78,7 +78,9 @@ def panels_of(
                 axis.set_minor_formatter(NullFormatter())
         yield made
         if legend == "below":
-            drawing.legend(*made[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5, handlelength=4)
+            columns = 5 if across == 3 else 3
+            named = made[-1].get_legend_handles_labels()
+            drawing.legend(*named, loc="outside lower center", ncols=columns, handlelength=4)
         else:
             made[-1].legend()
         path.parent.mkdir(parents=True, exist_ok=True)

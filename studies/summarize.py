@@ -195,9 +195,9 @@ def thirty(table: Table, path: Path) -> None:
         for share, look in zip(SHARES, looks, strict=True):
             rows = table.select(**{"% chosen": share})
             random, best = (np.array([row[way]["mean"] - row["all rows"] for row in rows]) for way in ("random", "MMD"))
-            axes.plot(random, best / random, linestyle="none", label=f"{share} % of the rows", **look)
-        axes.axhline(1.0, color="black", linewidth=0.8, linestyle="--", label="as random rows")
-        axes.axhline(0.0, color="black", linewidth=0.8, linestyle=":", label="as all rows")
+            axes.plot(random, best / random, linestyle="none", label=f"{share} %", **look)
+        axes.axhline(1.0, color="black", linewidth=0.8, linestyle="--", label="random rows")
+        axes.axhline(0.0, color="black", linewidth=0.8, linestyle=":", label="all rows")
 
 
 if __name__ == "__main__":

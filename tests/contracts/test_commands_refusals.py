@@ -283,6 +283,16 @@ REFUSED = [  # a word in capitals stands for a file
     ("similar NET NUMBERS --row 0 --missing keep", "--missing keep is for models of states"),
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
     *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
+    # compare
+    ("compare TABLE TABLE --permutations 0", "permutations must be an integer of at least 1, got 0 (option --permut"),
+    ("compare TABLE TABLE --level 2", "level must be a number from 0 to 1, got 2.0 (option --level)"),
+    ("compare TABLE TABLE --top -1", "top must be an integer of at least 0, got -1 (option --top)"),
+    ("compare TABLE TABLE --seed -1", "seed must not"),
+    ("compare TABLE ROWS", "two tables of the same columns: 'age', 'cough' only in the first; 'asia', 'tub'"),
+    ("compare TABLE TABLE --model DN", "this is a dependency network; compare needs a Bayesian network"),
+    ("compare TABLE TABLE --model TABLE", "a model is read from a file ending in .json, .bif, .xdsl or .uai"),
+    ("compare ROWS IMPOSSIBLE --model ASIA", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
+    ("compare TABLE ABSENT", "no such file"),
     # compare-graphs
     ("compare-graphs MODEL ASIA", "the same variables"),
     ("compare-graphs MODEL ASIA", "only the first has 'age', 'cough'; only the second has 'asia', 'tub'"),

@@ -121,6 +121,16 @@ OF_LABELS: dict[str, Call] = {
     "compare.cross_validate": lambda data: fn.compare.cross_validate(data, folds=3, seed=1).mean,
     "compare.mmd": lambda data: fn.compare.mmd(K, data, TABLE[:20]),
     "compare.mmd, no features": lambda data: fn.compare.mmd(Rbf(K, 1.0), data, TABLE[:20]),
+    "compare.two_sample_test": lambda data: (
+        fn.compare.two_sample_test(data, TABLE[:20], permutations=19, seed=1).p_value
+    ),
+    "compare.two_sample_test, a kernel": lambda data: (
+        fn.compare.two_sample_test(TABLE[:20], data, K, permutations=19, seed=1).null
+    ),
+    "compare.score_test": lambda data: fn.compare.score_test(K, data, reference="chi-square").statistic,
+    "compare.explain_change": lambda data: (
+        fn.compare.explain_change(data, TABLE[:20], NET, permutations=19, resamples=2).nats
+    ),
     "compare.kl": lambda data: fn.compare.kl(data, NET),
     "compare.kl, the other way": lambda data: fn.compare.kl(TABLE[:20], data),
     "compare.full_conditional_divergence": lambda data: fn.compare.full_conditional_divergence(data, NET),

@@ -23,6 +23,9 @@ ConditionalsName = Literal["table", "tree", "merged"]
 BlanketSearchName = Literal["iamb", "inter-iamb"]
 TestName = Literal["knn-mi", "fisher-z", "g-squared", "chi-squared"]
 MetricName = Literal["invariant", "practical", "empirical"]
+SimilarityName = Literal[
+    "overlap", "eskin", "of", "iof", "goodall1", "goodall2", "goodall3", "goodall4", "lin", "condist"
+]
 Rule = Literal["and", "or"]
 ScanName = Literal["random", "ordered"]
 SchemeName = Literal["simple", "local"]

@@ -264,9 +264,9 @@ class FisherKernel(Algebra):
         return self._metric.diag(self.rows(X))
 
     @property
-    def parts(self) -> FeatureParts | None:
+    def feature_parts(self) -> FeatureParts | None:
         """Whose each feature is: the variable's, and where it has tables the configuration's; None where they mix."""
-        return self._metric.parts
+        return self._metric.feature_parts
 
     @property
     def has_terms(self) -> bool:

@@ -40,7 +40,7 @@ class Metric(FeatureKernel, Protocol):
     has_terms: bool  # whether it is a sum over variables
 
     @property
-    def parts(self) -> FeatureParts | None:
+    def feature_parts(self) -> FeatureParts | None:
         """Whose each feature is; None where variables are mixed."""
         ...
 
@@ -66,7 +66,7 @@ class Scores(FeatureMade):
         self._widths = widths
 
     @property
-    def parts(self) -> FeatureParts | None:
+    def feature_parts(self) -> FeatureParts | None:
         """Whose each feature is, where the information has a block per conditional."""
         return parts_of_regressions(self._model.names, self._widths) if self._widths else None
 
@@ -234,7 +234,7 @@ class Practical(FeatureMade):
         return self._model.n_parameters
 
     @property
-    def parts(self) -> FeatureParts:
+    def feature_parts(self) -> FeatureParts:
         """Whose each feature is."""
         return parts_of_regressions(self._model.names, [c.n_parameters for c in self._model.conditionals])
 
@@ -266,7 +266,7 @@ class Empirical(FeatureMade):
 
     name = "empirical"
     has_terms = False
-    parts = None  # variables are mixed
+    feature_parts = None  # variables are mixed
 
     def __init__(self, model: BayesianNetwork, reference: Table) -> None:
         self._scores = Practical(model)
@@ -325,7 +325,7 @@ class Invariant(Algebra):
         return len(self.inverse_theta)
 
     @property
-    def parts(self) -> FeatureParts:
+    def feature_parts(self) -> FeatureParts:
         """Whose each feature is."""
         return parts_of_tables(self._model.names, self._model.conditionals)
 
