@@ -395,7 +395,8 @@ def test_chosen_strings_come_in_the_kind_that_was_given(kind: str) -> None:
         assert ["".join(row) for row in listed] == chosen
     assert ["".join(row) for row in found.to_frame()["item"].to_pylist()] == chosen
     assert found.stands_for().sum() == len(STRINGS)
-    for lost in (found.as_table, lambda: found.table):
+    calls: list[Callable[[], object]] = [found.as_table, lambda: found.table]
+    for lost in calls:
         with pytest.raises(fn.SchemaError, match="needs a Table or a data frame"):
             lost()
 

@@ -187,3 +187,21 @@ def test_a_seed_repeats_a_selection() -> None:
 def test_a_size_that_is_none_is_refused(k: Any) -> None:
     with pytest.raises(FishernetError):
         fn.select.random_subset(TABLE, k, seed=0)
+
+
+def test_a_table_of_chosen_rows_weighs_what_the_whole_one_does() -> None:
+    net = random_network(3, [3, 2, 4, 2])
+    table = net.sample(60, seed=1)
+    kernel = fn.kernels.FisherKernel(net)
+    own = fn.select.protodash(kernel, table, 6)
+    assert own.weights is not None
+    np.testing.assert_allclose(np.asarray(own.as_table().weights), own.weights * 60 / own.weights.sum())
+    np.testing.assert_allclose(np.asarray(own.as_table(weights="equal").weights), 60 / len(own.indices))
+    np.testing.assert_array_equal(own.as_table(weights="nearest").weights, own.stands_for())
+    plain = fn.select.mmd_critic(kernel, table, 6)
+    np.testing.assert_array_equal(plain.as_table().weights, plain.stands_for())
+    np.testing.assert_allclose(np.asarray(plain.as_table(weights="equal").weights), 10)
+    with pytest.raises(fn.SchemaError, match="no weights of its own"):
+        plain.as_table(weights="own")
+    with pytest.raises(fn.SchemaError, match="weights"):
+        plain.as_table(weights="some")  # type: ignore[arg-type]

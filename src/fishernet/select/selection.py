@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,10 @@ import pyarrow as pa
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.display import Framed, brief
-from fishernet.base.errors import FishernetError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.base.vocabulary import word
 from fishernet.data import Table
 from fishernet.data.arrays import Weights
 from fishernet.data.frames.rows import arrow_rows, held, n_rows_of, taken, weights_of
@@ -21,6 +23,7 @@ from fishernet.data.matching import Data, as_data
 from fishernet.kernels import Kernel
 from fishernet.kernels.rows import rows_of
 
+WEIGHTS = ("own", "equal", "nearest")
 BLOCK = 1024  # rows whose nearest chosen row is found at once
 
 
@@ -112,18 +115,33 @@ class Selection(Framed):
         np.add.at(counts, self.nearest(), 1 if weights is None else weights)
         return counts
 
-    def as_table(self) -> Table:
-        """Return the chosen rows as a table, each weighted by the rows that it stands for.
+    def as_table(self, *, weights: Literal["own", "equal", "nearest"] | None = None) -> Table:
+        """Return the chosen rows as a weighted table, to be learned from in place of the whole one.
 
-        So the result can be learned from in place of the whole table.
+        Parameters
+        ----------
+        weights : {"own", "equal", "nearest"}, optional
+            "own" are the selection's own weights (of `protodash`), scaled to the weight of the whole table; "equal" the
+            same for every row, right for rows whose plain mean is near the table's (`greedy_mmd`); "nearest" how many
+            rows each is the nearest to (`stands_for`). Without it, "own" where there are some, otherwise "nearest".
 
         Raises
         ------
         SchemaError
-            When rows were chosen from a list or an array; `rows` and `stands_for` are for these.
+            When rows were chosen from a list or an array (`rows` and `stands_for` are for these), or there are no
+            weights of its own.
         """
+        own = self.weights is not None and self.weights.sum() > 0
+        way = ("own" if own else "nearest") if weights is None else word(weights, "weights", WEIGHTS, error=SchemaError)
         chosen = self.table[self.indices]
-        return Table.adopt(chosen.variables, chosen.codes, weights=self.stands_for(), n_rows=chosen.n_rows)
+        if way == "own" and not own:
+            raise SchemaError("the selection has no weights of its own; those of protodash have", parameter="weights")
+        if way == "nearest":
+            shares = self.stands_for()
+        else:
+            of_rows = np.ones(len(self.indices)) if self.weights is None or way == "equal" else self.weights
+            shares = of_rows * (float(self.table.total) / of_rows.sum())
+        return Table.adopt(chosen.variables, chosen.codes, weights=shares, n_rows=chosen.n_rows)
 
     def to_frame(self) -> pa.Table:
         """Return the chosen rows as a pyarrow Table: their positions, then their columns (or the items of a list)."""
