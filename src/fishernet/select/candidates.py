@@ -7,6 +7,7 @@ rows, each of them once.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -102,12 +103,12 @@ class _OfKernel:
         self.diagonal = np.asarray(kernel.diag(rows), dtype=np.float64)
         self._shares = _shares(weights, self.n_rows)
 
-    @property
+    @cached_property
     def mean_diagonal(self) -> float:
         """The mean kernel of a row with itself, by the weights."""
         return float(self._shares @ self.diagonal)
 
-    @property
+    @cached_property
     def between(self) -> float:
         """The mean kernel of the table's rows with themselves."""
         return float(self._shares @ self.mean)
