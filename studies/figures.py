@@ -88,10 +88,10 @@ def panels_of(
         pairs = [pair for axes in made for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
         named = {name: handle for handle, name in reversed(pairs)}
         names = list(dict.fromkeys(name for _, name in pairs))
-        across = min(5, len(names)) if len(titles) > 1 else min(3, len(names))
+        columns = 5 if across == 3 else 4 if len(names) == 4 and across == 1 else 3
         if len(names) > 1:
             handles = [named[name] for name in names]
-            drawing.legend(handles, names, loc="outside lower center", ncols=across, handlelength=4)
+            drawing.legend(handles, names, loc="outside lower center", ncols=columns, handlelength=4)
         text = StringIO()
         drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def lines(path: Path, panels: Mapping[str, Sequence[Line]], *, x: str, y: str, l
     with panels_of(path, list(panels), x=x, y=y, log=log, tips=tips) as made:
         for axes, drawn in zip(made, panels.values(), strict=True):
             for k, line in enumerate(drawn):
-                look = {"color": COLOURS[k], "marker": MARKERS[k], "linestyle": STYLES[k], **line.look}
+                look = {**look_of(k), **line.look}
                 (one,) = axes.plot(*line.points(), label=line.name, **look)
                 one.set_gid(f"tips-{next(number)}")
                 means, errors = (dict(zip(*line.points(key), strict=True)) for key in ("mean", "error"))
@@ -134,6 +134,11 @@ def lines(path: Path, panels: Mapping[str, Sequence[Line]], *, x: str, y: str, l
                 axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
 
 
+def look_of(k: int) -> dict[str, Any]:
+    """Return the colour, marker and dashes of a line; from the eighth on they come again."""
+    return {"color": COLOURS[k % 7], "marker": MARKERS[k % 7], "linestyle": STYLES[k % 7]}
+
+
 def tip(name: str, x: str, at: float, value: float, error: float | None) -> str:
     """Return what is shown under the pointer of a marker."""
     return f"{name}, {x} {at:,g}: {value:.4g}" + ("" if error is None else f" ± {error:.2g}")
@@ -145,7 +150,7 @@ def paths(path: Path, panels: Mapping[str, Sequence[tuple[str, Sequence[float], 
     with panels_of(path, list(panels), x="first axis", y="second axis", tips=tips) as made:
         for axes, drawn in zip(made, panels.values(), strict=True):
             for k, (name, x, y, what) in enumerate(drawn):
-                (one,) = axes.plot(x, y, label=name, color=COLOURS[k], marker=MARKERS[k], linestyle=STYLES[k])
+                (one,) = axes.plot(x, y, label=name, **look_of(k))
                 one.set_gid(f"tips-{len(tips)}")
                 tips[str(one.get_gid())] = [f"{name}, {what} {t}" for t in range(len(x))]
             axes.set_aspect("equal", adjustable="datalim")
@@ -170,7 +175,7 @@ def dots(path: Path, panels: Mapping[str, Mapping[str, Mapping[str, Any]]], *, x
             axes.axvline(line, color="black", linewidth=0.8, linestyle="--")
             rows = list(next(iter(series.values())))
             axes.set_yticks(range(len(rows)), rows if axes is made[0] else [""] * len(rows))
-            axes.invert_yaxis()
+            axes.set_ylim(len(rows) - 0.5, -0.5)
 
 
 def plain(value: float, position: int | None = None) -> str:

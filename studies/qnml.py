@@ -422,7 +422,7 @@ def compute(run: Run) -> Iterator[Table]:
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
-    """Draw the curves of every score, the published ones dashed, and the penalties."""
+    """Draw the curves of every score, the published ones thin and with crosses, and the penalties."""
 
     def curves(name: str, rows: Sequence[dict[str, Any]], by: str, *, title: str, y: str, of: Any = CRITERIA) -> None:
         x, log = [float(row[by]) for row in rows], "" if by.startswith("%") else "x"
@@ -431,13 +431,13 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
         drawn = [figures.Line(one, x, [row[one] for row in rows], {"color": colour}) for one, colour in pairs]
         figures.lines(path(name), {title: drawn}, x=by, y=y, log=log)
 
-    curves("ranks", tables["ranks"].select(), "rows", title="All networks (dashed: published)", y="average rank")
+    curves("ranks", tables["ranks"].select(), "rows", title="All networks (crosses: published)", y="average rank")
     for name in dict.fromkeys(row[0] for row in tables["distances"].rows):
         rows = tables["distances"].select(network=name)
-        curves(f"shd-{name.lower()}", rows, "rows", title=f"{name} (dashed: published)", y="mean SHD")
+        curves(f"shd-{name.lower()}", rows, "rows", title=f"{name} (crosses: published)", y="mean SHD")
     for name in ("Iris", "Ecoli", "TicTacToe", "Adult"):
         if rows := tables["losses"].select(table=name):
-            title, y = f"{name} (dashed: published)", "-log P of a test row, nats"
+            title, y = f"{name} (crosses: published)", "-log P of a test row, nats"
             curves(f"loss-{name.lower()}", rows, "% trained on", title=title, y=y)
     bdeu = tables["ess"].select(score="BDeu")
     curves("ess", bdeu, "ess", title="BDeu's best network by its equivalent sample size", y="arcs", of=["arcs", "SHD"])

@@ -20,7 +20,7 @@ README = Path(__file__).parents[1] / "README.md"
 def test_the_examples_print_what_the_readme_says() -> None:
     """One after the other, each with what those before it made."""
     examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len(examples) == 10
+    assert len(examples) == 13
     names: dict[str, object] = {}
     for code, output in examples:
         printed = io.StringIO()

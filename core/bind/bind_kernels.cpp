@@ -65,11 +65,25 @@ Out<double> counts(const BoundCells& self, const std::optional<In<std::int64_t>>
     return to_python(std::move(out));
 }
 
+// The sum of a factor of each row in every cell, row after row.
+Out<double> sums(const BoundCells& self, const In<double>& factors) {
+    const auto& rows = self.rows;
+    if (static_cast<std::int64_t>(factors.size()) != rows.n_rows) refuse("every row needs a factor");
+    std::vector<double> out(static_cast<std::size_t>(rows.n_cells()), 0.0);
+    const std::span<const double> of_rows(factors.data(), factors.size());
+    {
+        const nb::gil_scoped_release release;
+        sum_cells(rows, of_rows, out);
+    }
+    return to_python(std::move(out));
+}
+
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
     nb::class_<BoundCells>(m, "Cells")
         .def("counts", &counts, nb::arg("weights").none().noconvert())
+        .def("sums", &sums, nb::arg("factors").noconvert())
         .def_prop_ro("n_rows", [](const BoundCells& self) { return self.rows.n_rows; })
         .def_prop_ro("n_cells", [](const BoundCells& self) { return self.rows.n_cells(); });
     m.def("gram", &bound_gram, nb::arg("x"), nb::arg("y"), nb::arg("other").noconvert(), nb::arg("same").noconvert());

@@ -76,6 +76,22 @@ Out<double> rising(double log_a, const In<double>& n) {
     return to_python(std::move(out));
 }
 
+// The same with an a of its own for each n.
+Out<double> rising_each(const In<double>& log_a, const In<double>& n) {
+    const auto starts = view(log_a);
+    const auto counts = view(n);
+    if (starts.size() != counts.size()) refuse("each count needs a logarithm");
+    if (std::any_of(starts.begin(), starts.end(), [](double a) { return !std::isfinite(a); })) {
+        refuse("a logarithm is not finite");
+    }
+    if (std::any_of(counts.begin(), counts.end(), [](double k) { return !(k > 0) || std::isinf(k); })) {
+        refuse("a count is not positive");
+    }
+    std::vector<double> out(counts.size());
+    std::transform(starts.begin(), starts.end(), counts.begin(), out.begin(), log_rising_from);
+    return to_python(std::move(out));
+}
+
 constexpr std::size_t any_variable = 0x7FFFFFFF;
 
 }  // namespace
@@ -90,6 +106,7 @@ void bind_scores(nb::module_& m) {
     m.def("node_average_scores", &node_average, nb::arg("table"), nb::arg("total"), nb::arg("price"), nb::arg("unit"),
           nb::arg("children").noconvert(), nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     m.def("log_rising", &rising, nb::arg("log_a"), nb::arg("n").noconvert());
+    m.def("log_rising_each", &rising_each, nb::arg("log_a").noconvert(), nb::arg("n").noconvert());
     m.def("regret", &regrets, nb::arg("n").noconvert(), nb::arg("states"), nb::arg("log_states"));
 
     nb::class_<FamilyCache>(m, "FamilyCache")

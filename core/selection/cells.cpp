@@ -44,4 +44,11 @@ void count_cells(const CellRows& rows, const std::int64_t* weights, std::span<do
     }, check, rows.cells.size() > worth_threads);
 }
 
+void sum_cells(const CellRows& rows, std::span<const double> factors, std::span<double> sums) {
+    for (std::size_t c = 0; c < rows.n_conditionals(); ++c) {
+        const std::uint32_t* cells = rows.of(c);
+        for (std::size_t i = 0; i < factors.size(); ++i) sums[cells[i]] += factors[i];
+    }
+}
+
 }  // namespace fishernet

@@ -37,4 +37,7 @@ CellRows find_cell_rows(const Columns& table, std::span<const FlatConditional> c
 // counts[cell] += the number of rows in it, or the sum of their weights.
 void count_cells(const CellRows& rows, const std::int64_t* weights, std::span<double> counts, StopCheck check);
 
+// sums[cell] += the factors of the rows in it, in the order of the rows.
+void sum_cells(const CellRows& rows, std::span<const double> factors, std::span<double> sums);
+
 }  // namespace fishernet

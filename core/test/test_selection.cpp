@@ -3,6 +3,7 @@
 
 #include "base/chi_square.hpp"
 #include "selection/gram.hpp"
+#include "selection/halving.hpp"
 #include "selection/swap_search.hpp"
 #include "test/check.hpp"
 #include "test/data.hpp"
@@ -111,4 +112,35 @@ TEST(a_subset_of_all_is_all) {
     auto drawn = draw_subset(100, 100, 1, 2);
     std::sort(drawn.begin(), drawn.end());
     for (std::int64_t i = 0; i < 100; ++i) CHECK(drawn[static_cast<std::size_t>(i)] == i);
+}
+
+TEST(halves_balance_their_features) {
+    const TestTable table(4, 4096, {2, 3});
+    const CellRows rows = rows_of(table);
+    std::vector<double> inverse_theta, inverse_group;
+    for (std::size_t i = 0; i < theta.size(); ++i) {
+        inverse_theta.push_back(1 / theta[i]);
+        inverse_group.push_back(1 / group[i]);
+    }
+    std::vector<std::int64_t> order(4096);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+    auto halves = order;
+    halve_rows(rows, {inverse_theta, inverse_group}, halves, 3, 0.5, 9, nullptr);
+    auto sorted = halves;
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(sorted == order);
+    double most = 0;  // difference of the counts of a cell between two halves, of which one at random would have 30
+    for (std::uint32_t cell = 0; cell < 8; ++cell) {
+        double difference = 0;
+        for (std::size_t i = 0; i < halves.size(); ++i) {
+            for (std::size_t c = 0; c < 2; ++c) {
+                if (rows.at(c, halves[i]) == cell) difference += i < halves.size() / 2 ? 1 : -1;
+            }
+        }
+        most = std::max(most, std::abs(difference));
+    }
+    CHECK(most < 60);
+    auto none = order;
+    halve_rows(rows, {inverse_theta, inverse_group}, none, 0, 0.5, 9, nullptr);
+    CHECK(none == order);
 }

@@ -18,6 +18,7 @@ from fishernet.infer.factors import METHODS
 from fishernet.infer.pseudo_gibbs import SCANS
 from fishernet.kernels.fisher import METRICS
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
+from fishernet.learn.fitting import KINDS as CONDITIONALS
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.missing.ways import MISSING
@@ -150,6 +151,7 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.ClimbingRule, CLIMBING_RULES),
         (vocabulary.ScanName, SCANS),
         (vocabulary.SchemeName, SCHEMES),
+        (vocabulary.ConditionalsName, CONDITIONALS),
         (vocabulary.GroupMethodName, METHODS),
         (vocabulary.GWishartMethodName, G_WISHART_METHODS),
         (vocabulary.BinningName, BINNINGS),

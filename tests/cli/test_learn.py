@@ -21,6 +21,7 @@ import pytest
 import fishernet as fn
 from fishernet.compare import hold_out
 from tests.cli.running import ASIA, COMMAND, ENVIRONMENT, chain, facts_of, good, refused, run, written
+from tests.files.hostile import in_full
 from tests.networks import with_holes
 from tests.tables import random_table
 
@@ -65,6 +66,21 @@ KINDS = {
         "--max-parents 1 --smoothing snml", structure(score="bic", max_parents=1), options={"smoothing": "snml"}
     ),
     "bn-ess": Kind("--score bdeu:3 --ess 2.5", structure(score="bdeu:3"), options={"ess": 2.5}),
+    "bn-trees": Kind(
+        "--score aic --conditionals tree",
+        structure(score="aic"),
+        options={"conditionals": "tree", "score": "aic"},
+    ),
+    "bn-merged": Kind(
+        "--score bdeu:3 --conditionals Merged --ess 2",
+        structure(score="bdeu:3"),
+        options={"conditionals": "merged", "score": "bdeu:3", "ess": 2.0},
+    ),
+    "tan-merged": Kind(
+        "--target v3 --conditionals merged",
+        tree(lambda table: fn.learn.tan(table, "v3"), target="v3"),
+        options={"conditionals": "merged"},
+    ),
     "bn-cells": Kind("--max-cells 12", structure(score="bic", max_cells=12)),
     "bn-tabu": Kind(
         "--search tabu --tenure 3 --patience 9", structure(score="bic", search="tabu", tenure=3, patience=9)
@@ -151,7 +167,8 @@ def test_the_saved_network_has_the_same_edges_and_is_fitted_on_all_rows(
     graph = getattr(network, "graph", None) or network.dag
     assert facts["model"] == str(model)
     assert [tuple(edge) for edge in facts["edges" if "edges" in facts else "arcs"]] == list(graph.edges)
-    assert network == kind.fit(graph, table, **kind.options)
+    expected = kind.fit(graph, table, **kind.options)
+    assert network == (in_full(expected) if ending == "m.bif" else expected)  # where rows cannot be shared
     assert "parameters fitted again on all 300 rows" in good(*words, "-o", model).out
 
 

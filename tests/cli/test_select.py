@@ -309,3 +309,88 @@ def test_lists_go_to_binary_files_only(tmp_path: Path) -> None:
     assert "'words' is of type list" in refused("select", tmp_path / "m.json", path, "-k", 2)
     good("select", tmp_path / "m.json", path, "-k", 2, "-o", tmp_path / "s.parquet")
     assert pd.read_parquet(tmp_path / "s.parquet")["words"].map(list).tolist() == [["a", "b"]] * 2
+
+
+# ------------------------------------------------------------------------------------------ prototypes and criticisms
+
+K = fn.kernels.FisherKernel(ASIA)
+PROTOTYPES = {
+    "mmd-critic": lambda k: fn.select.mmd_critic(K, ROWS, k),
+    "protodash": lambda k: fn.select.protodash(K, ROWS, k),
+    "kernel-thinning": lambda k: fn.select.kernel_thinning(K, ROWS, k, seed=4),
+}
+
+
+@pytest.mark.parametrize("by", PROTOTYPES)
+def test_prototypes_are_the_library_s(asia: Path, rows: Path, by: str) -> None:
+    words = ("select", asia, rows, "-k", 12, "--by", by, "--seed", 4)
+    found, ended, facts = PROTOTYPES[by](12), good(*words), facts_of(*words)
+    header, *lines = ended.cells
+    in_file = cells_of(rows)[1:]
+    assert header == ["row", *ASIA.names, *(["weight"] if by == "protodash" else []), "stands_for"]
+    assert [int(line[0]) for line in lines] == found.indices.tolist() == facts["indices"]
+    assert [int(line[-1]) for line in lines] == found.stands_for().tolist() == facts["stands_for"]
+    assert all(line[1 : 1 + len(ASIA.names)] == in_file[int(line[0])] for line in lines)
+    assert (facts["criterion"], facts["distance"], facts["seed"]) == (by, found.distance, 4)
+    assert (facts["trace"], facts["gains"]) == (found.trace.tolist(), found.gains.tolist())
+    assert ended.err.startswith(f"{by} ")
+    assert ended.err.endswith(", seed 4\n")
+    if by == "kernel-thinning":
+        assert facts["distance_at_start"] == found.trace[0]
+        assert facts["replacements"] == len(found.trace) - 1
+        return
+    assert (facts["distance_at_start"], facts["sweeps"], facts["replacements"]) == (None, 0, 0)
+    assert f"12 rows, distance {found.distance:.6g}, seconds" in ended.err
+
+
+def test_protodash_writes_its_weights(asia: Path, rows: Path) -> None:
+    words = ("select", asia, rows, "-k", 9, "--by", "protodash")
+    weights = fn.select.protodash(K, ROWS, 9).weights
+    assert weights is not None
+    assert [float(line[-2]) for line in good(*words).cells[1:]] == weights.tolist()
+    assert facts_of(*words)["weights"] == weights.tolist()
+    assert facts_of(*words[:-1], "mmd-critic")["weights"] is None
+
+
+@pytest.mark.parametrize("by", ["mmd-critic", "protodash"])
+def test_as_few_rows_as_are_near_enough(asia: Path, rows: Path, by: str) -> None:
+    words = ("select", asia, rows, "--by", by)
+    facts = facts_of(*words, "--tolerance", 0.02)
+    trace = PROTOTYPES[by](40).trace
+    gram = K(ROWS)
+    near = trace <= 0.02 * (np.trace(gram) / 200 - gram.mean())
+    assert facts["k"] == 1 + int(np.argmax(near))
+    assert facts["trace"] == trace[: facts["k"]].tolist()
+    assert facts_of(*words, "--tolerance", 0.02, "-k", 3)["k"] == 3
+
+
+@pytest.mark.parametrize("by", ["mmd", "protodash", "random"])
+def test_criticisms_come_after_the_chosen_rows(asia: Path, rows: Path, by: str) -> None:
+    words = ("select", asia, rows, "-k", 6, "--by", by, "--seed", 4, "--criticisms", 3)
+    header, *lines = good(*words).cells
+    found = PROTOTYPES[by](6) if by in PROTOTYPES else chosen_by(by, 6, seed=4)
+    odd = fn.select.criticisms(K, ROWS, found, 3)
+    after = ["role", *(["weight"] if by == "protodash" else []), "stands_for"]
+    assert header == ["row", *ASIA.names, *after]
+    assert [int(line[0]) for line in lines] == [*found.indices.tolist(), *odd.indices.tolist()]
+    assert [line[-len(after)] for line in lines] == ["prototype"] * 6 + ["criticism"] * 3
+    assert [line[-1] for line in lines[6:]] == ["0"] * 3
+    facts = facts_of(*words)
+    assert (facts["k"], facts["criticisms"]) == (6, odd.indices.tolist())
+    assert facts_of(*words[:-2])["criticisms"] is None
+
+
+def test_prototypes_of_rows_with_missing_cells_and_weights(asia: Path, tmp_path: Path) -> None:
+    holes = with_holes(ASIA, 120, 3, 0.15)
+    path = tmp_path / "holes.csv"
+    fn.write_table(holes, path)
+    expected: fn.kernels.Kernel = fn.kernels.HiddenVariableKernel(ASIA)
+    facts = facts_of("select", asia, path, "-k", 9, "--missing", "keep", "--by", "mmd-critic", "--criticisms", 2)
+    found = fn.select.mmd_critic(expected, holes, 9)
+    assert facts["indices"] == found.indices.tolist()
+    assert facts["criticisms"] == fn.select.criticisms(expected, holes, found, 2).indices.tolist()
+    weighted = fn.Table(ROWS.variables, ROWS.codes, weights=np.arange(200) % 3)
+    fn.write_table(weighted, path, weights="n")
+    facts = facts_of("select", asia, path, "-k", 5, "--weights", "n", "--by", "protodash")
+    assert facts["distance"] == fn.select.protodash(K, weighted, 5).distance
+    assert sum(facts["stands_for"]) == facts["rows"] == weighted.total

@@ -43,6 +43,7 @@ WORDS = {  # MODEL and TABLE stand for files
     "query-joint": "query MODEL cough smoke --joint",
     "select": "select MODEL TABLE -k 3 --seed 1",
     "select-chi-square": "select MODEL TABLE -k 3 --seed 1 --by chi-square",
+    "select-prototypes": "select MODEL TABLE -k 3 --by protodash --criticisms 2 --seed 1",
     "similar": "similar MODEL TABLE --row 0",
     "cluster": "cluster TABLE -k 2 --restarts 2",
     "compare": "compare TABLE TABLE --permutations 19",
@@ -155,7 +156,9 @@ def test_an_output_that_cannot_be_is_said_before_any_work(tmp_path: Path, name: 
     assert "it is a directory" in refused(*absent, "-o", tmp_path / "folder.json")
 
 
-@pytest.mark.parametrize("name", ["sample", "predict", "impute", "select", "select-chi-square", "cluster"])
+@pytest.mark.parametrize(
+    "name", ["sample", "predict", "impute", "select", "select-chi-square", "select-prototypes", "cluster"]
+)
 @pytest.mark.parametrize("ending", ["s.foo", "s.parquet.gz", "s"])
 def test_an_ending_that_no_table_has_is_refused_before_any_work(tmp_path: Path, name: str, ending: str) -> None:
     absent = words(name, tmp_path / "absent.json", tmp_path / "absent.csv")
@@ -317,7 +320,7 @@ def test_missing_cells_are_states_of_their_own_where_the_model_has_them(model: P
     good(*words(name, model, table), "--missing", "state")
 
 
-@pytest.mark.parametrize("name", ["select", "select-chi-square", "similar", "sample"])
+@pytest.mark.parametrize("name", ["select", "select-chi-square", "select-prototypes", "similar", "sample"])
 def test_a_model_without_variables_is_one_sentence(table: Path, tmp_path: Path, name: str) -> None:
     empty = saved(fn.BayesianNetwork.from_tables([], {}, {}), tmp_path)
     assert "no variables" in refused(*words(name, empty, table))

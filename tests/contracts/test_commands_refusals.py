@@ -259,9 +259,28 @@ REFUSED = [  # a word in capitals stands for a file
         (f"select ASIA ROWS -k 5 --starts {n}", f"starts must be an integer from 1 to 2,147,483,647, got {n}")
         for n in (0, -1, 2**31)
     ),
+    *(
+        (f"select ASIA ROWS -k 5 --tolerance 0.1 --by {by}", "--tolerance needs --by mmd-critic or protodash")
+        for by in ("mmd", "kernel-thinning", "chi-square", "random")
+    ),
+    *(
+        (f"select ASIA ROWS -k 5 --starts 9 --by {by}", "--starts is for mmd and chi-square")
+        for by in ("mmd-critic", "protodash", "kernel-thinning")
+    ),
+    ("select ASIA ROWS --tolerance -1 --by protodash", "tolerance must"),
+    (
+        "select ASIA ROWS -k 5 --criticisms 0",
+        "criticisms must be an integer from 1 to 195 (the rows not chosen), got 0",
+    ),
+    ("select ASIA ROWS -k 5 --criticisms 196", "(the rows not chosen), got 196 (option --criticisms)"),
+    ("select ASIA ROWS -k 200 --criticisms 1", "all rows are chosen"),
+    ("select ASIA IMPOSSIBLE -k 5 --by mmd-critic", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("select ASIA ROWS -k 5 --seed -1", "seed must not be negative"),
     ("select ASIA ROWS -k 5 --weights n", "'n', as weights asks"),
-    *((f"select MODEL NOTHING -k 1 --weights n --by {by}", "all rows have weight 0") for by in ("mmd", "random")),
+    *(
+        (f"select MODEL NOTHING -k 1 --weights n --by {by}", "all rows have weight 0")
+        for by in ("mmd", "protodash", "random")
+    ),
     ("select ASIA IMPOSSIBLE -k 5", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
     ("select ASIA IMPOSSIBLE -k 5", "smoothing above 0"),
     ("select DN TABLE -k 3", "this is a dependency network; select needs a Bayesian network"),
@@ -283,6 +302,16 @@ REFUSED = [  # a word in capitals stands for a file
     ("similar NET NUMBERS --row 0 --missing keep", "--missing keep is for models of states"),
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
     *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
+    # compare
+    ("compare TABLE TABLE --permutations 0", "permutations must be an integer of at least 1, got 0 (option --permut"),
+    ("compare TABLE TABLE --level 2", "level must be a number from 0 to 1, got 2.0 (option --level)"),
+    ("compare TABLE TABLE --top -1", "top must be an integer of at least 0, got -1 (option --top)"),
+    ("compare TABLE TABLE --seed -1", "seed must not"),
+    ("compare TABLE ROWS", "two tables of the same columns: 'age', 'cough' only in the first; 'asia', 'tub'"),
+    ("compare TABLE TABLE --model DN", "this is a dependency network; compare needs a Bayesian network"),
+    ("compare TABLE TABLE --model TABLE", "a model is read from a file ending in .json, .bif, .xdsl or .uai"),
+    ("compare ROWS IMPOSSIBLE --model ASIA", "row 200 has either = 'yes' given lung = 'no', tub = 'no'"),
+    ("compare TABLE ABSENT", "no such file"),
     # compare-graphs
     ("compare-graphs MODEL ASIA", "the same variables"),
     ("compare-graphs MODEL ASIA", "only the first has 'age', 'cough'; only the second has 'asia', 'tub'"),

@@ -287,3 +287,19 @@ def test_the_frame_has_a_row_for_every_cell(conditional: Grouped) -> None:
     frame = conditional.to_frame()
     assert frame.num_rows == conditional.table().size
     assert frame["probability"].to_pylist() == conditional.table().ravel().tolist()
+
+
+@GROUPED
+def test_other_probabilities_keep_the_groups(conditional: Grouped) -> None:
+    other = np.random.default_rng(3).dirichlet(np.ones(conditional.probabilities.shape[1]), conditional.n_groups)
+    found = conditional.with_probabilities(other)
+    assert type(found) is type(conditional)
+    assert (found.child, found.parents, found.variables) == (
+        conditional.child,
+        conditional.parents,
+        conditional.variables,
+    )
+    np.testing.assert_allclose(found.probabilities, other, rtol=1e-14)
+    rows = rows_for(conditional)
+    np.testing.assert_array_equal(found.groups(rows), conditional.groups(rows))
+    np.testing.assert_allclose(found.log_prob(rows), np.log(other[found.groups(rows), rows.codes[found.child]]))

@@ -36,8 +36,15 @@ def wide_network(n: int, hostile: str) -> fn.BayesianNetwork:
     )
 
 
+def turned(net: fn.BayesianNetwork) -> fn.Table:
+    """Rows that do not come from the network: the states of its rows in another order."""
+    rows = net.sample(400, seed=2)
+    return fn.Table.adopt(rows.variables, [(column + v) % 3 for v, column in enumerate(rows.codes)])
+
+
 NET = wide_network(MANY, HOSTILE)
 TABLE = NET.sample(400, seed=1)
+OTHER = turned(NET)
 NUMBERS = np.random.default_rng(1).normal(size=(400, MANY))
 NAMES = [f"{HOSTILE}{v}" for v in range(MANY)]
 SMALL = wide_network(4, HOSTILE)
@@ -50,6 +57,12 @@ KERNEL = fn.kernels.FisherKernel(SMALL)
 HOLES = fn.independence.missingness(
     {name: [None if (i + j) % 7 == 0 else f"{HOSTILE}{i % 2}" for i in range(400)] for j, name in enumerate(NAMES)}
 )
+
+
+def found(name: str) -> Any:
+    """The value of that name, of which another is a part."""
+    return value(name)
+
 
 VALUES: dict[str, Callable[[], Any]] = {
     "Variable": lambda: fn.Variable(HOSTILE, [f"{HOSTILE}{s}" for s in range(5000)]),
@@ -82,6 +95,15 @@ VALUES: dict[str, Callable[[], Any]] = {
     "Likelihood": lambda: fn.compare.Likelihood.of(SMALL, FEW),
     "Quality": lambda: fn.compare.Quality.of(np.full((9, 2), 0.5), np.zeros(9, int)),
     "Bound": lambda: fn.compare.bound(np.full((3,) * 4, 3.0**-4), DEPENDENCY),
+    "TwoSampleResult": lambda: fn.compare.two_sample_test(
+        TABLE, OTHER, fn.kernels.FisherKernel(NET), permutations=19, seed=1
+    ),
+    "ScoreTestResult": lambda: fn.compare.score_test(fn.kernels.FisherKernel(NET), OTHER, reference="chi-square"),
+    "ChangeResult": lambda: fn.compare.explain_change(TABLE, OTHER, NET, permutations=19, resamples=2),
+    "ChangeResult in doubt": lambda: fn.compare.explain_change(FEW, turned(SMALL), permutations=19, resamples=2),
+    "Share": lambda: found("TwoSampleResult").by_configuration[0],
+    "VariableChange": lambda: found("ChangeResult").by_variable[NET.names[0]],
+    "ConfigurationChange": lambda: found("ChangeResult").by_configuration[0],
     "InputsFound": lambda: fn.learn.local_structure(TABLE),
     "BlanketsFound": lambda: fn.learn.markov_blankets(NUMBERS, test="fisher-z", names=NAMES),
     "EmResult": lambda: fn.learn.baum_welch(STRINGS, n_states=2, seed=1, max_steps=3),
@@ -96,6 +118,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "JunctionTree": lambda: fn.infer.JunctionTree(NET),
     "Selection": lambda: fn.select.random_subset(TABLE, 300, seed=1),
     "Selection by a kernel": lambda: fn.select.greedy_mmd(KERNEL, FEW, 100, n_starts=1, seed=1),
+    "DistanceByK": lambda: fn.select.distance_by_k(KERNEL, FEW, n_random=5, seed=1),
     "Nearest": lambda: fn.select.nearest(fn.kernels.SpectrumKernel(2), ["abab", "ba"] * 50),
     "Similar": lambda: fn.select.similar(KERNEL, FEW, 0, n=200),
     "TestResult": lambda: fn.independence.TestResult(0.5, 0.1),
@@ -115,7 +138,8 @@ def value(name: str) -> Any:
 
 IN_NOTEBOOKS = """Variable Table Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork
 GaussianMarkovNetwork SearchResult Selection EdgeStrengths CrossValidation InputsFound BlanketsFound Similar Diagnosis
-EmResult TestResult Distribution NormalDistribution Clusters MissingnessResult"""
+EmResult TestResult TwoSampleResult ScoreTestResult ChangeResult Distribution NormalDistribution Clusters
+MissingnessResult DistanceByK"""
 DRAWN = "Dag Cpdag UndirectedGraph BayesianNetwork DependencyNetwork MarkovNetwork GaussianMarkovNetwork"
 each = pytest.mark.parametrize("name", VALUES)
 

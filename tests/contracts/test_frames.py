@@ -121,6 +121,16 @@ OF_LABELS: dict[str, Call] = {
     "compare.cross_validate": lambda data: fn.compare.cross_validate(data, folds=3, seed=1).mean,
     "compare.mmd": lambda data: fn.compare.mmd(K, data, TABLE[:20]),
     "compare.mmd, no features": lambda data: fn.compare.mmd(Rbf(K, 1.0), data, TABLE[:20]),
+    "compare.two_sample_test": lambda data: (
+        fn.compare.two_sample_test(data, TABLE[:20], permutations=19, seed=1).p_value
+    ),
+    "compare.two_sample_test, a kernel": lambda data: (
+        fn.compare.two_sample_test(TABLE[:20], data, K, permutations=19, seed=1).null
+    ),
+    "compare.score_test": lambda data: fn.compare.score_test(K, data, reference="chi-square").statistic,
+    "compare.explain_change": lambda data: (
+        fn.compare.explain_change(data, TABLE[:20], NET, permutations=19, resamples=2).nats
+    ),
     "compare.kl": lambda data: fn.compare.kl(data, NET),
     "compare.kl, the other way": lambda data: fn.compare.kl(TABLE[:20], data),
     "compare.full_conditional_divergence": lambda data: fn.compare.full_conditional_divergence(data, NET),
@@ -146,6 +156,11 @@ OF_LABELS: dict[str, Call] = {
     "select.greedy_mmd, rows": lambda data: fn.select.greedy_mmd(Rbf(K, 1.0), data, 5, n_starts=9, seed=1).indices,
     "select.greedy_mmd, sum": lambda data: fn.select.greedy_mmd(K + Rbf(K, 1.0), data, 5, n_starts=9, seed=1).indices,
     "select.stands_for": lambda data: fn.select.greedy_mmd(K, data, 5, seed=1).stands_for(),
+    "select.mmd_critic": lambda data: fn.select.mmd_critic(K, data, 5).indices,
+    "select.protodash": lambda data: fn.select.protodash(K, data, 5).weights,
+    "select.kernel_thinning": lambda data: fn.select.kernel_thinning(K, data, 5, seed=1).indices,
+    "select.criticisms": lambda data: fn.select.criticisms(K, data, [0, 1], 2).indices,
+    "select.distance_by_k": lambda data: fn.select.distance_by_k(K, data, [1, 5], n_random=5, seed=1).low,
     "select.random_subset": lambda data: fn.select.random_subset(data, 5, seed=1).indices,
     "select.similar": lambda data: fn.select.similar(K, data, 7).by_variable,
     "select.similar to a row": lambda data: fn.select.similar(K, data, TABLE[[7]]).indices,

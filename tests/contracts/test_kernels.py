@@ -24,9 +24,11 @@ from fishernet.kernels import (
     PairHmmKernel,
     PrunedTreeKernel,
     Rbf,
+    Similarity,
     SpectrumKernel,
     has_features,
 )
+from fishernet.kernels.similarity import MEASURES
 from tests.networks import random_network
 from tests.reference.fisher import Floats, WithoutFeatures, assert_close, merged_network, on_threads
 from tests.reference.gaussians import random_bayesian_network, random_markov_network
@@ -48,6 +50,8 @@ class EqualCells:
 
 NET = random_network(4, [2, 3, 4, 2])
 MERGED = merged_network(1)
+ASIA = fn.datasets.load("asia")
+GROWN = fn.learn.parameters(ASIA.dag, ASIA.sample(5000, seed=1), conditionals="tree")
 CERTAIN = fn.BayesianNetwork.from_tables([fn.Variable("a", [0, 1])], {}, {"a": [1, 0]})
 TABLE = NET.sample(60, seed=1)
 CODES = np.stack(TABLE.codes, axis=1)
@@ -89,6 +93,8 @@ CASES: dict[str, Case] = {
     "Fisher, empirical": Case(EMPIRICAL, TABLE),
     "Fisher on codes": Case(FISHER, CODES),
     "Fisher of merged tables": Case(FisherKernel(MERGED), MERGED.sample(40, seed=1)),
+    "Fisher of decision trees": Case(FisherKernel(GROWN), GROWN.sample(40, seed=1)),
+    "Fisher of decision trees, missing cells": Case(HiddenVariableKernel(GROWN, ["xray"]), GROWN.sample(20, seed=1)),
     "Fisher, hidden variables": Case(HiddenVariableKernel(NET, [NET.names[1]]), TABLE),
     "Fisher, of the observed": Case(FisherKernel(NET, hidden=[NET.names[1]]), INCOMPLETE),
     "Fisher, of the observed, empirical": Case(
@@ -124,6 +130,10 @@ CASES: dict[str, Case] = {
     "hidden binomial by position": Case(HiddenBinomialKernel([[0.5, 0.5]] * 5, MOVE, alphabet=range(2)), EQUAL),
     "marginalization": Case(MarginalizationKernel([HMM, CHAIN], [0.3, 0.7]), EQUAL),
     "marginalization of tables": Case(MarginalizationKernel([NET, random_network(5, [2, 3, 4, 2])], [0.5, 0.5]), TABLE),
+    **{f"similarity, {name}": Case(Similarity(TABLE[:40], name), TABLE) for name in MEASURES},
+    **{f"similarity, {name}, missing cells": Case(Similarity(INCOMPLETE, name), INCOMPLETE) for name in MEASURES},
+    "radial of a similarity": Case(Rbf(Similarity(TABLE, "condist"), 0.5), TABLE),
+    "cosine of a similarity": Case(Normalized(Similarity(TABLE, "goodall3")), TABLE),
     "cosine": Case(Normalized(FISHER), TABLE),
     "cosine, dense": Case(Normalized(EMPIRICAL), TABLE),
     "cosine without features": Case(Normalized(WithoutFeatures(FISHER)), TABLE),
@@ -187,11 +197,13 @@ def everything(kernel: Any, X: Any) -> list[Floats]:
 def test_a_matrix_is_exactly_symmetric_and_positive_semidefinite(name: str) -> None:
     kernel, X = CASES[name]
     assert isinstance(kernel, Kernel)
-    assert "Kernel(" in repr(kernel) or "object at" in repr(kernel)  # it says what it is made of
+    assert any(part in repr(kernel) for part in ("Kernel(", "Similarity(", "object at"))  # it says what it is made of
     gram = kernel(X)
     assert gram.dtype == np.float64
     assert gram.shape == (len(X), len(X))
     np.testing.assert_array_equal(gram, gram.T)
+    if not getattr(kernel, "is_semidefinite", True):
+        return  # it says so; tests/kernels/test_similarity.py has rows that show it
     values = np.linalg.eigvalsh(gram)
     assert values.min() >= -1e-10 * max(values.max(), 1e-300)
 

@@ -58,6 +58,12 @@ OF_COUNTS: dict[str, Learner] = OF_A_CLASS | {
     "local_structure by tabu": partial(inputs, search="tabu", score="aic"),
     "dependency_network": lambda data, **options: fitted(fn.learn.dependency_network(data, **options)),
     "bayesian_network": lambda data, **options: fitted(fn.learn.bayesian_network(data, **options)),
+    "bayesian_network of trees": lambda data, **options: fitted(
+        fn.learn.bayesian_network(data, conditionals="tree", **options)
+    ),
+    "bayesian_network of merged rows": lambda data, **options: fitted(
+        fn.learn.bayesian_network(data, conditionals="merged", **options)
+    ),
     "discrete_markov_graph": lambda data, **options: fn.learn.discrete_markov_graph(data, **options).edges,
 }
 LEARNERS: dict[str, Learner] = OF_COUNTS | {

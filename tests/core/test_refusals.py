@@ -180,6 +180,9 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("a price that is no number", lambda: _core.SetTerms(columns(), "likelihood", float("nan"))),
     ("nothing to rise", lambda: _core.log_rising(0.0, np.zeros(1))),
     ("a rise from nowhere", lambda: _core.log_rising(float("-inf"), np.ones(1))),
+    ("nothing to rise by", lambda: _core.log_rising_each(np.zeros(1), np.zeros(1))),
+    ("one rise from nowhere", lambda: _core.log_rising_each(np.array([0.0, np.nan]), np.ones(2))),
+    ("rises without a start", lambda: _core.log_rising_each(np.zeros(1), np.ones(2))),
     ("negative draws", lambda: _core.regret(i64(-1), 2.0, 0.7)),
     ("no states", lambda: _core.regret(i64(1), 0.0, 0.0)),
     ("states without a logarithm", lambda: _core.regret(i64(1), float("inf"), float("inf"))),
@@ -284,6 +287,8 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("cells of other columns", lambda: model().cells(columns(cardinalities=i64(2, 4)))),
     ("weights of other rows", lambda: cells().counts(i64(1))),
     ("weights that are no integers", lambda: cells().counts(np.ones(3))),  # type: ignore[arg-type]
+    ("factors of other rows", lambda: cells().sums(np.ones(2))),
+    ("factors that are integers", lambda: cells().sums(i64(1, 2, 3))),
     ("terms for other cells", lambda: _core.gram(cells(), cells(), np.ones(7), np.ones(8))),
     ("rows of other conditionals", lambda: _core.gram(cells(), none_of_parents(), np.ones(8), np.ones(8))),
     ("a row that equals none", lambda: distance(kind_of=i64(0, 1, 3))),
@@ -435,6 +440,7 @@ def test_what_fits_is_taken() -> None:
     assert inference().run_rows(np.zeros((2, 2), np.int32)).shape == (2, 2)
     assert inference(targets=[], whole=True).maximize(i32(0, 0), []).tolist() == [1, 0]
     assert cells().counts(i64(1, 0, 4)).sum() == 10
+    assert cells().sums(np.array([0.5, 0.0, -2.0])).sum() == -3.0
     search = distance()
     search.draw_start(1, 3)
     assert search.visit(0, 2) >= 0

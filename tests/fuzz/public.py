@@ -28,7 +28,16 @@ SEAMS = {
     *("Bound", "CrossValidation", "Likelihood", "Quality", "ContingencyResult", "PermutationResult", "TestResult"),
     *("Diagnosis", "Estimate", "BlanketsFound", "EdgeStrengths", "EmResult", "InputsFound", "SearchResult", "Step"),
     "Clusters",
-    *("Selection", "Similar", "Nearest", "Distribution", "NormalDistribution", "local_scores", "named_score"),
+    *(
+        "Selection",
+        "DistanceByK",
+        "Similar",
+        "Nearest",
+        "Distribution",
+        "NormalDistribution",
+        "local_scores",
+        "named_score",
+    ),
 }
 INNER = {
     *("adopt", "of_columns", "in_core", "run", "family_scores", "statistics", "source", "terms", "rule", "joint"),
@@ -48,6 +57,7 @@ GRAPH = fn.UndirectedGraph.from_edges(["a", "b", "c"], [("a", "b"), ("b", "c")])
 NUMBERS = np.random.default_rng(0).normal(size=(40, 3))
 DN = fn.DependencyNetwork.from_joint(fn.learn.bayesian_network(TABLE.select(["asia", "tub", "smoke"])))
 SMALL = TABLE.select(["asia", "tub", "smoke"])
+CHOSEN = fn.select.mmd_critic(fn.kernels.FisherKernel(NET), TABLE, 3)
 CLUSTERS = fn.learn.clusters(SMALL, 2, restarts=1, seed=1)
 STRINGS = ["abba", "ab", "b", "aab"]
 HALF = [[0.5, 0.5], [0.25, 0.75]]
@@ -183,6 +193,9 @@ OWN: dict[str, dict[str, Any]] = {
     "kl_to_manifold": {"p": fn.learn.bayesian_network(SMALL)},
     "diagnose": {"n": 200},
     "estimate": {"names": ["asia"], "n": 400, "given": {"smoke": "no"}},
+    "distance_by_k": {"ks": [1, 3], "n_random": 2},
+    "plot.distance_by_k": {"ax": Figure().add_subplot()},
+    "plot.selection": {"chosen": CHOSEN, "ax": Figure().add_subplot()},
     "plot.clusters": {"found": CLUSTERS, "ax": Figure().add_subplot()},
     "clusters": {"table": SMALL, "n_clusters": 2, "restarts": 2},
     "cross_validate": {"table": SMALL, "search": "hill-climb", "folds": 2},
@@ -231,6 +244,7 @@ ROWS: dict[str, Any] = {
 """What the methods of a class are given for its rows, strings or observations."""
 MISSING = object()
 TWICE = {"fishernet.datasets.load": "datasets.load", "fishernet.plot.clusters": "plot.clusters"}
+TWICE |= {f"fishernet.plot.{name}": f"plot.{name}" for name in ("distance_by_k", "selection")}
 """Names that another part has as well."""
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.models import FullTable, MergedTable
+from fishernet.models import FullTable, MergedTable, Split, TreeConditional
 from tests.networks import random_network
 from tests.reference import inference as reference
 from tests.reference.inference import all_kinds, married
@@ -73,15 +73,15 @@ def test_without_parents_there_is_one_group(method: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sampled_values_are_counts_with_one_added_to_each_configuration(seed: int) -> None:
-    """(count + 1) / (samples + configurations): what was added is taken off, and integers are left."""
+def test_sampled_values_are_counts_with_one_added_to_each_group(seed: int) -> None:
+    """(count + 1) / (samples + groups): what was added is taken off, and integers are left."""
     net = reference.varied(random_network(seed, [2, 3, 1, 4, 2]), seed)
     n = 1000
     for c, got in zip(
         net.conditionals, fn.infer.group_probabilities(net, method="sample", n_samples=n, seed=seed), strict=True
     ):
-        q = int(np.prod([v.cardinality for v in c.variables[:-1]], dtype=int))
-        counts = got * (n + q) - c.sum_by_group(np.ones(q))
+        assert len(got) == c.n_groups
+        counts = got * (n + c.n_groups) - 1
         np.testing.assert_allclose(counts, counts.round(), atol=1e-9)
         assert counts.round().min() >= 0
         assert counts.round().sum() == n
@@ -150,3 +150,14 @@ def test_an_unknown_method_is_told_the_known_ones() -> None:
         fn.infer.group_probabilities(random_network(0, [2]), method="magic")  # type: ignore[arg-type]
     for known in ("auto", "tree", "elimination", "sample"):
         assert known in str(refused.value)
+
+
+def test_a_tree_over_more_parents_than_a_table_could_hold_is_sampled() -> None:
+    """One of 40 parents decides: the groups have 1/4 and 3/4, though nobody can enumerate 2**40 configurations."""
+    parents = [fn.Variable(f"p{v}", [0, 1]) for v in range(40)]
+    child = fn.Variable("c", [0, 1])
+    roots = [FullTable(v, (), [parents[v]], [[0.75, 0.25]]) for v in range(40)]
+    tree = TreeConditional(40, range(40), [*parents, child], Split(7, (0, 1), (0, 1)), [[0.5, 0.5], [0.1, 0.9]])
+    net = fn.BayesianNetwork([*parents, child], [*roots, tree])
+    got = fn.infer.group_probabilities(net, n_samples=50_000, seed=1)[-1]
+    np.testing.assert_allclose(got, [0.75, 0.25], atol=0.02)

@@ -199,3 +199,23 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(SchemaError, match="positive weight"):
         weightless = fn.Table(some.variables, some.codes, weights=[0] * 4)
         fn.kernels.FisherKernel(net, metric="empirical", reference=weightless)
+
+
+def test_what_falls_in_cells_is_counted_row_by_row() -> None:
+    net = random_network(4, [3, 2, 4, 2])
+    table = net.sample(30, seed=3)
+    factors = np.random.default_rng(1).normal(size=30)
+    rule: Any = fn.kernels.FisherKernel(net).rule
+    expected = []
+    for conditional in net.conditionals:
+        cells = np.zeros(conditional.probabilities.shape)
+        for group, state, factor in zip(
+            conditional.groups(table), table.codes[conditional.child], factors, strict=True
+        ):
+            cells[group, state] += factor
+        expected.append(cells.ravel())
+    sums = rule.weighed(table, factors)
+    np.testing.assert_allclose(sums, np.concatenate(expected), atol=1e-12)
+    gram = fn.kernels.FisherKernel(net)(table)
+    np.testing.assert_allclose(rule.along(table, sums), gram @ factors, atol=1e-9)
+    assert rule.squared_length(sums) == pytest.approx(factors @ gram @ factors, rel=1e-9)

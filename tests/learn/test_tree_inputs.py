@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.learn.dependency_network import TreeGrower
+from fishernet.learn.shared_rows.trees import TreeGrower
 from fishernet.models import TreeConditional
 from tests.tables import random_table
 

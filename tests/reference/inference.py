@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.models import Conditional, FullTable, MergedTable
+from fishernet.models import Conditional, FullTable, MergedTable, Split, TreeConditional
 from tests.networks import networks, random_network
 
 Array = npt.NDArray[np.float64]
@@ -150,8 +150,39 @@ class Query:
         return {"given": self.given, "likelihood": self.likelihood}
 
 
+def random_tree(
+    rng: np.random.Generator, sizes: dict[int, int], states: dict[int, list[int]] | None = None, depth: int = 3
+) -> tuple[Split | int, int]:
+    """A decision tree over variables with these numbers of states by position, and how many leaves it has.
+
+    A variable may be asked again, for the states that are left; every leaf can be reached.
+    """
+    states = states or {variable: [*range(size)] for variable, size in sizes.items()}
+    if not depth or rng.random() < 0.25:
+        return 0, 1
+    variable = int(rng.choice(list(sizes)))
+    left = states[variable]
+    _, taken = np.unique(rng.integers(0, 3, size=len(left)), return_inverse=True)
+    branches = np.zeros(sizes[variable], dtype=int)
+    branches[left] = taken
+    children: list[Split | int] = []
+    leaves = 0
+    for branch in range(int(taken.max()) + 1):
+        kept = [k for k, b in zip(left, taken, strict=True) if b == branch]
+        below, more = random_tree(rng, sizes, {**states, variable: kept}, depth - 1)
+        children.append(_numbered_from(below, leaves))
+        leaves += more
+    return Split(variable, tuple(branches.tolist()), tuple(children)), leaves
+
+
+def _numbered_from(tree: Split | int, first: int) -> Split | int:
+    if isinstance(tree, int):
+        return tree + first
+    return Split(tree.variable, tree.branches, tuple(_numbered_from(child, first) for child in tree.children))
+
+
 def varied(net: fn.BayesianNetwork, seed: int) -> fn.BayesianNetwork:
-    """Reorder the parents of every variable, and let configurations of some share rows."""
+    """Reorder the parents of every variable, and let configurations of some share rows, in a map or by a tree."""
     rng = np.random.default_rng(seed)
     conditionals: list[Conditional] = []
     for c in net.conditionals:
@@ -159,7 +190,12 @@ def varied(net: fn.BayesianNetwork, seed: int) -> fn.BayesianNetwork:
         parents = [c.parents[i] for i in order]
         variables = [*(c.variables[i] for i in order), c.variables[-1]]
         rows = c.table().transpose([*order, len(order)]).reshape(-1, variables[-1].cardinality)
-        if parents and rng.random() < 0.5:
+        kind = rng.random()
+        if parents and kind < 0.25:
+            tree, leaves = random_tree(rng, {p: v.cardinality for p, v in zip(parents, variables, strict=False)})
+            kept = rows[np.arange(leaves) % len(rows)]
+            conditionals.append(TreeConditional(c.child, parents, variables, tree, kept))
+        elif parents and kind < 0.5:
             _, group_of = np.unique(rng.integers(0, 3, size=len(rows)), return_inverse=True)
             shape = [v.cardinality for v in variables[:-1]]
             kept = rows[: group_of.max() + 1]
@@ -196,7 +232,7 @@ def long_network(
 
 @st.composite
 def all_kinds(draw: st.DrawFn, *, most_variables: int = 5) -> fn.BayesianNetwork:
-    """Networks whose parents stand in any order, with merged tables, zeros, and probabilities around 1e-9."""
+    """Networks whose parents stand in any order, with merged tables, trees, zeros, and probabilities around 1e-9."""
     seed = draw(st.integers(0, 2**32))
     if draw(st.booleans()):
         return varied(draw(networks(most_variables=most_variables)), seed)

@@ -78,36 +78,69 @@ def test_mmd_critic_adds_the_row_that_brings_the_mean_nearest(name: str) -> None
     assert found.distance == found.trace[-1]
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["free", "sum to one"])
 @pytest.mark.parametrize("name", CASES)
-def test_protodash_weighs_by_non_negative_least_squares(name: str) -> None:
+def test_protodash_weighs_by_non_negative_least_squares(name: str, whole: bool) -> None:
     kernel, table = CASES[name]
     gram, shares = kernel(table), shares_of(table)
-    found = fn.select.protodash(kernel, table, 8)
+    found = fn.select.protodash(kernel, table, 8, sum_to_one=whole)
     mean = gram @ shares
+    scale = 1e-8 * max(1.0, np.abs(gram).max())
     for n in range(1, len(found.indices) + 1):
-        part = fn.select.protodash(kernel, table, n)
+        part = fn.select.protodash(kernel, table, n, sum_to_one=whole)
         assert part.indices.tolist() == found.indices[:n].tolist()
         assert part.weights is not None
         rows = part.indices.tolist()
         assert (part.weights >= 0).all()
+        assert not whole or part.weights.sum() == pytest.approx(1)
         gradient = mean - gram[:, rows] @ part.weights  # the conditions of Karush, Kuhn and Tucker
-        scale = 1e-8 * max(1.0, np.abs(gram).max())
-        assert (np.abs(gradient[rows]) <= scale)[part.weights > 0].all()
-        assert (gradient[rows] <= scale).all()
+        level = float(part.weights @ gradient[rows]) if whole else 0.0
+        assert (np.abs(gradient[rows] - level) <= scale)[part.weights > 0].all()
+        assert (gradient[rows] <= level + scale).all()
         assert part.distance == pytest.approx(squared_distance(gram, shares, rows, part.weights), abs=scale)
         if n < len(found.indices):
-            rest = np.delete(gradient, rows)
-            assert gradient[found.indices[n]] >= rest.max() - scale
+            promise = improvements(gram, shares, rows, part.weights) if whole else gradient
+            assert promise[found.indices[n]] >= np.delete(promise, rows).max() - scale
     assert (np.diff(found.trace) <= 1e-9).all()
+
+
+def improvements(gram: Floats, shares: Floats, rows: list[int], weights: Floats) -> Floats:
+    """By how much the best step from the weighted mean towards each row lowers the distance, by many steps tried."""
+    steps = np.linspace(0, 1, 20_001)
+    now = np.zeros(len(gram))
+    now[rows] = weights
+    found = []
+    for row in range(len(gram)):
+        towards = (np.arange(len(gram)) == row) - now
+        linear, square = 2 * towards @ gram @ (now - shares), towards @ gram @ towards
+        found.append(-(linear * steps + square * steps**2).min())
+    return np.array(found)
 
 
 def test_weights_are_those_of_an_independent_solver() -> None:
     kernel, table = CASES["cells"]
-    found = fn.select.protodash(kernel, table, 6)
     features = kernel.features(table).toarray()
+    found = fn.select.protodash(kernel, table, 6, sum_to_one=False)
     assert found.weights is not None
     wanted, _ = nnls(features[found.indices].T, features.mean(axis=0))
     np.testing.assert_allclose(found.weights, wanted, atol=1e-7)
+    found = fn.select.protodash(kernel, table, 6)
+    assert found.weights is not None
+    heavy = 1e5  # of a last equation, which says that the weights add up to 1
+    with_ones = np.concatenate([features, np.full((len(features), 1), heavy)], axis=1)
+    wanted, _ = nnls(with_ones[found.indices].T, with_ones.mean(axis=0))
+    np.testing.assert_allclose(found.weights, wanted, atol=1e-6)
+
+
+def test_weights_that_add_up_to_one_do_not_vanish_where_the_mean_does() -> None:
+    net = fn.datasets.load("asia")
+    table = net.sample(2000, seed=1)
+    kernel = fn.kernels.FisherKernel(fn.learn.parameters(net.dag, table))
+    free = fn.select.protodash(kernel, table, 5, sum_to_one=False)
+    assert free.weights is not None
+    assert free.weights.sum() < 0.1
+    whole, critic = fn.select.protodash(kernel, table, 5), fn.select.mmd_critic(kernel, table, 5)
+    assert whole.distance <= critic.distance
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -186,7 +219,7 @@ def test_a_kernel_that_is_not_positive_semidefinite_is_told() -> None:
     np.fill_diagonal(matrix, 1.0)
     assert np.linalg.eigvalsh(matrix).min() < -0.1
     with pytest.warns(FishernetWarning, match="not positive semidefinite"):
-        fn.select.protodash(Precomputed(matrix), np.arange(5), 5)
+        fn.select.protodash(Precomputed(matrix), np.arange(5), 5, sum_to_one=False)
 
 
 def test_what_is_refused() -> None:

@@ -19,9 +19,13 @@ SearchName = Literal["order", "tabu", "hill-climb", "exact"]
 IncompleteName = Literal["em", "node-average"]
 TrainingName = Literal["fill", "em", "node-average"]
 InputSearchName = Literal["greedy", "tabu"]
+ConditionalsName = Literal["table", "tree", "merged"]
 BlanketSearchName = Literal["iamb", "inter-iamb"]
 TestName = Literal["knn-mi", "fisher-z", "g-squared", "chi-squared"]
 MetricName = Literal["invariant", "practical", "empirical"]
+SimilarityName = Literal[
+    "overlap", "eskin", "of", "iof", "goodall1", "goodall2", "goodall3", "goodall4", "lin", "condist"
+]
 Rule = Literal["and", "or"]
 ScanName = Literal["random", "ordered"]
 SchemeName = Literal["simple", "local"]
@@ -33,6 +37,7 @@ MissingName = Literal["error", "drop", "state", "keep"]
 UnknownName = Literal["error", "missing"]
 ClassifierName = Literal["naive-bayes", "nb", "tan", "kdb", "order", "tabu", "hill-climb", "exact"]
 MeasureName = Literal["fisher", "log-probability"]
+PrototypeName = Literal["mmd-critic", "protodash", "mmd", "kernel-thinning"]
 ClimbingRule = Literal["hc", "and", "or"]
 
 _NUMBERS = "of columns of numbers the score is 'fractional'"

@@ -12,9 +12,22 @@ from fishernet.base import check
 from fishernet.base.names import several
 from fishernet.cli.models import read_bayesian, row_kernel
 from fishernet.cli.options import Reading, amount, count, explaining_kinds, read_known, reading_options, refuse_empty
-from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
+from fishernet.cli.terminal import (
+    FILE,
+    Answer,
+    Facts,
+    aligned,
+    answering,
+    check_folder,
+    number,
+    progress_bar,
+    shown,
+    shown_states,
+)
 from fishernet.compare import ChangeResult, TwoSampleResult, explain_change, two_sample_test
 from fishernet.data import Table
+from fishernet.data.pooling import pooled, repeated
+from fishernet.plot import check_output, write_change
 
 
 @click.command(short_help="Say whether, where and how two tables differ.")
@@ -23,6 +36,7 @@ from fishernet.data import Table
 @click.option("--model", type=FILE, help="Compare by this network, fitted to other rows, instead of a learned one.")
 @count("--permutations", default=999, show_default=True, help="Exchange rows between the tables N times.")
 @amount("--level", default=0.05, show_default=True, help="Call p-values up to X a change.")
+@click.option("--plot", type=FILE, metavar="FILE", help="Draw what changed (.png, .svg or .pdf).")
 @count("--top", default=5, show_default=True, help="How many configurations to show.")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same p-values.")
 @reading_options("keep", "drop", "state")
@@ -35,6 +49,7 @@ def compare(
     permutations: int,
     level: float,
     top: int,
+    plot: Path | None,
     seed: int,
     **options: Any,
 ) -> Answer:
@@ -50,19 +65,27 @@ def compare(
     Examples
       fishernet compare january.csv february.csv
       fishernet compare train.parquet test.parquet --bins 5 --exclude id --json
-      fishernet compare old.csv new.csv --model trained.json
+      fishernet compare old.csv new.csv --model trained.json --plot change.svg
     """  # noqa: D301
     check.integer(top, "top", least=0)
+    if plot is not None:
+        check_output(plot)
+        check_folder(plot)
     reading = Reading.out_of(options)
     with progress_bar() as progress:
         progress("reading the tables", 0, None)
         network = None if model is None else read_bayesian(model, "compare", "compare by")
         first, second = (_read(path, reading, network) for path in (before, after))
         lacking = "keep" if first.has_missing or second.has_missing else "error"
+        if network is None:
+            first, second = pooled(first, second, "compare")
+        first, second = repeated(first, "compare"), repeated(second, "compare")
         kernel = None if network is None else row_kernel(network, missing=lacking, seed=0)
         how: dict[str, Any] = {"permutations": permutations, "bins": reading.bins, "seed": seed, "progress": progress}
         test = two_sample_test(first, second, kernel, **how)
         change = explain_change(first, second, network, level=level, **how)
+    if plot is not None:
+        write_change(change, plot)
     facts: Facts = {"before": str(before), "after": str(after), **_facts(test, change, top)}
     return Answer(facts, _text(test, change, top))
 
@@ -130,12 +153,16 @@ def _text(test: TwoSampleResult, change: ChangeResult, top: int) -> list[str]:
 
 
 def _variables(test: TwoSampleResult, change: ChangeResult) -> list[str]:
-    lines = [("  variable", "nats", "95 %", "share of MMD", "p (corrected)")]
+    several_graphs = len(change.graphs) > 1
+    lines = [
+        ("  variable", "nats", "95 %", "share of MMD", "p (corrected)", *(["in graphs"] if several_graphs else []))
+    ]
     for name in change.changed():
         of = change.by_variable[name]
         share = f"{100 * test.by_variable[name].share:.1f} %" if name in test.by_variable else "-"
+        support = [f"{100 * of.support:.0f} %"] if several_graphs else []
         interval = f"{number(of.low)} to {number(of.high)}"
-        lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_max_t)))
+        lines.append((f"  {shown(name)}", number(of.nats), interval, share, number(of.p_max_t), *support))
     return aligned(lines)
 
 

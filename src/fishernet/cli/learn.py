@@ -39,7 +39,7 @@ from fishernet.data import Source, Table, categorical_source
 from fishernet.graphs import Dag
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.dependency_network import counted, known_cells
-from fishernet.learn.fitting import check_smoothing, fit_conditionals
+from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals
 from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE
 from fishernet.learn.markov_graph import RULES as BLANKET_RULES
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
@@ -51,7 +51,7 @@ from fishernet.scores import SCORES, Families, local_scores, named_score
 TESTS = (*CONTINUOUS, *DISCRETE)
 FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
 SEARCHED = RULES | {"search", "score", "max_parents", "max_seconds", "holdout", *TUNING}
-FITTED = frozenset({"smoothing", "ess", "holdout"})
+FITTED = frozenset({"smoothing", "ess", "conditionals", "holdout"})
 
 
 class Learner(ABC):
@@ -156,7 +156,20 @@ class _Tree(Learner):
     endings: ClassVar[Sequence[str]] = (".json", ".bif", ".xdsl", ".uai", ".dot", ".graphml")
     search: Callable[..., Dag] = staticmethod(library.chow_liu)
 
-    def __init__(self, seed: int, missing: str | None = None, **fitting: Any) -> None:  # noqa: ARG002 - nothing is drawn
+    def __init__(
+        self,
+        seed: int,  # noqa: ARG002 - nothing is drawn
+        missing: str | None = None,
+        score: str = "bic",
+        **fitting: Any,
+    ) -> None:
+        kind = word(fitting.pop("conditionals", "table"), "conditionals", KINDS)
+        if kind != "table":
+            KINDS[kind](1.0, {"score": score})  # a score that does not go with it is refused before anything is read
+            fitting |= {"conditionals": kind, "score": score}
+            if missing is not None:
+                shared = f"--conditionals {kind}"
+                raise FishernetError(f"{shared} needs complete rows; it does not go with --missing {missing}")
         self.fitting, self.missing = fitting, missing
         self.dag: Dag
 
@@ -231,7 +244,7 @@ class _Bayesian(_Tree):
     takes = SEARCHED | FITTED | {"missing"}
 
     def __init__(self, seed: int, score: str = "bic", missing: str | None = None, **options: Any) -> None:
-        super().__init__(seed, missing, **{name: options.pop(name) for name in FITTED & set(options)})
+        super().__init__(seed, missing, score, **{name: options.pop(name) for name in FITTED & set(options)})
         self.options: dict[str, Any] = {"score": score, "seed": seed, "missing": missing, **options}
 
     def find(self, table: Table, progress: Progress) -> None:
@@ -526,6 +539,13 @@ class Kind(click.Choice):  # type: ignore[type-arg]
     type=option.number_or_word,
     metavar="X|snml|zeros",
     help="Pseudo-count of each cell, snml, or zeros: zero counts become one.  [default: 1; dn: zeros]",
+)
+@click.option(
+    "--conditionals",
+    metavar="|".join(KINDS),
+    help="bn and its forms: a row of probabilities for each configuration of the parents (table), or rows that "
+    "configurations share: by decision trees (tree), or where merging them raises the score (merged).  "
+    "[default: table]",
 )
 @option.amount("--ess", help="bn and its forms: instead, pseudo-counts that add up to X per variable.")
 @click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
 from fishernet.base.random import fixed_seed
 from fishernet.cli.models import read_bayesian, refuse_kept_numbers, row_kernel
 from fishernet.cli.options import (
+    amount,
     count,
     missing_option,
     model_argument,
@@ -29,54 +32,85 @@ from fishernet.cli.options import (
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
 from fishernet.data.arrays import Weights
 from fishernet.data.originals import with_columns
-from fishernet.select import Selection, greedy_chi_square, greedy_mmd, random_subset
+from fishernet.select import (
+    Selection,
+    greedy_chi_square,
+    greedy_mmd,
+    kernel_thinning,
+    mmd_critic,
+    protodash,
+    random_subset,
+)
+from fishernet.select import criticisms as criticisms_of
 
-CRITERIA: dict[str, Callable[..., Selection]] = {
-    # the kernel draws where exact probabilities would not fit
-    "mmd": lambda net, table, k, seed, missing, **how: greedy_mmd(
-        row_kernel(net, missing=missing, seed=seed), table, k, seed=seed, **how
-    ),
-    "chi-square": lambda _, table, k, missing, **how: greedy_chi_square(table, k, **how),  # noqa: ARG005
+BY: dict[str, Callable[..., Selection]] = {
+    "mmd": lambda kernel, table, k, **how: greedy_mmd(kernel(), table, k, **options_of(how, "n_starts", "seed")),
+    "mmd-critic": lambda kernel, table, k, **how: mmd_critic(kernel(), table, k, **options_of(how, "tolerance")),
+    "protodash": lambda kernel, table, k, **how: protodash(kernel(), table, k, **options_of(how, "tolerance")),
+    "kernel-thinning": lambda kernel, table, k, **how: kernel_thinning(kernel(), table, k, **options_of(how, "seed")),
+    "chi-square": lambda _, table, k, **how: greedy_chi_square(table, k, **options_of(how, "n_starts", "seed")),
     "random": lambda _, table, k, seed, **__: random_subset(table, k, seed),
 }
+ROW_BY_ROW = ("mmd-critic", "protodash")  # which know when they are near enough
+WITHOUT_STARTS = (*ROW_BY_ROW, "kernel-thinning")
+STARTS = 1000
 MOST_STARTS = 2**31 - 1  # the core's limit
+
+
+def options_of(how: Facts, *names: str) -> Facts:
+    """Return the options that a method takes, and progress."""
+    return {name: how[name] for name in (*names, "progress")}
 
 
 @click.command(short_help="Choose rows that stand for a table.")
 @model_argument
 @table_argument
-@count("-k", "k", required=True, help="How many rows.")
-@click.option(
-    "--by", type=click.Choice(list(CRITERIA)), default="mmd", show_default=True, help="What they are chosen by."
-)
-@count("--starts", default=1000, show_default=True, help="Begin with the best of N random choices.")
+@count("-k", "k", help="How many rows; with --tolerance at most so many.")
+@amount("--tolerance", help="As few rows as come within this share of the table's spread (mmd-critic, protodash).")
+@click.option("--by", type=click.Choice(list(BY)), default="mmd", show_default=True, help="What they are chosen by.")
+@count("--starts", help=f"Begin with the best of N random choices (mmd, chi-square).  [default: {STARTS}]")
+@count("--criticisms", help="Write N more rows, which the chosen ones do not explain.")
 @text_options
 @missing_option("error", "drop", "state", "keep")
 @weights_option
 @seed_option
 @answering(rows=True)
 def select(
-    model: Path, table: Path, k: int, by: str, starts: int, missing: str, weights: str | None, seed: int | None
+    model: Path,
+    table: Path,
+    k: int | None,
+    tolerance: float | None,
+    by: str,
+    starts: int | None,
+    criticisms: int | None,
+    missing: str,
+    weights: str | None,
+    seed: int | None,
 ) -> Answer:
     """Choose the rows that stand best for TABLE, and say how many of its rows each stands for.
 
     By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json, .bif, .xdsl or .uai) is as near as can
-    be to that of the whole table; by chi-square, each column on its own fits; random is what both have to beat. For
-    these two MODEL says only what the columns and their states are. Of rows with missing cells (--missing keep) mmd
-    takes the features that are expected given what is known, chi-square takes missing for a state of its own, and
-    random takes them as they are.
+    be to that of the whole table. mmd-critic and protodash add row after row to the same end, so that the first ones
+    are the choice of fewer; protodash gives each a weight too. kernel-thinning halves the table until k rows are left.
+    By chi-square, each column on its own fits; random is what all have to beat. For these two MODEL says only what the
+    columns and their states are. Of rows with missing cells (--missing keep) chi-square takes missing for a state of
+    its own, random takes them as they are, and all others take the features that are expected given what is known.
+
+    In place of -k, --tolerance X asks for as few rows as reach the share X of the table's spread, the distance of one
+    row at random: 0.01 is what 100 rows at random reach.
 
     The rows come as they are in the file, with all its columns, also those that MODEL does not know; missing cells are
     empty. First comes their position in the file, counted from 0, and last the number of rows to which each is the
-    nearest chosen one (stands_for). They are written as CSV to stdout, or to the FILE of -o by its ending: .csv,
-    .tsv (.gz may follow), .parquet, .arrow. What was reached, and how fast, is said on stderr, or with --json instead
-    of the rows.
+    nearest chosen one (stands_for); before it the weight of each by protodash, and with --criticisms its role. They are
+    written as CSV to stdout, or to the FILE of -o by its ending: .csv, .tsv (.gz may follow), .parquet, .arrow. What
+    was reached, and how fast, is said on stderr, or with --json instead of the rows.
 
     \b
     Example
       fishernet select model.json patients.csv -k 50 --seed 1 -o chosen.csv
+      fishernet select model.json patients.csv --by protodash --tolerance 0.01 --criticisms 5
     """  # noqa: D301
-    check.integer(starts, "starts", least=1, most=MOST_STARTS)
+    how = _checked(k, tolerance, by, starts)
     number = fixed_seed(seed)
     watch = Stopwatch()
     with progress_bar() as progress:
@@ -89,30 +123,81 @@ def select(
             data, positions = rows.table, rows.positions
             if not data.total:
                 raise SchemaError(f"{table}: all rows have weight 0, so there is nothing to stand for")
+        # the kernel draws where exact probabilities would not fit
+        kernel = cache(lambda: row_kernel(network, missing=missing, seed=number))
         with watch.time("select"):
-            found = CRITERIA[by](network, data, k, missing=missing, n_starts=starts, seed=number, progress=progress)
+            found = BY[by](kernel, data, k, **how, seed=number, progress=progress)
+            others = None
+            if criticisms is not None:
+                wanted = check.integer(criticisms, "criticisms", least=1, most=_left(found), note="the rows not chosen")
+                others = criticisms_of(kernel(), data, found, wanted, progress=progress)
         with watch.time("count"):
             progress("counting what each row stands for", 0, None)
-            stands_for = found.as_table().weights
-    where = positions[found.indices]
-    facts = {"model": str(model), "table": str(table), **_facts(found, where, stands_for), "seconds": watch.seconds}
-    chosen = file.frame.take(pa.array(where))
-    return Answer(facts, frame=with_columns(chosen, {"row": where}, {"stands_for": stands_for}), remark=_remark(facts))
+            stands_for = found.stands_for()
+    facts = {"model": str(model), "table": str(table), **_facts(found, others, positions, stands_for)}
+    facts |= {"seed": number, "seconds": watch.seconds}
+    return Answer(facts, frame=_rows(file.frame, found, others, positions, stands_for), remark=_remark(facts))
 
 
-def _facts(found: Selection, where: npt.NDArray[np.int64], stands_for: Weights | None) -> dict[str, Any]:
+def _checked(k: int | None, tolerance: float | None, by: str, starts: int | None) -> Facts:
+    """Return the options of a method; what does not go together is refused."""
+    if k is None and tolerance is None:
+        raise click.UsageError("Missing option '-k', or '--tolerance' with --by mmd-critic or protodash.")
+    if tolerance is not None and by not in ROW_BY_ROW:
+        raise SchemaError(f"--by {by} chooses a given number of rows; --tolerance needs --by mmd-critic or protodash")
+    if starts is not None and by in WITHOUT_STARTS:
+        raise SchemaError(f"--by {by} does not begin with random choices; --starts is for mmd and chi-square")
+    check.integer(STARTS if starts is None else starts, "starts", least=1, most=MOST_STARTS)
+    return {"tolerance": tolerance, "n_starts": STARTS if starts is None else starts}
+
+
+def _left(found: Selection) -> int:
+    """Return how many rows were not chosen; SchemaError when there are none."""
+    left = found.table.n_rows - len(found.indices)
+    if not left:
+        raise SchemaError("all rows are chosen, so there is none to criticize them")
+    return left
+
+
+def _facts(
+    found: Selection, others: Selection | None, positions: npt.NDArray[np.int64], stands_for: Weights
+) -> dict[str, Any]:
+    replaced = len(found.trace) - 1 if found.criterion not in ROW_BY_ROW else 0
     return {
         "criterion": found.criterion,
         "k": len(found.indices),
         "rows": found.table.total,
-        "distance_at_start": float(found.trace[0]) if len(found.trace) else None,
+        "distance_at_start": float(found.trace[0]) if len(found.trace) and found.criterion not in ROW_BY_ROW else None,
         "distance": found.distance,
         "sweeps": found.sweeps,
-        "replacements": max(0, len(found.trace) - 1),
-        "seed": found.seed,
-        "indices": where,
+        "replacements": max(0, replaced),
+        "trace": found.trace,
+        "gains": found.gains,
+        "indices": positions[found.indices],
+        "weights": found.weights,
         "stands_for": stands_for,
+        "criticisms": None if others is None else positions[others.indices],
     }
+
+
+def _rows(
+    frame: pa.Table,
+    found: Selection,
+    others: Selection | None,
+    positions: npt.NDArray[np.int64],
+    stands_for: Weights,
+) -> pa.Table:
+    """Return the chosen rows, and the criticisms after them, as they are in the file."""
+    chosen = [found.indices] if others is None else [found.indices, others.indices]
+    where = positions[np.concatenate(chosen)]
+    more = len(where) - len(found.indices)
+    after: dict[str, object] = {}
+    if others is not None:
+        after["role"] = ["prototype"] * len(found.indices) + ["criticism"] * more
+    if found.weights is not None:
+        after["weight"] = np.concatenate([found.weights, np.zeros(more)])
+    after["stands_for"] = np.concatenate([stands_for, np.zeros(more, dtype=stands_for.dtype)])
+    return with_columns(frame.take(pa.array(where)), {"row": where}, after)
 
 
 def _remark(facts: Facts) -> str:
@@ -123,4 +208,6 @@ def _remark(facts: Facts) -> str:
             f"{facts['distance_at_start']:.6g} -> {facts['distance']:.6g}, "
             f"sweeps {facts['sweeps']:,}, replacements {facts['replacements']:,}"
         )
+    elif len(facts["trace"]):
+        reached = f"{several(facts['k'], 'row')}, distance {facts['distance']:.6g}"
     return f"{facts['criterion']} {reached}, seconds: {seconds_words(facts)}, seed {facts['seed']}"

@@ -316,10 +316,14 @@ def on_one_line(text: str) -> str:
 
 @contextmanager
 def _notes(context: click.Context) -> Iterator[None]:
-    """Turn the library's warnings into notes on stderr."""
+    """Turn the library's warnings into notes on stderr, the same only once."""
+    said: set[str] = set()
 
     def note(message: Warning | str, *_: object, **__: object) -> None:
-        complain(f"note: {with_option(str(message), getattr(message, 'parameter', None), _running(context))}")
+        words = with_option(str(message), getattr(message, "parameter", None), _running(context))
+        if words not in said:
+            said.add(words)
+            complain(f"note: {words}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", FishernetWarning)

@@ -11,7 +11,7 @@ the answer is an average over graphs of nearly equal score, and says which findi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -23,19 +23,21 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.compare.corrections import holm, max_t
-from fishernet.compare.mechanisms import divergences, nats_by_configuration
+from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
 from fishernet.compare.near_graphs import near_graphs
+from fishernet.compare.shares import first_names
 from fishernet.compare.splits import split_distances
-from fishernet.compare.two_sample import joined, kernel_of
+from fishernet.compare.two_sample import check_permutations, joined, kernel_of
 from fishernet.data import State, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag
+from fishernet.infer.factors import parent_marginals
 from fishernet.kernels.rows import rows_of
 from fishernet.learn import AvailableCases, parameters, structure
 from fishernet.learn.structure import usual_score
@@ -46,6 +48,8 @@ from fishernet.scores.named import named_score
 Array = npt.NDArray[np.float64]
 
 SUPPORTED = 0.5  # of the graphs' weight, from which on a variable counts as changed
+DIGITS = 12  # of means of p-values: with weights that add up to 1 but for rounding, 1 shall be 1
+SAME = 1e-12  # marginals of two networks that differ by less are equal but for rounding
 SURE = 0.95  # of the graphs' weight: a finding with less, and more than the rest to 1, hangs on the graph
 
 
@@ -74,7 +78,7 @@ class VariableChange:
     """Where its marginal changed and its conditional did not: the variables upstream whose conditionals did."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ConfigurationChange:
     """How the distribution of a variable changed in one configuration of its parents."""
 
@@ -90,10 +94,16 @@ class ConfigurationChange:
     """The probability of each state."""
     after: Mapping[State, float]
 
+    def __repr__(self) -> str:
+        given = f" given {cut(shown_states(dict(self.configuration)), 200)}" if self.configuration else ""
+        state, name = self.state, cut(self.variable, 80)
+        change = f"{self.before[state]:.3g} -> {self.after[state]:.3g}, {self.nats:.4g} nats"
+        return f"ConfigurationChange({name} = {cut(str(state), 80)}{given}: {change})"
+
     @property
     def state(self) -> State:
-        """The state whose probability changed most."""
-        return max(self.after, key=lambda state: abs(self.after[state] - self.before[state]))
+        """The state whose probability changed most, the first of those that changed alike."""
+        return max(self.after, key=lambda state: round(abs(self.after[state] - self.before[state]), 12))
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -126,9 +136,9 @@ class ChangeResult(Framed):
     """The seed of permutations and bootstrap."""
 
     def __repr__(self) -> str:
-        changed = ", ".join(self.changed()[:8]) or "nothing"
-        more = ", ..." if len(self.changed()) > 8 else ""
-        return f"ChangeResult({self.nats:.4g} nats; changed: {changed}{more})"
+        doubted = self.in_doubt()
+        doubts = f"; in doubt: {first_names(doubted)}" if doubted else ""
+        return f"ChangeResult({self.nats:.4g} nats; changed: {first_names(self.changed()) or 'nothing'}{doubts})"
 
     def changed(self) -> tuple[str, ...]:
         """Return the variables whose conditional changed, those that carry most first."""
@@ -140,7 +150,10 @@ class ChangeResult(Framed):
         return {c.variable: c.inherited_from for c in self.by_variable.values() if c.inherited_from}
 
     def in_doubt(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
-        """Return the variables of which graphs of nearly equal score disagree, and the arcs that only some have."""
+        """Return the variables of which graphs of nearly equal score disagree, and the arcs that only some have.
+
+        The arcs are those at the variable, or where none of these is disputed, all that are.
+        """
         return {
             c.variable: _disputed(self.graphs, c.variable)
             for c in self.by_variable.values()
@@ -201,7 +214,7 @@ def explain_change(
     level : float
         Up to which corrected p-values count as found.
     smoothing : float
-        The pseudo-count of the two fitted networks, so that no divergence is infinite.
+        The pseudo-count of the two fitted networks, above 0, so that no divergence is infinite.
     bins : int, or mapping from column to int or to cut points; optional
         As for `two_sample_test`.
     seed : None, int or numpy.random.Generator
@@ -218,6 +231,11 @@ def explain_change(
     ------
     SchemaError
         When columns differ, a table has no row, or networks do not have one graph.
+
+    Warns
+    -----
+    FishernetWarning
+        When permutations are so few that no p-value can be 0.05.
 
     See Also
     --------
@@ -239,20 +257,30 @@ def explain_change(
     (('bronc',), {'dysp': ('bronc',)})
     """
     level = check.number(level, "level", least=0, most=1)
+    check.integer(graphs, "graphs", least=1)
+    check.integer(resamples, "resamples", least=2)
+    check.number(smoothing, "smoothing", above=0)
+    check_permutations(permutations)
     number = fixed_seed(seed)
     if _are_networks(before, after):
         return _of_networks(before, after, level, number)
-    check.integer(graphs, "graphs", least=1)
-    first, second = joined(before, after, bins)
+    if net is not None:
+        check.made(getattr(net, "dag", net), "net", "a BayesianNetwork or a Dag", "names", "edges", "parents")
+    first, second = joined(before, after, bins, "explain_change", ("before", "after"))
     order = first.names
     names = sorted(order)
-    tables = first.select(names), second.select(names)
+    tables = _in_order(first.select(names)), _in_order(second.select(names))
     near = _graphs_of(tables, net, graphs)
     reporter = Reporter(progress, "graphs")
     found = [_Explained.of(tables, dag, smoothing, permutations, number) for dag in _told(near, reporter)]
     weights = np.array([weight for _, weight in near])
     intervals = _intervals(tables, found[0], smoothing, resamples, number)
     return _averaged(tables, near, found, weights, intervals, level, order, number)
+
+
+def _in_order(table: Table) -> Table:
+    """Return the rows sorted, so that splits and resamples are the same in whatever order they came."""
+    return table[np.lexsort(table.codes)] if table.variables else table
 
 
 def _are_networks(before: Any, after: Any) -> bool:
@@ -272,10 +300,15 @@ def _of_networks(before: Any, after: Any, level: float, seed: int) -> ChangeResu
         raise SchemaError("explain_change needs networks whose variables come in one order, with the same states")
     parts = nats_by_configuration(after, before)
     nats = [float(part.sum()) for part in parts]
-    by_variable = {
-        name: VariableChange(name, n, math.nan, math.nan, 0.0, math.nan, float(n > 0), n > 0, math.nan, ())
-        for name, n in zip(after.names, nats, strict=True)
-    }
+    changed = {name for name, n in zip(after.names, nats, strict=True) if n > 0}
+    same = [np.allclose(*pair, rtol=0, atol=SAME) for pair in zip(marginals(before), marginals(after), strict=True)]
+    by_variable = {}
+    for name, n, is_same in zip(after.names, nats, same, strict=True):
+        found = name in changed
+        upstream = () if found or is_same else _upstream(after.dag, name, changed)
+        by_variable[name] = VariableChange(
+            name, n, math.nan, math.nan, 0.0, math.nan, float(found), found, math.nan, upstream
+        )
     changes = _configurations(before, after, parts)
     return ChangeResult(sum(nats), MappingProxyType(by_variable), changes, ((after.dag, 1.0),), level, None, seed)
 
@@ -349,15 +382,14 @@ def _averaged(
     """Return the mean of what graphs say, by their weights."""
     names = tables[0].names
     nats = weights @ np.array([one.nats() for one in found])
-    p_values = weights @ np.array([one.p_max_t for one in found])
-    support = weights @ np.array([one.p_max_t <= level for one in found]).astype(np.float64)
+    of_graphs = np.array([one.p_max_t for one in found])
+    p_values, support = (np.round(weights @ values, DIGITS) for values in (of_graphs, of_graphs <= level))
     marginal = holm(np.array([_marginal_p(tables, v) for v in range(len(names))]))
     chance = _by_chance(found[0].after, tables)
     changed = {name for name, s in zip(names, support, strict=True) if s >= SUPPORTED}
     best = near[0][0]
     by_variable = {}
     for v, name in enumerate(names):
-        upstream = tuple(other for other in best.ancestors(name) if other in changed and other != name)
         inherits = name not in changed and marginal[v] <= level
         by_variable[name] = VariableChange(
             name,
@@ -369,7 +401,7 @@ def _averaged(
             float(support[v]),
             name in changed,
             float(marginal[v]),
-            upstream if inherits else (),
+            _upstream(best, name, changed) if inherits else (),
         )
     return ChangeResult(
         float(nats.sum()),
@@ -380,6 +412,10 @@ def _averaged(
         (tables[0].n_rows, tables[1].n_rows),
         seed,
     )
+
+
+def _upstream(dag: Dag, name: str, changed: Collection[str]) -> tuple[str, ...]:
+    return tuple(other for other in dag.ancestors(name) if other in changed and other != name)
 
 
 def _by_chance(net: BayesianNetwork, tables: tuple[Table, Table]) -> Array:
@@ -415,26 +451,24 @@ def _configurations(
     if any(variable.is_continuous for variable in after.variables):
         return ()
     found = []
+    shares = parent_marginals(after)
     for v, (nats, one, other) in enumerate(zip(parts, before.conditionals, after.conditionals, strict=True)):
-        p, q = (np.asarray(c.table()) for c in (one, other))
-        r = p.shape[-1]
-        p, q = p.reshape(-1, r), q.reshape(-1, r)
+        p, q = (rows_of_table(c) for c in (one, other))
         parents, states = other.variables[:-1], after.variables[v].states
-        divergence = divergences(q, p)
         for j in np.flatnonzero(nats > 0):
             at = np.unravel_index(int(j), [parent.cardinality for parent in parents]) if parents else ()
             configuration = {parent.name: parent.states[int(k)] for parent, k in zip(parents, at, strict=True)}
             rows = (dict(zip(states, row[j].tolist(), strict=True)) for row in (p, q))
-            share = float(nats[j] / divergence[j])
+            share = float(shares[v][j])
             found.append(ConfigurationChange(after.names[v], configuration, float(nats[j]), share, *rows))
     return tuple(sorted(found, key=lambda change: (-change.nats, change.variable)))
 
 
 def _disputed(graphs: Sequence[tuple[Dag, float]], name: str) -> tuple[tuple[str, str], ...]:
-    """Return the arcs at a variable that some graphs have and others not."""
-    arcs = [{arc for arc in dag.edges if name in arc} for dag, _ in graphs]
-    everywhere = set.intersection(*arcs)
-    return tuple(sorted(set.union(*arcs) - everywhere))
+    """Return the arcs that some graphs have and others not: those at a variable, or all if there are none."""
+    arcs: list[set[tuple[str, str]]] = [set(dag.edges) for dag, _ in graphs]
+    disputed = sorted(arcs[0].union(*arcs) - arcs[0].intersection(*arcs))
+    return tuple(arc for arc in disputed if name in arc) or tuple(disputed)
 
 
 # --------------------------------------------------------------------------------------------------------- intervals
@@ -446,7 +480,6 @@ def _intervals(tables: tuple[Table, Table], found: _Explained, smoothing: float,
     Resampling adds to the divergence what chance does; so the percentiles are moved to have the estimate as their mean.
     """
     random = generator(seed)
-    check.integer(resamples, "resamples", least=2)
     numbers = any(variable.is_continuous for variable in tables[0].variables)
     draw: Callable[..., Array] = _resampled_regressions if numbers else _resampled_counts
     drawn = draw(tables, found, smoothing, resamples, random)

@@ -46,7 +46,7 @@ def smallest_expected(kernel: Any, n_rows: int) -> float:
 def degrees_of_freedom(kernel: Any) -> npt.NDArray[np.int64]:
     """Return the degrees of freedom of each configuration, or of each variable, or of all."""
     rule: Any = getattr(kernel, "rule", None)
-    parts: FeatureParts | None = getattr(kernel, "parts", None)
+    parts: FeatureParts | None = getattr(kernel, "feature_parts", None)
     if parts is None:
         return np.array([kernel.dimension])
     if parts.group_of is None:

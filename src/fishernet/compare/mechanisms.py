@@ -26,13 +26,14 @@ def nats_by_configuration(p: BayesianNetwork, q: BayesianNetwork) -> list[Array]
     """
     if p.variables and all(variable.is_continuous for variable in p.variables):
         return [np.array([_of_regressions(p, q, v)]) for v in range(len(p.variables))]
-    return [
-        of_parents * divergences(*(_rows(net.conditionals[v]) for net in (p, q)))
-        for v, of_parents in enumerate(parent_marginals(p))
-    ]
+    found = []
+    for v, of_parents in enumerate(parent_marginals(p)):
+        apart = divergences(*(rows_of_table(net.conditionals[v]) for net in (p, q)))
+        found.append(of_parents * np.where(of_parents > 0, apart, 0.0))  # what never occurs adds nothing, inf or not
+    return found
 
 
-def _rows(conditional: Any) -> Array:
+def rows_of_table(conditional: Any) -> Array:
     """Return the probabilities of each configuration, (configurations, states)."""
     table: Array = conditional.table()
     return table.reshape(-1, table.shape[-1])
@@ -55,3 +56,11 @@ def _of_regressions(p: BayesianNetwork, q: BayesianNetwork, v: int) -> float:
     shift, turn = intercept - other_intercept, slopes - other_slopes
     apart = float((shift + turn @ mean) ** 2 + turn @ covariance @ turn)
     return max(math.log(other_sd / sd) + (sd**2 + apart) / (2 * other_sd**2) - 0.5, 0.0)
+
+
+def marginals(net: BayesianNetwork) -> list[Array]:
+    """Return the distribution of each variable alone: the probabilities of its states, or its mean and variance."""
+    if net.variables and all(variable.is_continuous for variable in net.variables):
+        return list(np.stack([net.mean, np.diag(net.covariance)], axis=1))
+    found = parent_marginals(net)
+    return [of_parents @ rows_of_table(c) for of_parents, c in zip(found, net.conditionals, strict=True)]

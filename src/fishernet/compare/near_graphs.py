@@ -41,7 +41,10 @@ def near_graphs(source: Source, best: Dag, score: Score, most: int) -> tuple[tup
     least = min(found.values())
     weights = {parents: math.exp(least - loss) for parents, loss in found.items()}
     total = sum(weights.values())
-    return tuple((Dag(best.names, parents), weight / total) for parents, weight in weights.items())
+    heaviest = sorted(
+        weights.items(), key=lambda found: -found[1]
+    )  # the best one was first, unless it was not the best
+    return tuple((Dag(best.names, parents), weight / total) for parents, weight in heaviest)
 
 
 def _changes(parents: Parents, *, every: bool) -> Iterator[Change]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from fishernet.base.display import Framed
+from fishernet.base.errors import FishernetError
+from fishernet.base.names import cut
+from fishernet.base.vocabulary import word
 from fishernet.data import State
 from fishernet.kernels.parts import FeatureParts
 from fishernet.models.conditionals.base import shown_states
@@ -34,6 +39,30 @@ class Share:
     """Corrected for all of them: the chance that any is false is at most the level."""
     p_fdr: float
     """Corrected by Benjamini and Hochberg (1995): the expected share of false ones is at most the level."""
+
+
+class InShares(Framed):
+    """A result whose statistic is a sum over variables and configurations."""
+
+    __slots__ = ()
+
+    by_variable: Mapping[str, Share]
+    by_configuration: tuple[Share, ...]
+
+    def _found(self, level: float) -> tuple[str, ...]:
+        """Return the variables whose family-wise p-value is at most a level, those that add most first."""
+        found = [share for share in self.by_variable.values() if share.p_max_t <= level]
+        return tuple(share.variable for share in sorted(found, key=lambda share: -share.statistic))
+
+    def to_frame(self, by: Literal["variable", "configuration"] = "variable") -> pa.Table:
+        """Return what each variable, or each configuration, adds: one row each."""
+        named = word(by, "by", ("variable", "configuration"), error=FishernetError)
+        return shares_frame(self.by_configuration if named == "configuration" else self.by_variable.values())
+
+
+def first_names(names: Collection[str], most: int = 8) -> str:
+    """Return names as a repr shows them: the first few, and long ones cut."""
+    return ", ".join([*(cut(name, 40) for name in list(names)[:most]), *(["..."] if len(names) > most else [])])
 
 
 def shares_of_variables(

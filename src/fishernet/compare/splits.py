@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base.errors import ZeroProbabilityError
 from fishernet.base.progress import Reporter
 from fishernet.data.matching import is_table
 from fishernet.data.pooling import stacked
@@ -42,6 +43,15 @@ class Distances:
 
 def split_distances(kernel: Any, first: Any, second: Any, n_splits: int, key: int, reporter: Reporter) -> Distances:
     """Return the distances of the observed split and of others; rows are as the kernel takes them."""
+    try:
+        return _distances(kernel, first, second, n_splits, key, reporter)
+    except ZeroProbabilityError:
+        for rows in (first, second):
+            kernel.diag(rows)  # names an impossible row by its place in its own table
+        raise
+
+
+def _distances(kernel: Any, first: Any, second: Any, n_splits: int, key: int, reporter: Reporter) -> Distances:
     rule = getattr(kernel, "rule", None)
     if hasattr(rule, "split_distances"):
         return _by_counts(rule, first, second, n_splits, key)
@@ -51,7 +61,7 @@ def split_distances(kernel: Any, first: Any, second: Any, n_splits: int, key: in
 
 
 def _by_counts(rule: Any, first: Any, second: Any, n_splits: int, key: int) -> Distances:
-    few = (1 + n_splits) * len(rule.parts.variable_of_group) <= MOST_SPLIT_CELLS
+    few = (1 + n_splits) * len(rule.feature_parts.variable_of_group) <= MOST_SPLIT_CELLS
     rows = stacked([first, second])
     by_variable, by_group = rule.split_distances(rows, len(first), key=key, n_splits=1 + n_splits, by_group=few)
     return Distances(by_variable.sum(axis=1), by_variable, by_group if few else None)
@@ -70,7 +80,7 @@ def _by_features(kernel: Any, first: Any, second: Any, n_splits: int, key: int, 
     n, m = len(first), len(second)
     features = kernel.features(stacked([first, second])) if is_table(first) else _both(kernel, first, second)
     center = np.asarray(features.mean(axis=0)).ravel()
-    parts: Any = getattr(kernel, "parts", None)
+    parts: Any = getattr(kernel, "feature_parts", None)
     total = np.empty(1 + n_splits)
     by_variable = None if parts is None else np.empty((1 + n_splits, len(parts.names)))
     n_groups = 0 if parts is None or parts.group_of is None else len(parts.variable_of_group)

@@ -25,10 +25,8 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from fishernet.base import check
-from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
@@ -36,7 +34,13 @@ from fishernet.base.vocabulary import word
 from fishernet.compare.chi_squared import SquaredMean, chi_squared_p_values, degrees_of_freedom
 from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.large_samples import block_test, weighted_chi_square
-from fishernet.compare.shares import Share, shares_frame, shares_of_configurations, shares_of_variables
+from fishernet.compare.shares import (
+    InShares,
+    Share,
+    first_names,
+    shares_of_configurations,
+    shares_of_variables,
+)
 from fishernet.compare.splits import Distances, split_distances
 from fishernet.data import Table
 from fishernet.data.matching import is_table
@@ -59,7 +63,7 @@ PURPOSE = "two_sample_test"
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
-class TwoSampleResult(Framed):
+class TwoSampleResult(InShares):
     """What a two-sample test found.
 
     Examples
@@ -99,18 +103,12 @@ class TwoSampleResult(Framed):
 
     def __repr__(self) -> str:
         changed = self.changed() if self.by_variable else ()
-        where = f"; tell them apart: {', '.join(changed[:8])}{', ...' if len(changed) > 8 else ''}" if changed else ""
+        where = f"; tell them apart: {first_names(changed)}" if changed else ""
         return f"TwoSampleResult(p = {self.p_value:.4g}, squared MMD {self.statistic:.6g}{where})"
 
     def changed(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the variables whose family-wise p-value is at most a level, those that add most first."""
-        found = [share for share in self.by_variable.values() if share.p_max_t <= level]
-        return tuple(share.variable for share in sorted(found, key=lambda share: -share.statistic))
-
-    def to_frame(self, by: Literal["variable", "configuration"] = "variable") -> pa.Table:
-        """Return what each variable, or each configuration, adds: one row each."""
-        named = word(by, "by", ("variable", "configuration"), error=FishernetError)
-        return shares_frame(self.by_configuration if named == "configuration" else self.by_variable.values())
+        return self._found(level)
 
 
 def two_sample_test(
@@ -135,8 +133,8 @@ def two_sample_test(
     kernel : Kernel, optional
         Any kernel of the library, fitted to other rows than these or to both tables together. Without it a Bayesian
         network is learned from both tables together, and its Fisher kernel is used. A kernel that was fitted to one of
-        the two tables is not symmetric in them, and cries wolf: in a simulation with networks learned from X alone,
-        74 % of tests of equal sources were below 0.05.
+        the two tables is not symmetric in them, and cries wolf: in a simulation with networks of 37 variables
+        learned from 300 rows of X alone, 40 % of tests of equal sources were below 0.05.
     permutations : int
         How many random splits to draw. p-values are multiples of ``1 / (permutations + 1)``.
     method : {"permutation", "chi-square", "block"}
@@ -197,17 +195,9 @@ def two_sample_test(
     True
     """
     way = word(method, "method", METHODS, error=FishernetError)
-    check.integer(permutations, "permutations", least=1)
-    if way == "permutation" and permutations < FEWEST_PERMUTATIONS:
-        warnings.warn(
-            FishernetWarning(
-                f"with {permutations} permutations no p-value is below {1 / (permutations + 1):.3g}; take 19 or more "
-                "for a level of 0.05, and 999 for one to rely on",
-                parameter="permutations",
-            ),
-            stacklevel=2,
-        )
+    check_permutations(permutations, warn=way == "permutation")
     number = fixed_seed(seed)
+    _require_samples(X, Y)
     if is_statistics(X) or is_statistics(Y):
         return _of_statistics(X, Y, kernel, way, number)
     if kernel is None:
@@ -217,7 +207,7 @@ def two_sample_test(
     first, second = (_rows(kernel, data) for data in (X, Y))
     sizes = checked_length(first, "X"), checked_length(second, "Y")
     if min(sizes) == 0:
-        raise _no_rows(0 if sizes[0] == 0 else 1)
+        raise _no_rows("X" if sizes[0] == 0 else "Y")
     made = {"kernel": kernel, "n_rows": sizes, "seed": number, "method": way}
     if way == "block":
         size = None if block_size is None else check.integer(block_size, "block_size", least=2)
@@ -225,13 +215,50 @@ def two_sample_test(
         return _without_shares(statistic, p_value, made)
     if way == "chi-square":
         statistic, p_value = weighted_chi_square(kernel, first, second, number)
-        if getattr(kernel, "parts", None) is None:
+        if not _is_standardized(kernel, first, second):
             return _without_shares(statistic, p_value, made)
         return _chi_squared(first, second, sizes, made, p_value)
     reporter = Reporter(progress, "permutations")
     found = split_distances(kernel, first, second, permutations, stream_key(number), reporter)
     reporter.finish(permutations)
     return _permuted(found, names, made)
+
+
+def _is_standardized(kernel: Any, first: Any, second: Any) -> bool:
+    """Return whether each variable's features have the covariance of a projection, as chi-squared tests of it need."""
+    known = not any(getattr(rows, "has_missing", False) for rows in (first, second))
+    invariant = getattr(kernel, "metric", "invariant") == "invariant"
+    return known and invariant and getattr(kernel, "feature_parts", None) is not None
+
+
+def check_permutations(permutations: int, *, warn: bool = True) -> None:
+    """Warn of permutations that are so few that no p-value is at most 0.05."""
+    check.integer(permutations, "permutations", least=1)
+    if warn and permutations < FEWEST_PERMUTATIONS:
+        warnings.warn(
+            FishernetWarning(
+                f"with {permutations} permutations no p-value is below {1 / (permutations + 1):.3g}; take 19 or more "
+                "for a level of 0.05, and 999 for one to rely on",
+                parameter="permutations",
+            ),
+            stacklevel=3,
+        )
+
+
+def _require_samples(X: Any, Y: Any) -> None:
+    for name, data in (("X", X), ("Y", Y)):
+        if hasattr(data, "conditionals"):
+            raise SchemaError(
+                f"two_sample_test compares rows, and {name} is a network; score_test takes one and a table"
+            )
+        if data is None:
+            raise SchemaError(
+                f"{name} must be a table, a data frame or rows that the kernel takes, not None", parameter=name
+            )
+
+
+def _no_rows(name: str) -> SchemaError:
+    return SchemaError(f"{name} has no rows, and a test compares rows with rows")
 
 
 def _of_statistics(X: Any, Y: Any, kernel: Any, way: str, seed: int) -> TwoSampleResult:
@@ -254,23 +281,21 @@ def _chi_squared(
     """
     kernel, (n, m) = made["kernel"], sizes
     scale = (n + m) / (n * m)
-    found = SquaredMean.of(kernel.mean_features(X) - kernel.mean_features(Y), 1 / scale, kernel.parts)
-    total, of_variables, of_groups = chi_squared_p_values(found, degrees_of_freedom(kernel), kernel.parts)
+    found = SquaredMean.of(kernel.mean_features(X) - kernel.mean_features(Y), 1 / scale, kernel.feature_parts)
+    total, of_variables, of_groups = chi_squared_p_values(found, degrees_of_freedom(kernel), kernel.feature_parts)
     return TwoSampleResult(
         found.total * scale,
         total if p_value is None else p_value,
-        by_variable=MappingProxyType(shares_of_variables(kernel.parts, found.by_variable * scale, *of_variables)),
+        by_variable=MappingProxyType(
+            shares_of_variables(kernel.feature_parts, found.by_variable * scale, *of_variables)
+        ),
         by_configuration=()
         if of_groups is None
-        else shares_of_configurations(kernel.parts, found.by_group * scale, *of_groups),
+        else shares_of_configurations(kernel.feature_parts, found.by_group * scale, *of_groups),
         permutations=0,
         null=np.empty(0),
         **made,
     )
-
-
-def _no_rows(which: int) -> SchemaError:
-    return SchemaError(f"{'XY'[which]} has no rows, and a test compares rows with rows")
 
 
 def _rows(kernel: Any, data: Any) -> Any:
@@ -279,12 +304,14 @@ def _rows(kernel: Any, data: Any) -> Any:
     return repeated(rows, PURPOSE) if is_table(rows) else rows
 
 
-def joined(X: Any, Y: Any, bins: Bins | None) -> tuple[Table, Table]:
+def joined(
+    X: Any, Y: Any, bins: Bins | None, purpose: str = PURPOSE, names: tuple[str, str] = ("X", "Y")
+) -> tuple[Table, Table]:
     """Return two tables of the same variables to learn a network from: all of states, or all of numbers."""
-    tables = [repeated(table, PURPOSE) for table in pooled(X, Y, PURPOSE)]
-    for which, table in enumerate(tables):
+    tables = [repeated(table, purpose) for table in pooled(X, Y, purpose)]
+    for name, table in zip(names, tables, strict=True):
         if table.n_rows == 0:
-            raise _no_rows(which)
+            raise _no_rows(name)
     first, second = _cut(tables, bins)
     return first, second
 
@@ -319,7 +346,7 @@ def _without_shares(statistic: float, p_value: float, made: Mapping[str, Any]) -
 
 def _permuted(found: Distances, names: Sequence[str], made: Mapping[str, Any]) -> TwoSampleResult:
     """Return the result of a permutation test; variables come in the order of the names, where these are all."""
-    parts: Any = getattr(made["kernel"], "parts", None)
+    parts: Any = getattr(made["kernel"], "feature_parts", None)
     by_variable: dict[str, Share] = {}
     by_configuration: tuple[Share, ...] = ()
     if found.by_variable is not None:

@@ -11,18 +11,20 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
 from fishernet.data.matching import as_data
 from fishernet.data.table import Table
-from fishernet.data.variable import Column, Continuous, Variable
+from fishernet.data.variable import Column, Variable
 
 
 def pooled(first: Any, second: Any, purpose: str) -> tuple[Table, Table]:
     """Return two tables or frames with the same variables: the columns of the first, with the states of both.
 
     A column of numbers in one that holds states in the other becomes one of numbers, where these states are numbers.
+    One that is cut into bins in one table alone is cut at the same points in the other.
 
     Raises
     ------
     SchemaError
-        When one has a column that the other lacks, or a column is cut into bins at different points.
+        When one has a column that the other lacks, a column is cut into bins at different points, holds dates in
+        one and numbers in the other, or has a state 1 in one and '1' in the other.
     """
     one, other = as_data(first, purpose), as_data(second, purpose)
     absent = [(side, [name for name in a.names if name not in set(b.names)]) for side, a, b in _sides(one, other)]
@@ -42,15 +44,31 @@ def _united(one: Column, other: Column, purpose: str) -> Column:
     """Return a variable that has the cells of both."""
     if one == other:
         return one
-    if one.is_continuous or other.is_continuous:
-        numbers = one if one.is_continuous else other
-        return Continuous(one.name, numbers.unit)
-    if (one.cuts is None) != (other.cuts is None) or one.cuts != other.cuts:
+    cut = [column for column in (one, other) if not column.is_continuous and column.cuts is not None]
+    if len(cut) == 1:
+        return cut[0]  # numbers of the other fall into these bins, and labels as they are read from a file are found
+    if cut:
         raise SchemaError(
             f"{one.name!r} is cut into bins at different points in the two tables, and {purpose} compares bin with "
             "bin; read the second with schema=first.variables"
         )
-    return Variable(one.name, [*one.states, *(state for state in other.states if state not in set(one.states))])
+    if one.is_continuous and other.is_continuous:
+        kinds = [{None: "numbers", "days": "dates", "seconds": "times"}[side.unit] for side in (one, other)]
+        raise SchemaError(
+            f"{one.name!r} holds {kinds[0]} in the first table and {kinds[1]} in the second, and {purpose} compares "
+            "like with like; make both of one kind, or leave the column out"
+        )
+    if one.is_continuous or other.is_continuous:
+        return one if one.is_continuous else other
+    new = [state for state in other.states if state not in set(one.states)]
+    as_text = {str(state): state for state in one.states}
+    twins = next(((as_text[str(state)], state) for state in new if str(state) in as_text), None)
+    if twins is not None:
+        raise SchemaError(
+            f"{one.name!r} has the state {twins[0]!r} in the first table and {twins[1]!r} in the second, which "
+            f"{purpose} would take for different ones; write both columns as numbers, or both as text"
+        )
+    return Variable(one.name, [*one.states, *new])
 
 
 def stacked(tables: Sequence[Table]) -> Table:

@@ -191,7 +191,7 @@ def group_probabilities(
     Returns
     -------
     list of (groups,) arrays, one per variable
-        Exact ones sum to 1. Sampled ones are ``(count + 1) / (n_samples + configurations)``, so that none is 0 [1]_.
+        Exact ones sum to 1. Sampled ones are ``(count + 1) / (n_samples + groups)``, so that none is 0 [1]_.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def group_probabilities(
 
 
 def _sampled(net: Network, n_samples: int, seed: Seed) -> list[Array]:
-    """Return the groups' shares of sampled rows with a count of one added to every configuration."""
+    """Return the groups' shares of sampled rows with a count of one added to every group."""
     random = generator(seed)
     counts = np.zeros(sum(c.probabilities.size for c in net.conditionals))
     at_once = max(FEWEST_ROWS, CELLS_AT_ONCE // max(1, len(net.variables)))
@@ -240,8 +240,6 @@ def _sampled(net: Network, n_samples: int, seed: Seed) -> list[Array]:
     for conditional in net.conditionals:
         shape = conditional.probabilities.shape
         of_groups = counts[first : first + math.prod(shape)].reshape(shape).sum(axis=1)
-        n_configurations = math.prod(net.variables[v].cardinality for v in conditional.parents)
-        sizes = conditional.sum_by_group(np.ones(n_configurations))
-        shares.append((of_groups + sizes) / (n_samples + sizes.sum()))
+        shares.append((of_groups + 1) / (n_samples + len(of_groups)))
         first += math.prod(shape)
     return shares

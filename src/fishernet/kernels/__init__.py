@@ -5,6 +5,7 @@
 `CountKernel` compares strings by what a model's hidden states are expected to have done. A kernel is called on
 two tables (or lists of strings) and gives a matrix; one with *features* is their inner product, and so also gives the
 mean of a whole table, from which `set_kernel` and `fishernet.compare.mmd` compare tables in time linear in their rows.
+`Similarity` has those of single columns and of pairs (overlap, Goodall, Lin, ConDist, ...), to compare with.
 `Normalized` and `Rbf` wrap any kernel; sums, products and positive multiples of kernels are kernels.
 """
 
@@ -17,6 +18,7 @@ from fishernet.kernels.hmm import HmmKernel, PairHmmKernel
 from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
 from fishernet.kernels.marginalization import HiddenBinomialKernel, MarginalizationKernel
 from fishernet.kernels.sets import set_kernel
+from fishernet.kernels.similarity import Similarity
 from fishernet.kernels.spectrum import SpectrumKernel
 from fishernet.kernels.wrappers import Normalized, Rbf
 
@@ -35,6 +37,7 @@ __all__ = [
     "PairHmmKernel",
     "PrunedTreeKernel",
     "Rbf",
+    "Similarity",
     "SpectrumKernel",
     "gram_matrix",
     "has_features",

@@ -8,9 +8,10 @@ features::
 
     phi_ijk(x) = [parents of i in x are j] ([x_i = k] - theta_ijk) / sqrt(P(j) theta_ijk)
 
-(a group of configurations in place of j where a conditional merges some). The mean feature under the network is 0, and
-the expected ``K(x, x)`` is the number of free parameters. It does not depend on which of several equivalent graphs
-carries the distribution (Theorem 4).
+(a group of configurations in place of j where a conditional lets some share a row: that is the kernel of the model with
+these parameters tied). The mean feature under the network is 0, and the expected ``K(x, x)`` is the number of free
+parameters. Of full tables it does not depend on which of several equivalent graphs carries the distribution (Theorem
+4); groups are a statement of their own, which turning an arc does not keep.
 
 That kernel sees a table through the counts of its families alone: two tables with equal counts of every variable with
 its parents are at distance 0, however different their rows.
@@ -263,9 +264,9 @@ class FisherKernel(Algebra):
         return self._metric.diag(self.rows(X))
 
     @property
-    def parts(self) -> FeatureParts | None:
+    def feature_parts(self) -> FeatureParts | None:
         """Whose each feature is: the variable's, and where it has tables the configuration's; None where they mix."""
-        return self._metric.parts
+        return self._metric.feature_parts
 
     @property
     def has_terms(self) -> bool:

@@ -100,7 +100,7 @@ class HiddenVariableKernel(FeatureMade):
         return self._expected.dimension
 
     @property
-    def parts(self) -> FeatureParts:
+    def feature_parts(self) -> FeatureParts:
         """Whose each feature is: the variable's and the configuration's."""
         return parts_of_tables(self.model.names, self.model.conditionals)
 

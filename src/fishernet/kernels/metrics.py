@@ -40,7 +40,7 @@ class Metric(FeatureKernel, Protocol):
     has_terms: bool  # whether it is a sum over variables
 
     @property
-    def parts(self) -> FeatureParts | None:
+    def feature_parts(self) -> FeatureParts | None:
         """Whose each feature is; None where variables are mixed."""
         ...
 
@@ -66,7 +66,7 @@ class Scores(FeatureMade):
         self._widths = widths
 
     @property
-    def parts(self) -> FeatureParts | None:
+    def feature_parts(self) -> FeatureParts | None:
         """Whose each feature is, where the information has a block per conditional."""
         return parts_of_regressions(self._model.names, self._widths) if self._widths else None
 
@@ -234,7 +234,7 @@ class Practical(FeatureMade):
         return self._model.n_parameters
 
     @property
-    def parts(self) -> FeatureParts:
+    def feature_parts(self) -> FeatureParts:
         """Whose each feature is."""
         return parts_of_regressions(self._model.names, [c.n_parameters for c in self._model.conditionals])
 
@@ -266,7 +266,7 @@ class Empirical(FeatureMade):
 
     name = "empirical"
     has_terms = False
-    parts = None  # variables are mixed
+    feature_parts = None  # variables are mixed
 
     def __init__(self, model: BayesianNetwork, reference: Table) -> None:
         self._scores = Practical(model)
@@ -311,7 +311,8 @@ class Invariant(Algebra):
         ends = np.cumsum([0, *(theta.size for theta in self._theta)]).tolist()
         self._slices = [slice(first, last) for first, last in pairwise(ends)]
         theta = _flat(self._theta)
-        states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
+        self._states = states = np.repeat([t.shape[1] for t in self._theta], [t.shape[0] for t in self._theta])
+        self._groups = np.cumsum(states) - states  # where each begins
         self.inverse_theta = _inverse(theta)
         self.inverse_group = np.repeat(_inverse(_flat(groups)), states)
         self._same, self._other = (1 - theta) * self.inverse_theta * self.inverse_group, -self.inverse_group
@@ -325,7 +326,7 @@ class Invariant(Algebra):
         return len(self.inverse_theta)
 
     @property
-    def parts(self) -> FeatureParts:
+    def feature_parts(self) -> FeatureParts:
         """Whose each feature is."""
         return parts_of_tables(self._model.names, self._model.conditionals)
 
@@ -406,11 +407,7 @@ class Invariant(Algebra):
 
     def weighed(self, X: Table, factors: Matrix) -> Matrix:
         """Return the sum of factors of the rows in each cell, (dimension,)."""
-        weights = np.zeros(self.dimension)
-        for part, conditional, theta in zip(self._slices, self._model.conditionals, self._theta, strict=True):
-            cells = conditional.groups(X) * theta.shape[1] + X.codes[conditional.child].astype(np.int64)
-            np.add.at(weights, part.start + cells, factors)
-        return weights
+        return self._model.flat.cells(X.native).sums(np.ascontiguousarray(factors, dtype=np.float64))
 
     def along(self, X: Table, weights: Matrix) -> Matrix:
         """Return the kernel of each row with a combination of rows, (n,): of these only what falls in each cell counts.
@@ -418,11 +415,16 @@ class Invariant(Algebra):
         A row in state k and group j adds ``(w_jk / theta_jk - sum_k w_jk) / P(j)``. That no row is impossible is
         not looked at.
         """
-        values = []
-        inverses = zip(self._parts(self.inverse_theta), self._parts(self.inverse_group), strict=True)
-        for of_cells, (by_theta, by_group) in zip(self._parts(weights), inverses, strict=True):
-            values.append((of_cells * by_theta - of_cells.sum(axis=1, keepdims=True)) * by_group)
-        return self._model.flat.look_up(X.native, values, True)
+        return self._model.flat.look_up(X.native, self._parts(self._toward(weights)), True)
+
+    def squared_length(self, weights: Matrix) -> float:
+        """Return the kernel of a combination of rows with itself, from what falls in each cell."""
+        return float(weights @ self._toward(weights))
+
+    def _toward(self, weights: Matrix) -> Matrix:
+        """Return the kernel of one row in each cell with a combination of rows, (dimension,)."""
+        of_groups = np.repeat(np.add.reduceat(weights, self._groups), self._states)
+        return np.asarray((weights * self.inverse_theta - of_groups) * self.inverse_group)
 
     def mean_of_statistics(self, source: Source) -> Matrix:
         """Return the mean feature of rows of which a source knows the counts of families; columns go by name."""

@@ -47,7 +47,7 @@ class Observed(FeatureMade):
     """The kernel of expected scores, or of expected features whose cells were whitened."""
 
     has_terms = False
-    parts = None  # hidden variables mix those around them
+    feature_parts = None  # hidden variables mix those around them
 
     def __init__(self, name: str, expected: ExpectedFeatures) -> None:
         self.name = name

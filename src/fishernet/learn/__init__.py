@@ -4,7 +4,7 @@ A structure is found by a `Search`, which is given somebody to score families, r
 to counts. To add a search, write a frozen dataclass that follows `fishernet.learn.search.Search`, name it in
 `fishernet.learn.structure.SEARCHES` and join ``tests/contracts/test_searches.py``; its fields are its options. A
 dependency network chooses the inputs of each variable separately (`local_structure`), an undirected graph its Markov
-blankets (`fishernet.learn.markov`).
+blankets (`fishernet.learn.markov`). Configurations of parents may share rows of probabilities (`shared_rows`).
 """
 
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
@@ -23,6 +23,7 @@ from fishernet.learn.resampling import EdgeStrengths, edge_strengths
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_chain
+from fishernet.learn.shared_rows.merging import merge_rows
 from fishernet.learn.structure import dag, structure
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "markov_blankets",
     "markov_chain",
     "markov_graph",
+    "merge_rows",
     "naive_bayes",
     "parameters",
     "structure",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed, positions, shown
 from fishernet.base.progress import Watch
-from fishernet.base.vocabulary import refuse_options
-from fishernet.data import Scatter, Source, Table, as_scatter, as_source
+from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
+from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_source
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
 from fishernet.data.variable import require_categorical
@@ -23,11 +23,14 @@ from fishernet.graphs.edges import require_kind
 from fishernet.learn.em import Effort, warn_of_stop
 from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
+from fishernet.learn.shared_rows.agglomeration import MergedFit
+from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
 from fishernet.learn.structure import structure, usual_score
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import Grouped, check_cells
 from fishernet.models.zero_pattern import completed_precision
+from fishernet.scores import named_score
 
 GAUSSIAN_STEPS = 5000  # of EM of numbers, whose steps are cheap, and are not extrapolated
 GAUSSIAN_TOLERANCE = 1e-9  # nats a known cell
@@ -139,11 +142,12 @@ def parameters(
     dag: Dag,
     table: Any,
     *,
+    conditionals: ConditionalsName = "table",
     smoothing: float | str = 1.0,
     ess: float | None = None,
     hidden: Mapping[str, int | Iterable[int] | None] | None = None,
     available_cases: bool = False,
-    **em: Any,
+    **options: Any,
 ) -> BayesianNetwork:
     """Fit the parameters of a Bayesian network.
 
@@ -157,6 +161,10 @@ def parameters(
         is an (n, d) array of numbers with the columns of ``dag.names`` or a Scatter, the network is linear-Gaussian, by
         maximum likelihood (where cells of a table are missing, of what is known, by the same means); smoothing and ess
         do not go with these.
+    conditionals : {"table", "tree", "merged"}
+        "table": a row of probabilities for each configuration of the parents. "tree": a decision tree over the parents,
+        grown and pruned by a score, whose leaves share rows [1]_. "merged": any configurations may share a row, as
+        `merge_rows` finds them. Both need complete rows (or `available_cases`), and keep the graph.
     smoothing : float, "snml" or "zeros"
         A pseudo-count added to every cell N_ijk (0: plain frequencies), or "snml": the sequential normalized maximum
         likelihood weights e(N_ijk) (N_ijk + 1), with e(n) = ((n + 1) / n)^n and e(0) = 1, or "zeros": zero counts
@@ -171,8 +179,11 @@ def parameters(
     available_cases : bool
         Counts, for each family, the rows that are complete in it, instead: faster, and right only where cells are
         missing completely at random.
-    **em
-        What `em_fit` takes besides: restarts, max_steps, tolerance, start, max_seconds, seed, progress.
+    **options
+        With missing cells or hidden variables, what `em_fit` takes besides: restarts, max_steps, tolerance, start,
+        max_seconds, seed, progress. For trees ``score="bic"``, a penalized likelihood, and ``splits="binary"`` (a set
+        of states against the rest) or "multiway" (a branch for each). For merged rows the score, and its own
+        hyperparameters.
 
     Returns
     -------
@@ -192,6 +203,10 @@ def parameters(
     StateSpaceError
         When a conditional would have more than 2**28 cells.
 
+    References
+    ----------
+    .. [1] N. Friedman and M. Goldszmidt, "Learning Bayesian networks with local structure", 1998.
+
     Examples
     --------
     >>> import fishernet as fn
@@ -205,27 +220,58 @@ def parameters(
     """
     check_smoothing(smoothing, ess)
     check.made(dag, "dag", "a Dag", "names", "parents", "families")
+    make = word(conditionals, "conditionals", KINDS)
+    hidden = {} if hidden is None else check.mapping(hidden, "hidden")
+    check.flag(available_cases, "available_cases")
     source = _learned_from(table, dag.names)
-    if hidden or (_lacks_cells(source, dag.names) and not available_cases):
+    if make == "table" and (hidden or (_lacks_cells(source, dag.names) and not available_cases)):
         require_rows(source)
         rows: Any = source
-        return em_fit(dag, rows, hidden=hidden, smoothing=smoothing, ess=ess, **em).model  # type: ignore[arg-type]
-    if not available_cases and (numbers := _incomplete_numbers(source, dag.names)) is not None:
+        return em_fit(dag, rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
+    incomplete = None if available_cases or make != "table" else _incomplete_numbers(source, dag.names)
+    if incomplete is not None:
         _refuse_smoothing(smoothing, ess)
-        return cast(BayesianNetwork, _by_gaussian_em(numbers, partial(_linear_gaussian, dag), em))
-    refuse_options(em, (), "a fit to complete rows")
+        return cast(BayesianNetwork, _by_gaussian_em(incomplete, partial(_linear_gaussian, dag), options))
+    if hidden:
+        raise FishernetError(
+            f"hidden variables are fitted by tables; they do not go with conditionals {make!r}", parameter="hidden"
+        )
+    kind = KINDS[make](source.total, options)
     if available_cases:
         source = AvailableCases(source)
     where = positions([variable.name for variable in source.variables], dag.names, "column")
     variables = [source.variables[v] for v in where]
     how: dict[str, Any] = {"smoothing": smoothing, "ess": ess}
     if variables and all(variable.is_continuous for variable in variables):
+        if kind is not None:
+            wrong = f"numbers have regressions; conditionals {make!r} are of states"
+            raise FishernetError(wrong, parameter="conditionals")
         _refuse_smoothing(smoothing, ess)
         source, where, how = Scatter.of(source, where), tuple(range(len(where))), {}
         require_spread(source)
     families = [tuple(where[v] for v in (*parents, child)) for child, parents in enumerate(dag.parents)]
     places = [(*parents, child) for child, parents in enumerate(dag.parents)]
-    return BayesianNetwork(variables, fit_conditionals(source, families, places, **how), n_rows=source.total)
+    return BayesianNetwork(variables, fit_conditionals(source, families, places, kind=kind, **how), n_rows=source.total)
+
+
+def _tables(total: float, options: dict[str, Any]) -> None:  # noqa: ARG001
+    refuse_options(options, (), "a fit to complete rows")
+
+
+def _trees(total: float, options: dict[str, Any]) -> TreeFit:
+    refuse_options(options, ("score", "splits"), "a fit of trees to complete rows")
+    return TreeFit(leaf_price(named_score(options.get("score", "bic")), total), options.get("splits", "binary"))
+
+
+def _merged(total: float, options: dict[str, Any]) -> MergedFit:
+    return MergedFit(named_score(**{"score": "bic", **options}), total)
+
+
+KINDS: dict[str, Callable[[float, dict[str, Any]], Fit | None]] = {
+    "table": _tables,
+    "tree": _trees,
+    "merged": _merged,
+}
 
 
 def _refuse_smoothing(smoothing: float | str, ess: float | None) -> None:
@@ -290,18 +336,41 @@ def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> B
     return BayesianNetwork(net.variables, conditionals, n_rows=table.total)
 
 
+class Fit(Protocol):
+    """Who makes a conditional of counts: a `FullTable`, or what lets configurations share rows."""
+
+    def fit(
+        self,
+        statistic: Statistic,
+        family: Sequence[int],
+        variables: Sequence[Any],
+        *,
+        smoothing: float | str,
+        ess: float | None,
+        positions: Sequence[int] | None,
+    ) -> Conditional:
+        """Return the conditional of the last of a family, given the others; see `FullTable.fit`."""
+
+
 def fit_conditionals(
-    source: Source, families: Sequence[tuple[int, ...]], places: Sequence[tuple[int, ...]] | None = None, **how: Any
+    source: Source,
+    families: Sequence[tuple[int, ...]],
+    places: Sequence[tuple[int, ...]] | None = None,
+    *,
+    kind: Fit | None = None,
+    **how: Any,
 ) -> list[Conditional]:
     """Fit the conditional of the last of each family's positions, given the others in their order.
 
     `places` are the families' positions in the network, where they are others; `how` is smoothing and ess, for counts.
+    Counts make full tables, or what `kind` makes of them.
     """
     of = [[source.variables[v] for v in family] for family in families]
-    for variables in of:
-        check_cells(variables, f"the conditional of {variables[-1].name!r}")
+    if kind is None:
+        for variables in of:
+            check_cells(variables, f"the conditional of {variables[-1].name!r}")
     statistics = source.statistics([tuple(sorted(family)) for family in families])
-    kinds: Any = {True: LinearGaussian, False: FullTable}
+    kinds: Any = {True: LinearGaussian, False: kind or FullTable}
     return [
         kinds[variables[-1].is_continuous].fit(found, family, variables, positions=at, **how)
         for found, family, variables, at in zip(statistics, families, of, places or families, strict=True)
@@ -309,7 +378,12 @@ def fit_conditionals(
 
 
 def bayesian_network(
-    table: Any, *, smoothing: float | str = 1.0, ess: float | None = None, **options: Any
+    table: Any,
+    *,
+    conditionals: ConditionalsName = "table",
+    smoothing: float | str = 1.0,
+    ess: float | None = None,
+    **options: Any,
 ) -> BayesianNetwork:
     """Learn a Bayesian network: its structure, then its parameters.
 
@@ -318,8 +392,9 @@ def bayesian_network(
     table : Table, data frame or Source
         The data. Where all columns are continuous, the default score is "fractional". Categorical cells of a table may
         be missing: `structure` says how a graph is learned then, and the parameters are fitted by `em_fit`.
-    smoothing, ess
-        As for `parameters`.
+    conditionals, smoothing, ess
+        As for `parameters`. The graph is learned as for tables; then trees are grown, or rows merged, by the same
+        score.
     **options
         As for `structure`: score, search, max_parents, required, forbidden, tiers, start, max_seconds, missing, seed,
         progress.
@@ -340,7 +415,12 @@ def bayesian_network(
     if source.variables and source.variables[0].is_continuous:
         source = Scatter.of(source)
         options = {"score": usual_score(source)} | options
-    return parameters(structure(source, **options).dag, source, smoothing=smoothing, ess=ess)
+    make = word(conditionals, "conditionals", KINDS)
+    local = {} if make == "table" else {"score": options.get("score", "bic")}
+    if make != "table":
+        KINDS[make](source.total, local)  # refuses a score that does not go with them before there is a search
+    dag = structure(source, **options).dag
+    return parameters(dag, source, conditionals=make, smoothing=smoothing, ess=ess, **local)
 
 
 def _learned_from(data: Any, names: Sequence[str] | None = None) -> Source:

@@ -7,6 +7,7 @@ rows, each of them once.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -58,6 +59,10 @@ class Candidates(Protocol):
 
     def squared_length(self, rows: Positions, factors: Array) -> float:
         """Return the kernel of a combination of rows with itself."""
+        ...
+
+    def squared_lengths(self, rows: Positions, ends: Positions) -> Array:
+        """Return the kernel of the sum of the first rows with itself, for every end, ascending, (len(ends),)."""
         ...
 
 
@@ -115,6 +120,16 @@ class _OfKernel:
         """Return the kernel of a combination of rows with itself."""
         return float(factors @ self._kernel(counted_once(self._rows[rows])) @ factors)
 
+    def squared_lengths(self, rows: Positions, ends: Positions) -> Array:
+        """Return the kernel of the sum of the first rows with itself, for every end, ascending, (len(ends),)."""
+        found, length = [], 0.0
+        for first, last in pairwise([0, *ends.tolist()]):
+            new = counted_once(self._rows[rows[first:last]])
+            length += 2 * float(self._kernel(new, counted_once(self._rows[rows[:first]])).sum()) if first else 0.0
+            length += float(self._kernel(new).sum())
+            found.append(length)
+        return np.array(found)
+
 
 class _ByCells(_OfKernel):
     """Rows under the Fisher kernel of a network's tables."""
@@ -128,6 +143,15 @@ class _ByCells(_OfKernel):
         rule = self._kernel.rule
         return np.asarray(rule.along(self._rows, rule.weighed(self._rows[rows], factors)))
 
+    def squared_lengths(self, rows: Positions, ends: Positions) -> Array:
+        """Return the kernel of the sum of the first rows with itself, for every end, ascending, (len(ends),)."""
+        rule = self._kernel.rule
+        weights, found = np.zeros(rule.dimension), []
+        for first, last in pairwise([0, *ends.tolist()]):
+            weights += rule.weighed(self._rows[rows[first:last]], np.ones(last - first))
+            found.append(rule.squared_length(weights))
+        return np.array(found)
+
 
 class _ByFeatures(_OfKernel):
     """Rows under a kernel with features."""
@@ -140,6 +164,14 @@ class _ByFeatures(_OfKernel):
     def combination(self, rows: Positions, factors: Array) -> Array:
         """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
         return np.asarray(self._features @ (self._features[rows].T @ factors))
+
+    def squared_lengths(self, rows: Positions, ends: Positions) -> Array:
+        """Return the kernel of the sum of the first rows with itself, for every end, ascending, (len(ends),)."""
+        total, found = np.zeros(self._features.shape[1]), []
+        for first, last in pairwise([0, *ends.tolist()]):
+            total += np.asarray(self._features[rows[first:last]].sum(axis=0)).ravel()
+            found.append(float(total @ total))
+        return np.array(found)
 
 
 class _ByRows(_OfKernel):

@@ -5,6 +5,10 @@
 et al., 2019 [2]_). The first j of k chosen rows are those that would be chosen for j. `criticisms` are rows that the
 chosen ones do not explain.
 
+The weights of [2]_ are free. Under the Fisher kernel of a network that was fitted to the table, its mean feature is
+nearly 0, so that weights of nearly 0 would come near it with any rows. So they add up to 1 here, unless one says
+otherwise, and the next row is the one towards which a step improves most, not the steepest, which is an outlier.
+
 The guarantees of these papers need a kernel without negative values whose diagonal dominates; the Fisher kernel takes
 negative values, so that gains may grow now and then.
 
@@ -127,14 +131,20 @@ def protodash(
     k: int | None = None,
     *,
     tolerance: float | None = None,
+    sum_to_one: bool = True,
     progress: Progress | None = None,
 ) -> Selection:
-    """Choose rows and weigh them, none below 0, so that their weighted sum comes near the mean of the table [1]_.
+    """Choose rows and weigh them, none below 0, so that their weighted mean comes near that of the table [1]_.
 
     Parameters
     ----------
     kernel, table, k, tolerance, progress
         As for `mmd_critic`.
+    sum_to_one : bool
+        Whether the weights add up to 1, so that they are shares of the table, and the next row is the one towards which
+        a step improves most. With False, weights are free and the next row is the one of steepest gradient, as in
+        [1]_; that is for kernels without negative values. Under the Fisher kernel of a network that was fitted to the
+        table, weights of nearly 0 would be best.
 
     Returns
     -------
@@ -163,26 +173,26 @@ def protodash(
     >>> asia = fn.datasets.load("asia")
     >>> table = asia.sample(500, seed=1)
     >>> chosen = fn.select.protodash(fn.kernels.FisherKernel(asia), table, 20)
-    >>> bool((chosen.weights >= 0).all())
-    True
+    >>> bool((chosen.weights >= 0).all()), round(float(chosen.weights.sum()), 6)
+    (True, 1.0)
     """
     data = held(table)
     candidates = candidates_of(kernel, data, "protodash")
     most = _most(k, tolerance, candidates.n_rows)
     level = _level(candidates, tolerance)
     reporter = Reporter(progress, "choosing rows")
-    weighing = _Weighing(candidates)
+    weighing = _Weighing(candidates, check.flag(sum_to_one, "sum_to_one"))
     trace: list[float] = []
-    gradient = candidates.mean.copy()
+    gains = weighing.gains
     free = np.ones(candidates.n_rows, dtype=bool)
     while len(weighing.rows) < most and free.any() and not (trace and trace[-1] <= level):
-        row = _best(gradient, free)
+        row = _best(gains, free)
         free[row] = False
-        if gradient[row] <= TIED * max(candidates.between, float(candidates.diagonal[row])):
+        if gains[row] <= 0 and (trace or not sum_to_one):
             break  # no row improves the distance
         if not weighing.add(row):
             continue
-        gradient = candidates.mean - candidates.combination(np.array(weighing.rows), weighing.weights)
+        gains = weighing.gains
         trace.append(weighing.distance)
         reporter.step(len(weighing.rows), most)
     reporter.finish(len(weighing.rows))
@@ -293,7 +303,8 @@ def _level(candidates: Candidates, tolerance: float | None) -> float:
 
 def spread(candidates: Candidates) -> float:
     """Return the mean squared distance of a row to the mean of all: what one random row reaches."""
-    return max(candidates.mean_diagonal - candidates.between, 0.0)
+    found, diagonal = candidates.mean_diagonal - candidates.between, candidates.mean_diagonal
+    return found if found > TIED * abs(diagonal) else 0.0
 
 
 def _best(gains: Array, free: npt.NDArray[np.bool_]) -> int:
@@ -322,11 +333,16 @@ def _selected(
 class _Weighing:
     """Non-negative weights of chosen rows that maximize ``w'mu - w'Kw / 2`` (Lawson and Hanson, 1974).
 
-    The Cholesky factor of the rows of positive weight grows by a row with every choice.
+    The Cholesky factor of the rows of positive weight grows by a row with every choice. Where the weights add up to 1,
+    a constant added to the kernel changes nothing but which rows are combinations of others: with it, those that are
+    so with factors that add up to 1.
     """
 
-    def __init__(self, candidates: Candidates) -> None:
+    def __init__(self, candidates: Candidates, sum_to_one: bool) -> None:
         self._candidates = candidates
+        self._sum_to_one = sum_to_one
+        self._constant = spread(candidates) + abs(candidates.between) if sum_to_one else 0.0
+        self._level = 0.0  # the gradient along rows of positive weight
         self.rows: list[int] = []
         self._positive: list[int] = []  # places among the rows
         self._factor = np.empty((0, 0))
@@ -334,9 +350,30 @@ class _Weighing:
         self._refused = 0
         self.weights = np.empty(0)
 
+    @property
+    def gains(self) -> Array:
+        """What each row promises, (n_rows,): its gradient, or how much a step towards it improves; not above 0: none.
+
+        Where weights add up to 1, a step goes from the weighted mean m to the row. With g what the gradient along it is
+        above that along m, and d its squared distance from m, the best step improves by g^2 / d, or as the row itself.
+        """
+        mean = self._candidates.mean
+        if not self.rows:
+            return 2 * mean - self._candidates.diagonal if self._sum_to_one else mean.copy()
+        to_rows = self._candidates.combination(np.array(self.rows), self.weights)
+        gradient = mean - to_rows
+        tied = TIED * np.maximum(abs(self._candidates.between), self._candidates.diagonal)
+        if not self._sum_to_one:
+            return np.where(gradient > tied, gradient, 0.0)
+        ahead = gradient - self._level
+        far = np.maximum(self._candidates.diagonal - 2 * to_rows + self._within, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            improved = np.where(ahead < far, ahead**2 / far, 2 * ahead - far)
+        return np.where(ahead > tied, improved, 0.0)
+
     def add(self, row: int) -> bool:
         """Add a row and weigh all anew; False where it is a combination of the others already."""
-        new = self._candidates.between_rows(row, np.array([*self.rows, row], dtype=np.int64))
+        new = self._candidates.between_rows(row, np.array([*self.rows, row], dtype=np.int64)) + self._constant
         own = float(new[-1])
         left = self._below(new[:-1][self._positive])
         rest = own - float(left @ left)
@@ -372,8 +409,12 @@ class _Weighing:
 
         while True:
             at = np.array(self._positive, dtype=np.int64)
-            towards = self._candidates.mean[np.array(self.rows)[at]]
+            towards = self._candidates.mean[np.array(self.rows)[at]] + self._constant
             best = np.asarray(cho_solve((self._factor, True), towards, check_finite=False))
+            if self._sum_to_one:
+                of_ones = np.asarray(cho_solve((self._factor, True), np.ones(len(at)), check_finite=False))
+                self._level = (float(best.sum()) - 1) / float(of_ones.sum())
+                best = best - self._level * of_ones
             falling = best <= 0
             if not falling.any():
                 weights[:] = 0.0
@@ -394,11 +435,15 @@ class _Weighing:
         self.weights = weights
 
     @property
+    def _within(self) -> float:
+        """The squared length of the weighted sum."""
+        return float(self.weights @ self._matrix @ self.weights) - self._constant * float(self.weights.sum()) ** 2
+
+    @property
     def distance(self) -> float:
         """The squared distance of the weighted sum to the mean of the table."""
         towards = float(self.weights @ self._candidates.mean[np.array(self.rows)])
-        within = float(self.weights @ self._matrix @ self.weights)
-        return max(within - 2 * towards + self._candidates.between, 0.0)
+        return max(self._within - 2 * towards + self._candidates.between, 0.0)
 
     def warn(self) -> None:
         """Say that rows were passed over."""

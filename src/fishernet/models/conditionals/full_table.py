@@ -215,10 +215,14 @@ class MergedTable(Grouped):
         return f"{super().__repr__()[:-1]}; {several(self.n_groups, 'group')})"
 
 
-def cell_weights(cells: Cells, smoothing: float | str, ess: float | None) -> Cells:
-    """Return what each cell weighs, (q, r)."""
+def cell_weights(cells: Cells, smoothing: float | str, ess: float | None, shares: Cells | None = None) -> Cells:
+    """Return what each cell weighs, (groups, r).
+
+    `shares` are those of all configurations that each group holds: the equivalent sample size is divided so. Without
+    them every group is one configuration. A pseudo-count is added to each cell of a group once.
+    """
     if ess is not None:
-        return cells + ess / cells.size
+        return cells + (ess / cells.size if shares is None else ess * shares[:, None] / cells.shape[1])
     if smoothing == "zeros":
         return np.where(cells > 0, cells, 1.0)
     if smoothing == "snml":

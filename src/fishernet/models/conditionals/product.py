@@ -140,6 +140,11 @@ class ProductConditional(Grouped):
         """The number of configurations of the parents; no table of them is made."""
         return math.prod(self._shape[:-1])
 
+    def with_probabilities(self, probabilities: npt.NDArray[np.float64]) -> Self:
+        """Return other probabilities, (configurations, states), as one factor over all."""
+        factor = ((*self.parents, self.child), np.reshape(probabilities, self._shape))
+        return type(self)(self.child, self.parents, self.variables, [factor])
+
     def log_prob(self, table: Table) -> npt.NDArray[np.float64]:
         """Return the log-probability of the child in each row given its parents, (n_rows,)."""
         states = table.codes[self.child].astype(np.int64)

@@ -1,0 +1,1 @@
+"""Local structure: configurations of the parents that share a row of probabilities, by a tree or in any groups."""

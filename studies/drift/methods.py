@@ -1,0 +1,96 @@
+"""Who is asked whether two tables differ: `fishernet.compare`, tests of marginals, and classifiers.
+
+Each method takes two tables and returns a p-value; those that name a variable return the one they hold responsible.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import binom, chi2_contingency
+
+import fishernet as fn
+from fishernet.compare.corrections import holm
+from studies.study import Array
+
+PERMUTATIONS = 999
+OMNIBUS, MAX_T, MARGINALS = "omnibus", "max-T", "marginals"
+LOGISTIC, BOOSTING, EXPLAINED = "logistic", "boosting", "explain_change"
+
+
+class Said(NamedTuple):
+    """What a method says of two tables."""
+
+    p_value: float
+    named: tuple[str, ...] = ()
+    """The variables it holds responsible, the first the most; of a test of marginals the one with the smallest p."""
+
+
+def codes(*tables: fn.Table) -> Array:
+    """Return the states' numbers of several tables, one after the other."""
+    return np.concatenate([np.stack(table.codes, axis=1) for table in tables]).astype(np.int64)
+
+
+def ours(X: fn.Table, Y: fn.Table, seed: int) -> dict[str, Said]:
+    """Return the omnibus test, and the largest standardized share; these name by the smallest p, the other by share."""
+    found = fn.compare.two_sample_test(X, Y, permutations=PERMUTATIONS, seed=seed)
+    shares = found.by_variable.values()
+    largest = max(shares, key=lambda share: share.statistic)
+    surest = min(shares, key=lambda share: (share.p_max_t, share.p_value, -share.statistic))
+    return {OMNIBUS: Said(found.p_value, (largest.variable,)), MAX_T: Said(surest.p_max_t, (surest.variable,))}
+
+
+def marginals(X: fn.Table, Y: fn.Table) -> Said:
+    """Return the smallest p-value of chi-squared tests of all columns, corrected by Holm's method."""
+    p_values = []
+    for variable, one, other in zip(X.variables, X.codes, Y.codes, strict=True):
+        counts = np.array([np.bincount(column, minlength=variable.cardinality) for column in (one, other)])
+        seen = counts[:, counts.sum(axis=0) > 0]
+        p_values.append(float(chi2_contingency(seen, correction=False).pvalue) if seen.shape[1] > 1 else 1.0)
+    return Said(float(holm(np.array(p_values)).min()), (X.names[int(np.argmin(p_values))],))
+
+
+def classifier(X: fn.Table, Y: fn.Table, seed: int, make: Callable[[fn.Table], Any]) -> Said:
+    """Return the p-value of the accuracy on half of the rows of a classifier that learned from the other half.
+
+    Under the null hypothesis the number of right answers is binomial with one half; tables are of one size.
+    """
+    rows, labels = codes(X, Y), np.repeat([0, 1], [X.n_rows, Y.n_rows])
+    order = np.random.default_rng(seed).permutation(len(rows))
+    training, test = order[: len(rows) // 2], order[len(rows) // 2 :]
+    with importlib.import_module("threadpoolctl").threadpool_limits(1):  # threads that wait for each other take longer
+        right = int((make(X).fit(rows[training], labels[training]).predict(rows[test]) == labels[test]).sum())
+    return Said(float(binom.sf(right - 1, len(test), 0.5)))
+
+
+def logistic(X: fn.Table) -> Any:
+    """Return a logistic regression on a column per state."""
+    states = [range(variable.cardinality) for variable in X.variables]
+    one_hot = importlib.import_module("sklearn.preprocessing").OneHotEncoder(categories=list(map(list, states)))
+    regression = importlib.import_module("sklearn.linear_model").LogisticRegression(max_iter=500)
+    return importlib.import_module("sklearn.pipeline").make_pipeline(one_hot, regression)
+
+
+def boosting(X: fn.Table) -> Any:
+    """Return gradient boosting of trees that know the columns as categories, with scikit-learn's settings."""
+    kind = importlib.import_module("sklearn.ensemble").HistGradientBoostingClassifier
+    return kind(categorical_features=[True] * len(X.names), random_state=0)
+
+
+def explained(X: fn.Table, Y: fn.Table, net: fn.Dag | None = None) -> Said:
+    """Return what `explain_change` says: the smallest corrected p-value, and what it says changed."""
+    found = fn.compare.explain_change(X, Y, net, permutations=PERMUTATIONS, resamples=2)
+    return Said(min(change.p_max_t for change in found.by_variable.values()), found.changed())
+
+
+Asked = Mapping[str, Callable[[fn.Table, fn.Table, int], dict[str, Said]]]
+METHODS: Asked = {
+    "ours": ours,
+    MARGINALS: lambda X, Y, _: {MARGINALS: marginals(X, Y)},
+    LOGISTIC: lambda X, Y, seed: {LOGISTIC: classifier(X, Y, seed, logistic)},
+    BOOSTING: lambda X, Y, seed: {BOOSTING: classifier(X, Y, seed, boosting)},
+    EXPLAINED: lambda X, Y, _: {EXPLAINED: explained(X, Y)},
+}

@@ -1,0 +1,311 @@
+"""What changed between two tables: clear cases, orders and seeds that change nothing, intervals, and bad input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fishernet as fn
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from tests.networks import random_network, with_holes
+
+ASIA = fn.datasets.load("asia")
+explain = fn.compare.explain_change
+
+
+def chain(last: float, first: float = 0.5) -> fn.BayesianNetwork:
+    """a -> b -> c, with P(a = yes) and P(c = b) to be chosen, and d apart."""
+    names = ["a", "b", "c", "d"]
+    variables = [fn.Variable(name, ["yes", "no"]) for name in names]
+    return fn.BayesianNetwork.from_tables(
+        variables,
+        {"b": ["a"], "c": ["b"]},
+        {
+            "a": [first, 1 - first],
+            "b": [[0.85, 0.15], [0.2, 0.8]],
+            "c": [[last, 1 - last], [1 - last, last]],
+            "d": [0.4, 0.6],
+        },
+    )
+
+
+BEFORE, AFTER = chain(0.9, 0.5), chain(0.9, 0.9)  # a changed, b and c inherit it
+OTHER = chain(0.6, 0.5)  # c changed, given b
+TABLES = BEFORE.sample(3000, seed=11), AFTER.sample(2000, seed=12)
+FAST: dict[str, Any] = {"permutations": 99, "resamples": 20}
+
+
+def summary(found: fn.compare.ChangeResult) -> tuple[Any, ...]:
+    return found.changed(), dict(found.inherited())
+
+
+def test_a_clear_change_and_what_inherits_it_with_the_graph_known() -> None:
+    found = explain(*TABLES, BEFORE, **FAST)
+    assert summary(found) == (("a",), {"b": ("a",), "c": ("a",)})
+    change = found.by_variable["a"]
+    assert change.p_max_t == 0.01
+    truth = fn.compare.kl(AFTER, BEFORE)
+    assert change.low < truth < change.high
+    assert found.graphs == ((BEFORE.dag, 1.0),)
+    assert (found.n_rows, dict(found.in_doubt())) == ((3000, 2000), {})
+    assert found.by_variable["d"].inherited_from == ()
+
+
+def test_the_nats_are_those_of_the_two_fitted_networks() -> None:
+    found = explain(*TABLES, BEFORE, smoothing=0.5, **FAST)
+    before, after = (fn.learn.parameters(BEFORE.dag, table, smoothing=0.5) for table in TABLES)
+    assert found.nats == pytest.approx(fn.compare.kl(after, before), rel=1e-9)
+    first = found.by_configuration[0]
+    assert (first.variable, dict(first.configuration), first.state) == ("a", {}, "yes")
+    assert dict(first.before) == pytest.approx({state: before.query("a")[state] for state in ("yes", "no")})
+    for change in found.by_configuration:
+        p, q = (net.query(change.variable, given=change.configuration) for net in (after, before))
+        nats = change.probability * sum(p[s] * math.log(p[s] / q[s]) for s in change.after)
+        assert change.nats == pytest.approx(nats, rel=1e-6, abs=1e-12)
+
+
+def test_by_chance_is_what_equal_sources_show_on_average() -> None:
+    """(parameters / 2) (1 / n + 1 / m) nats a variable."""
+    shown, expected = [], np.empty(0)
+    for seed in range(100):
+        X, Y = BEFORE.sample(800, seed=2 * seed), BEFORE.sample(500, seed=2 * seed + 1)
+        found = explain(X, Y, BEFORE, permutations=19, resamples=2)
+        shown.append([change.nats for change in found.by_variable.values()])
+        expected = np.array([change.by_chance for change in found.by_variable.values()])
+    np.testing.assert_allclose(expected, np.array([1, 2, 2, 1]) / 2 * (1 / 800 + 1 / 500), rtol=1e-12)
+    error = np.std(shown, axis=0) / 10
+    assert (np.abs(np.mean(shown, axis=0) - expected) < 4 * error + 0.05 * expected).all()
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_the_answer_is_the_same_for_every_order_of_columns_and_rows(given: bool) -> None:
+    X, Y = TABLES[0], OTHER.sample(2000, seed=12)
+    net = BEFORE if given else None
+    found = explain(X, Y, net, **FAST)
+    assert found.changed() == ("c",)
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        names = rng.permutation(X.names).tolist()
+        turned = explain(
+            X.select(names)[rng.permutation(3000)],
+            Y.to_frame().to_pandas()[names[::-1]].sample(frac=1, random_state=1),
+            net,
+            **FAST,
+        )
+        assert summary(turned) == summary(found)
+        assert list(turned.by_variable) == names
+        for name, change in found.by_variable.items():
+            assert turned.by_variable[name].nats == pytest.approx(change.nats, rel=1e-9, abs=1e-14)
+            assert turned.by_variable[name].marginal_p == pytest.approx(change.marginal_p, rel=1e-9)
+        assert {dag.edges for dag, _ in turned.graphs} == {dag.edges for dag, _ in found.graphs}
+
+
+def test_the_answer_is_the_same_for_every_seed_on_a_clear_case() -> None:
+    """The direction of a - b is open; c is no parent in any graph of the class once d joins, so c is found in all."""
+    X, Y = ASIA.sample(3000, seed=1), fn.infer.intervene(ASIA, {"bronc": "no"}).sample(3000, seed=2)
+    found = {
+        (f.changed(), tuple(f.inherited().items()))
+        for f in (explain(X, Y, ASIA, permutations=99, resamples=2, seed=seed) for seed in range(100))
+    }
+    assert found == {(("bronc",), (("dysp", ("bronc",)),))}
+
+
+def test_the_same_call_has_the_same_answer() -> None:
+    one, other = explain(*TABLES, **FAST), explain(*TABLES, **FAST)
+    assert one.by_variable == other.by_variable
+    assert one.seed == other.seed == 0
+
+
+def test_graphs_that_differ_put_a_finding_in_doubt() -> None:
+    """Any of a, b and c may come first: whose conditional changed hangs on the directions of the arcs."""
+    found = explain(*TABLES, **FAST)
+    assert 1 < len(found.graphs) <= 10
+    assert sum(weight for _, weight in found.graphs) == pytest.approx(1, rel=1e-12)
+    for name, arcs in found.in_doubt().items():
+        assert arcs
+        assert all(name in arc for arc in arcs) or not any(
+            name in arc for other in found.in_doubt().values() for arc in other
+        )
+        assert 0.05 < found.by_variable[name].support < 0.95
+    assert set(found.in_doubt()) & {"a", "b", "c"}
+    best = explain(*TABLES, graphs=1, **FAST)
+    assert dict(best.in_doubt()) == {}
+    assert best.graphs == ((found.graphs[0][0], 1.0),)
+    assert found.nats == pytest.approx(sum(w * explain(*TABLES, dag, **FAST).nats for dag, w in found.graphs), rel=1e-9)
+
+
+def test_equal_tables_have_not_changed() -> None:
+    X = ASIA.sample(500, seed=1)
+    found = explain(X, X, **FAST)
+    assert (found.nats, found.changed(), dict(found.inherited()), found.by_configuration) == (0, (), {}, ())
+    assert {change.p_max_t for change in found.by_variable.values()} == {1.0}
+    assert repr(found) == "ChangeResult(0 nats; changed: nothing)"
+
+
+# --------------------------------------------------------------------------------------------------------- intervals
+
+
+@pytest.mark.parametrize("kind", ["states", "numbers"])
+def test_bootstrap_intervals_cover_the_truth(kind: str) -> None:
+    """Of 95 % intervals, at least 85 % hold a divergence that is there (they are percentiles, and few rows)."""
+    held = 0
+    trials = 100 if kind == "states" else 60
+    X: Any
+    Y: Any
+    for seed in range(trials):
+        if kind == "states":
+            X, Y, net = BEFORE.sample(500, seed=2 * seed), OTHER.sample(400, seed=2 * seed + 1), BEFORE
+            truth = sum(p * math.log(p / q) for p, q in ((0.6, 0.9), (0.4, 0.1)))
+            found = explain(X, Y, net.dag, permutations=19, resamples=100, seed=seed).by_variable["c"]
+        else:
+            rng = np.random.default_rng(seed)
+            x, y = rng.normal(size=(2, 300))
+            u, v = rng.normal(size=(2, 300))
+            X, Y = {"x": x, "y": x + y}, {"x": u, "y": 1.6 * u + v}
+            truth = 0.5 * 0.6**2
+            dag = fn.Dag.from_edges(["x", "y"], [("x", "y")])
+            found = explain(X, Y, dag, permutations=19, resamples=60, seed=seed).by_variable["y"]
+        assert 0 <= found.low <= found.high
+        held += found.low <= truth <= found.high
+    assert held / trials >= 0.95 - 4 * math.sqrt(0.95 * 0.05 / trials)
+
+
+# ------------------------------------------------------------------------------------------------- kinds of tables
+
+
+def test_weights_are_repeated_rows() -> None:
+    weights = np.random.default_rng(1).integers(0, 3, size=300)
+    X, Y = BEFORE.sample(300, seed=1), OTHER.sample(300, seed=2)
+    weighted = fn.Table(X.variables, X.codes, weights=weights)
+    one = explain(weighted, Y, BEFORE, **FAST)
+    other = explain(X[np.repeat(np.arange(300), weights)], Y, BEFORE, **FAST)
+    assert one.by_variable == other.by_variable
+    assert one.n_rows == (weights.sum(), 300)
+
+
+def test_rows_with_holes_are_taken() -> None:
+    X, Y = with_holes(BEFORE, 1500, 1, 0.15), with_holes(OTHER, 1500, 2, 0.15)
+    for net in (BEFORE, None):
+        found = explain(X, Y, net, **FAST)
+        assert found.changed() == ("c",)
+        assert all(math.isfinite(c.nats) and c.low <= c.high for c in found.by_variable.values())
+
+
+def test_numbers_are_explained_by_regressions_and_with_labels_in_bins() -> None:
+    rng = np.random.default_rng(3)
+    frames: list[Any] = []
+    for slope in (1.0, -1.0):
+        x, noise = rng.normal(size=(2, 500))
+        frames.append({"x": x, "y": slope * x + noise})
+    dag = fn.Dag.from_edges(["x", "y"], [("x", "y")])
+    found = explain(frames[0], frames[1], dag, **FAST)
+    assert (found.changed(), found.by_configuration) == (("y",), ())
+    assert found.nats == pytest.approx(0.5 * 4, abs=4 * 0.25)  # 0.25 is its standard deviation over tables
+    one, other = (frame | {"z": ["u", "v"] * 250} for frame in frames)
+    cut = explain(one, other, **FAST)
+    assert set(cut.in_doubt()) == {"x", "y"}  # whose conditional it is hangs on the direction of one arc
+    assert repr(cut).endswith("; in doubt: x, y)")
+    assert cut.by_variable["x"].support + cut.by_variable["y"].support > 0.9
+    assert any("y" in c.configuration or "x" in c.configuration for c in cut.by_configuration)
+
+
+def test_states_that_only_one_table_has() -> None:
+    X = {"a": ["x", "y"] * 100}
+    Y = {"a": ["x", "z"] * 100}
+    found = explain(X, Y, **FAST)
+    assert found.changed() == ("a",)
+    (cell,) = found.by_configuration
+    assert set(cell.before) == set(cell.after) == {"x", "y", "z"}
+    assert dict(cell.before) == pytest.approx({"x": 101 / 203, "y": 101 / 203, "z": 1 / 203})
+    assert found.nats == pytest.approx(101 / 203 * math.log(101) - 1 / 203 * math.log(101))
+
+
+@pytest.mark.filterwarnings("ignore::fishernet.base.errors.FishernetWarning")
+def test_one_row_a_side_tells_nothing() -> None:
+    found = explain(ASIA.sample(1, seed=1), ASIA.sample(1, seed=9), ASIA, **FAST)
+    assert summary(found) == ((), {})
+
+
+def test_a_variable_of_one_state_and_a_column_that_is_missing_in_one_table() -> None:
+    net = random_network(3, [2, 1, 3])
+    X, Y = net.sample(50, seed=1), net.sample(50, seed=2)
+    assert explain(X, Y, net, **FAST).by_variable["v1"].nats == 0
+    holes = fn.Table(net.variables, [np.full(50, 2, np.uint8), *Y.codes[1:]])
+    with pytest.raises(SchemaError, match="column 'v0' has no known cell, so nothing can be learned of it; exclude it"):
+        explain(X, holes, net, **FAST)
+
+
+# ----------------------------------------------------------------------------------------------------- bad input
+
+ROWS = ASIA.sample(30, seed=1)
+REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
+    "columns": ((ROWS.select(["asia"]), ROWS.select(["tub"])), {}, "^explain_change needs two tables of the same col"),
+    "empty": ((ROWS, ROWS[:0]), {}, "^after has no rows"),
+    "empty before": ((ROWS[:0], ROWS), {}, "^before has no rows"),
+    "None": ((None, ROWS), {}, "^explain_change needs a Table or a data frame, not NoneType"),
+    "a network and a table": (
+        (ASIA, ROWS),
+        {},
+        "takes two tables, or two networks; a network and a table are compared",
+    ),
+    "another graph": (
+        (ROWS, ROWS, fn.Dag.from_edges(["a", "asia"], [])),
+        {},
+        "the graph and the tables must have the same variables; 'a', 'bronc', 'dysp'",
+    ),
+    "no graph": ((ROWS, ROWS, "bic"), {}, "net must be a BayesianNetwork or a Dag, not a str"),
+    "an undirected graph": (
+        (ROWS, ROWS, fn.UndirectedGraph.from_edges(ASIA.names, [])),
+        {},
+        "net must be a BayesianNetwork or a Dag, not an UndirectedGraph",
+    ),
+    "fractions": (
+        (fn.Table(ROWS.variables, ROWS.codes, weights=np.full(30, 0.5)), ROWS),
+        {},
+        "explain_change moves whole rows between the tables, and some weights are fractions",
+    ),
+    "level": ((ROWS, ROWS), {"level": 1.5}, "level must be a number from 0 to 1, got 1.5"),
+    "graphs": ((ROWS, ROWS), {"graphs": 0}, "graphs must be an integer of at least 1, got 0"),
+    "permutations": ((ROWS, ROWS), {"permutations": 0}, "permutations must be an integer of at least 1, got 0"),
+    "resamples": ((ROWS, ROWS), {"resamples": 1}, "resamples must be an integer of at least 2, got 1"),
+    "smoothing": ((ROWS, ROWS), {"smoothing": 0}, "smoothing must be a number above 0, got 0"),
+    "smoothing's name": ((ROWS, ROWS), {"smoothing": "snml"}, "smoothing must be a number above 0, got 'snml'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused_with_what_to_do(name: str) -> None:
+    data, options, message = REFUSED[name]
+    with pytest.raises(FishernetError, match=message):
+        explain(*data, **options)
+
+
+def test_few_permutations_are_warned_of() -> None:
+    with pytest.warns(FishernetWarning, match="with 9 permutations no p-value is below 0.1; take 19 or more"):
+        explain(ROWS, ROWS, ASIA, permutations=9, resamples=2)
+
+
+# ------------------------------------------------------------------------------------------------------- the result
+
+
+def test_the_frames_and_the_repr_say_what_was_found() -> None:
+    found = explain(*TABLES, BEFORE, **FAST)
+    rows = found.to_frame().to_pylist()
+    assert [row["variable"] for row in rows] == list("abcd")
+    assert [row["inherited_from"] for row in rows] == ["", "a", "a", ""]
+    assert [row["nats"] for row in rows] == [change.nats for change in found.by_variable.values()]
+    cells = found.to_frame("configuration").to_pylist()
+    assert (cells[0]["variable"], cells[0]["state"]) == ("a", "yes")
+    assert len(cells) == 2 * len(found.by_configuration)
+    assert "changed: a)" in repr(found)
+    with pytest.raises(FishernetError, match="unknown by 'state'"):
+        found.to_frame("state")  # type: ignore[arg-type]
+
+
+def test_progress_is_told() -> None:
+    calls: list[Any] = []
+    explain(*TABLES, **FAST, progress=lambda *told: calls.append(told))
+    assert calls[-1][0] == "graphs"

@@ -1,0 +1,182 @@
+"""Rao's score test: its statistic from the definition, what variables add, references, and bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, chi2_contingency, chisquare
+
+import fishernet as fn
+from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.compare.corrections import benjamini_hochberg, holm
+from fishernet.kernels import FisherKernel, HiddenVariableKernel, Rbf
+from tests.networks import random_network, with_holes
+
+ASIA = fn.datasets.load("asia")
+NET = random_network(11, [2, 3, 2, 2], sharp=4.0)
+SMOKERS = fn.infer.intervene(ASIA, {"smoke": "yes"})
+GAUSSIAN = fn.learn.bayesian_network(np.random.default_rng(1).normal(size=(500, 3)).cumsum(axis=1))
+HMM = fn.HiddenMarkovModel([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], [[0.5, 0.5], [0.1, 0.9]], alphabet="ab")
+score_test = fn.compare.score_test
+
+
+def coin(p: list[float]) -> fn.BayesianNetwork:
+    return fn.BayesianNetwork.from_tables([fn.Variable("a", list("xyz")[: len(p)])], {}, {"a": p})
+
+
+def test_of_one_variable_it_is_pearson_s_test_of_fit() -> None:
+    net = coin([0.5, 0.3, 0.2])
+    rows = fn.Table.from_frame({"a": ["x"] * 60 + ["y"] * 25 + ["z"] * 15})
+    found = score_test(FisherKernel(net), rows, reference="chi-square")
+    expected = chisquare([60, 25, 15], [50, 30, 20])
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-10)
+    assert (found.degrees_of_freedom, found.n_rows, found.n_fitted, found.reference) == (2, 100, None, "chi-square")
+
+
+def test_fitted_to_one_sample_it_is_pearson_s_test_of_two() -> None:
+    """NM / (N + M) with the frequencies of M rows; the usual test has those of both, which is equal to first order."""
+    first, second = np.array([3000, 1800, 1200]), np.array([2080, 1190, 730])
+    rows = [fn.Table.from_frame({"a": list("x" * c[0] + "y" * c[1] + "z" * c[2])}) for c in (first, second)]
+    net = fn.learn.parameters(fn.Dag.from_edges(["a"], []), rows[0], smoothing=0)
+    found = score_test(FisherKernel(net), rows[1])
+    theta, n, m = first / 6000, 4000, 6000
+    expected = n * m / (n + m) * ((second / n - theta) ** 2 / theta).sum()
+    assert found.statistic == pytest.approx(expected, rel=1e-10)
+    assert found.statistic == pytest.approx(chi2_contingency([first, second]).statistic, rel=0.05)
+    assert (found.n_fitted, found.n_rows) == (6000, 4000)
+
+
+def test_the_statistic_is_the_score_in_units_of_the_information() -> None:
+    """s' I^-1 s / N with s the sum of the rows' scores: Rao's formula, block by block."""
+    rows = NET.sample(500, seed=1)
+    found = score_test(FisherKernel(NET), rows)
+    scores = np.asarray(NET.fisher_scores(rows)).sum(axis=0)
+    expected, at = 0.0, 0
+    for block in (block for of_variable in NET.fisher_information() for block in of_variable):
+        own = scores[at : at + len(block)]
+        expected += own @ np.linalg.solve(block, own) / 500
+        at += len(block)
+    assert found.statistic == pytest.approx(expected, rel=1e-8)
+    assert found.degrees_of_freedom == NET.n_parameters == at
+    assert found.p_value == pytest.approx(chi2.sf(expected, at), rel=1e-6)
+
+
+def test_variables_and_configurations_add_up_and_are_corrected() -> None:
+    found = score_test(FisherKernel(ASIA), SMOKERS.sample(3000, seed=1), reference="chi-square")
+    variables, groups = list(found.by_variable.values()), found.by_configuration
+    for shares in (variables, groups):
+        assert sum(share.statistic for share in shares) == pytest.approx(found.statistic, rel=1e-9)
+        assert sum(share.share for share in shares) == pytest.approx(1, rel=1e-9)
+    alone = np.array([share.p_value for share in variables])
+    np.testing.assert_allclose([share.p_max_t for share in variables], holm(alone), rtol=1e-12)
+    np.testing.assert_allclose([share.p_fdr for share in variables], benjamini_hochberg(alone), rtol=1e-12)
+    for share, conditional in zip(variables, ASIA.conditionals, strict=True):
+        possible = (np.asarray(conditional.probabilities) > 0).sum(axis=1)
+        free = (possible - 1).sum()
+        assert share.p_value == pytest.approx(chi2.sf(share.statistic, free) if free else 1.0, rel=1e-6)
+    assert found.misfits() == ("smoke",)
+    assert found.degrees_of_freedom == 14  # 18, of which 'either' is known: its states follow from its parents
+
+
+def test_gaussian_networks_have_one_degree_a_parameter() -> None:
+    rows = GAUSSIAN.sample(1000, seed=1)
+    found = score_test(FisherKernel(GAUSSIAN), rows, n_fitted=0)
+    assert found.degrees_of_freedom == GAUSSIAN.n_parameters
+    assert found.p_value == pytest.approx(chi2.sf(found.statistic, GAUSSIAN.n_parameters), rel=1e-6)
+    assert found.by_configuration == ()
+    moved = fn.Table.adopt(rows.variables, [column + (v == 1) for v, column in enumerate(rows.codes)])
+    assert score_test(FisherKernel(GAUSSIAN), moved, n_fitted=0).p_value < 1e-6
+
+
+def test_weights_are_rows() -> None:
+    rows = NET.sample(300, seed=1)
+    weights = np.random.default_rng(1).integers(0, 3, size=300)
+    tables = fn.Table(rows.variables, rows.codes, weights=weights), rows[np.repeat(np.arange(300), weights)]
+    weighted, repeated = (score_test(FisherKernel(NET), table, reference="chi-square") for table in tables)
+    assert weighted.statistic == pytest.approx(repeated.statistic, rel=1e-9)
+    assert weighted.p_value == pytest.approx(repeated.p_value, rel=1e-6)
+    assert weighted.n_rows == weights.sum()
+
+
+def test_auto_takes_the_bootstrap_where_cells_are_rare_or_missing() -> None:
+    kernel = FisherKernel(NET)
+    assert score_test(kernel, NET.sample(2000, seed=1), simulations=19).reference == "chi-square"
+    assert score_test(kernel, NET.sample(10, seed=1), simulations=19, seed=1).reference == "bootstrap"
+    assert score_test(kernel, NET.sample(2000, seed=1), n_fitted=10, simulations=19, seed=1).reference == "bootstrap"
+    holes = with_holes(NET, 300, 1, 0.2)
+    assert score_test(HiddenVariableKernel(NET), holes, simulations=19, seed=1).reference == "bootstrap"
+    numbers = FisherKernel(GAUSSIAN)
+    assert (
+        score_test(numbers, GAUSSIAN.sample(199, seed=1), n_fitted=0, simulations=19, seed=1).reference == "bootstrap"
+    )
+    assert score_test(numbers, GAUSSIAN.sample(200, seed=1), n_fitted=0).reference == "chi-square"
+
+
+def test_both_references_agree_for_many_rows() -> None:
+    """Of 999 drawn tables; the p-value's error is sqrt(p (1 - p) / 999)."""
+    rows = NET.sample(600, seed=5)
+    near, drawn = (score_test(FisherKernel(NET), rows, reference=r, seed=1) for r in ("chi-square", "bootstrap"))
+    assert near.statistic == drawn.statistic
+    assert abs(near.p_value - drawn.p_value) < 4 * np.sqrt(0.25 / 999) + 0.02
+    assert drawn.p_value * 1000 == pytest.approx(round(drawn.p_value * 1000), abs=1e-9)
+
+
+def test_changes_are_found_in_rows_with_holes() -> None:
+    found = score_test(HiddenVariableKernel(ASIA), with_holes(SMOKERS, 300, 1, 0.2), simulations=99, seed=1)
+    assert (found.p_value, found.misfits()[0]) == (0.01, "smoke")
+    again = score_test(HiddenVariableKernel(ASIA), with_holes(SMOKERS, 300, 1, 0.2), simulations=99, seed=found.seed)
+    assert again.by_variable == found.by_variable
+
+
+def test_strings_and_hidden_variables_have_no_parts() -> None:
+    kernel = FisherKernel(HMM, length=6, n_samples=20_000, seed=0)
+    strings = HMM.sample(300, length=6, seed=1)
+    found = score_test(kernel, strings, reference="chi-square")
+    assert (dict(found.by_variable), found.by_configuration, found.misfits()) == ({}, (), ())
+    hidden = score_test(FisherKernel(ASIA, hidden=["either"]), ASIA.sample(300, seed=1), simulations=19, seed=1)
+    assert dict(hidden.by_variable) == {}
+
+
+ROWS = ASIA.sample(50, seed=1)
+REFUSED: dict[str, tuple[Any, Any, dict[str, Any], type[FishernetError], str]] = {
+    "no kernel": (None, ROWS, {}, SchemaError, "needs a Fisher kernel with the metric 'invariant', not None"),
+    "a network": (ASIA, ROWS, {}, SchemaError, "needs a Fisher kernel with the metric 'invariant', not BayesianNet"),
+    "metric": (FisherKernel(ASIA, metric="practical"), ROWS, {}, SchemaError, "metric='practical'"),
+    "no features": (Rbf(FisherKernel(ASIA), 1.0), ROWS, {}, SchemaError, "not Rbf"),
+    "a sum": (FisherKernel(ASIA) + FisherKernel(ASIA), ROWS, {}, SchemaError, "needs a Fisher kernel"),
+    "no rows": (FisherKernel(ASIA), ROWS[:0], {}, SchemaError, "table has no rows"),
+    "None": (FisherKernel(ASIA), None, {}, SchemaError, "table must be a table"),
+    "impossible": (FisherKernel(SMOKERS), ROWS, {}, ZeroProbabilityError, "smoke = 'no', which has probability 0"),
+    "holes": (FisherKernel(ASIA), with_holes(ASIA, 50, 1, 0.2), {}, MissingValueError, "without missing cells"),
+    "fitted": (FisherKernel(ASIA), ROWS, {"n_fitted": -1}, FishernetError, "n_fitted must be a number of at least 0"),
+    "reference": (FisherKernel(ASIA), ROWS, {"reference": "exact"}, FishernetError, "unknown reference 'exact'; there"),
+    "simulations": (FisherKernel(ASIA), ROWS, {"simulations": 0}, FishernetError, "simulations must be an integer"),
+    "smoothing": (FisherKernel(ASIA), ROWS, {"smoothing": "snml"}, FishernetError, "smoothing must be a number"),
+    "strings": (
+        FisherKernel(HMM, length=3, seed=0, n_samples=500),
+        ["aba", "bab", "abb"],
+        {},
+        SchemaError,
+        "the bootstrap draws and fits networks; for HiddenMarkovModel.* there is reference='chi-square'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused_with_what_to_do(name: str) -> None:
+    kernel, table, options, kind, message = REFUSED[name]
+    with pytest.raises(kind, match=message):
+        score_test(kernel, table, **options)
+
+
+def test_the_frames_and_the_repr_say_what_was_found() -> None:
+    found = score_test(FisherKernel(ASIA), SMOKERS.sample(3000, seed=1), reference="chi-square", seed=3)
+    rows = found.to_frame().to_pylist()
+    assert [row["variable"] for row in rows] == list(ASIA.names)
+    assert found.to_frame("configuration").num_rows == len(found.by_configuration)
+    assert repr(found).startswith("ScoreTestResult(p = ")
+    assert repr(found).endswith("for 14 parameters, chi-square; does not fit: smoke)")
+    assert found.seed == 3
