@@ -34,6 +34,6 @@ def test_refitted_likelihood_is_the_largest_of_a_graph() -> None:
     S = X.T @ X / 50
     full = comparators.graph(~np.eye(3, dtype=bool))
     empty = comparators.graph(np.zeros((3, 3), dtype=bool))
-    expected = comparators.log_likelihood(np.linalg.inv(S), S, 50)
+    expected = comparators.log_likelihood(np.asarray(np.linalg.inv(S), dtype=np.float64), S, 50)
     assert comparators.refitted_likelihood(X, full) == pytest.approx(expected, rel=1e-9)
     assert comparators.refitted_likelihood(X, empty) == pytest.approx(-50 * 3 / 2, rel=1e-9)
