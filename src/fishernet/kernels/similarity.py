@@ -264,8 +264,8 @@ class Similarity(Algebra):
     between rows all of whose columns are constant, it is 0.
 
     In "condist" a column is in another's context where it takes away at least a twentieth of that one's entropy, which
-    is this library's choice; the kernel is 1 minus the distance over the sum of the columns' weights. The idea is that of
-    [2]_; numbers may differ from those of its authors' program.
+    is this library's choice; the kernel is 1 minus the distance over the sum of the columns' weights. The idea is that
+    of [2]_; numbers may differ from those of its authors' program.
 
     References
     ----------
