@@ -58,7 +58,7 @@ class Line(NamedTuple):
 
 @contextmanager
 def panels_of(
-    path: Path, titles: Sequence[str], *, x: str, y: str, log: str = "", tips: Mapping[str, Sequence[str]]
+    path: Path, titles: Sequence[str], *, x: str, y: str, log: str = "", tips: Mapping[str, Sequence[str]] = {}
 ) -> Iterator[list[Axes]]:
     """Hand out axes with these titles, and write them as one SVG when the block ends without an error.
 
