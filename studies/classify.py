@@ -81,7 +81,7 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
         for classifier in CLASSIFIERS:
             panels = subsets.panels(tables[title], tables[f"{title}-weights"], all_rows=True, classifier=classifier)
             y = {"error": "share of wrong classes", "log loss": "log loss (nats per row)"}[called]
-            figures.lines(path(f"{classifier.lower()}-{title}"), panels, x="rows chosen", y=y, legend="below")
+            figures.lines(path(f"{classifier.lower()}-{title}"), panels, x="rows chosen", y=y)
 
 
 if __name__ == "__main__":

@@ -81,20 +81,37 @@ def log_likelihood(precision: Array, correlations: Array, n: int) -> float:
     return n / 2 * (log_determinant - float((precision * correlations).sum())) if sign > 0 else -math.inf
 
 
-def lasso_path(correlations: Array, number: int = N_PENALTIES) -> Iterator[Array]:
+def lasso_path(correlations: Array, number: int = N_PENALTIES, smallest: float = SMALLEST) -> Iterator[Array]:
     """Yield the precision for each penalty, from the one that leaves no edge down to a share of it.
 
     The path ends where the solver finds the matrix too ill-conditioned.
     """
     estimate = importlib.import_module("sklearn.covariance").graphical_lasso
     most = float(np.abs(correlations - np.diag(np.diag(correlations))).max())
-    for penalty in np.geomspace(most, SMALLEST * most, number):
+    for penalty in np.geomspace(most, smallest * most, number):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that it stopped before its tolerance: the edges are seldom others
                 yield np.asarray(estimate(correlations, alpha=float(penalty), enet_tol=1e-6)[1])
         except (FloatingPointError, np.linalg.LinAlgError):
             return
+
+
+def long_path(correlations: Array, least: float, number: int) -> Iterator[tuple[float, Array]]:
+    """Yield shares of the penalty that leaves no edge, down to the least, and the precision for each."""
+    shares = np.geomspace(1.0, least, number).tolist()
+    yield from zip(shares, lasso_path(correlations, number, least), strict=False)
+
+
+def refitted_likelihood(columns: Array, joined: fn.UndirectedGraph) -> float:
+    """Return the largest log-likelihood of a graph, without the constant; -inf where there is no maximum."""
+    n = len(columns)
+    named = columns - columns.mean(axis=0)
+    try:
+        precision = fn.learn.gaussian_network(named, joined).precision
+    except fn.FishernetError:
+        return -math.inf
+    return log_likelihood(np.asarray(precision), named.T @ named / n, n)
 
 
 def graphical_lasso(X: Array, *, gamma: float = GAMMA) -> fn.UndirectedGraph:

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import StringIO
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's, which people who do not see red or green tell apart."""
+COLOURS = ("#0072B2", "#B84C00", "#00755A", "#A0417B", "#7A5C00", "#2F6F94", "#000000")
+"""Okabe and Ito's, which people who do not see red or green tell apart, as dark as text needs (4.5 to 1 on white)."""
+MARKERS, STYLES = "os^Dv<X", ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+"""What tells lines apart without colours."""
+SVG = "http://www.w3.org/2000/svg"
 LOOK: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
     "font.size": 9.0,
@@ -28,7 +34,8 @@ LOOK: Any = {
     "axes.grid": True,
     "grid.color": "#E3E3E3",
     "legend.frameon": False,
-    "lines.markersize": 3.5,
+    "lines.markersize": 4.0,
+    "lines.linewidth": 1.3,
     "svg.fonttype": "path",
     "svg.hashsalt": "fishernet",  # otherwise the names of clip paths are random
 }
@@ -51,11 +58,12 @@ class Line(NamedTuple):
 
 @contextmanager
 def panels_of(
-    path: Path, titles: Sequence[str], *, x: str, y: str, log: str = "", legend: str = "inside"
+    path: Path, titles: Sequence[str], *, x: str, y: str, log: str = "", tips: Mapping[str, Sequence[str]] = {}
 ) -> Iterator[list[Axes]]:
     """Hand out axes with these titles, and write them as one SVG when the block ends without an error.
 
-    The legend, that of the last panel, is inside it or "below" all panels.
+    The legend, one of all panels, is below them, where it hides nothing. What `tips` has by then is shown under the
+    pointer.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -77,29 +85,48 @@ def panels_of(
                 axis.set_major_formatter(FuncFormatter(plain))
                 axis.set_minor_formatter(NullFormatter())
         yield made
-        if legend == "below":
-            columns = 5 if across == 3 else 3
-            named = made[-1].get_legend_handles_labels()
-            drawing.legend(*named, loc="outside lower center", ncols=columns, handlelength=4)
-        else:
-            made[-1].legend()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        drawing.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+        pairs = [pair for axes in made for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+        named = {name: handle for handle, name in reversed(pairs)}
+        names = list(dict.fromkeys(name for _, name in pairs))
+        columns = 5 if across == 3 else 4 if len(names) == 4 and across == 1 else 3
+        if len(names) > 1:
+            handles = [named[name] for name in names]
+            drawing.legend(handles, names, loc="outside lower center", ncols=columns, handlelength=4)
+        text = StringIO()
+        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(with_tips(text.getvalue(), tips), encoding="utf-8")
 
 
-def lines(
-    path: Path, panels: Mapping[str, Sequence[Line]], *, x: str, y: str, log: str = "", legend: str = "inside"
-) -> None:
-    """Draw lines with error bars, a panel per title; what is published is dashed."""
-    with panels_of(path, list(panels), x=x, y=y, log=log, legend=legend) as made:
+def with_tips(svg: str, tips: Mapping[str, Sequence[str]]) -> str:
+    """Return an SVG in which the markers of a group show a text under the pointer: one marker, one text."""
+    for prefix, name in (("", SVG), ("xlink", "http://www.w3.org/1999/xlink")):
+        ElementTree.register_namespace(prefix, name)
+    root = ElementTree.fromstring(svg)
+    for group in root.iter(f"{{{SVG}}}g"):
+        markers = list(group.iter(f"{{{SVG}}}use")) if group.get("id") in tips else []
+        for marker, tip in zip(markers, tips.get(group.get("id", ""), ()), strict=False):
+            ElementTree.SubElement(marker, f"{{{SVG}}}title").text = tip
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def lines(path: Path, panels: Mapping[str, Sequence[Line]], *, x: str, y: str, log: str = "") -> None:
+    """Draw lines with error bars, a panel per title; what is published is thin and has crosses."""
+    tips: dict[str, list[str]] = {}
+    number = count()
+    with panels_of(path, list(panels), x=x, y=y, log=log, tips=tips) as made:
         for axes, drawn in zip(made, panels.values(), strict=True):
-            for line, colour in zip(drawn, COLOURS, strict=False):
-                look = {"color": colour, "marker": "o", **line.look}
-                axes.plot(*line.points(), label=line.name, **look)
-                axes.plot(*line.points("published"), color=look["color"], linestyle="--", linewidth=1.0, alpha=0.8)
-                at, errors = line.points("error")
-                means = dict(zip(*line.points(), strict=True))
-                axes.errorbar(at, [means[one] for one in at], errors, color=look["color"], linestyle="none", alpha=0.5)
+            for k, line in enumerate(drawn):
+                look = {**look_of(k), **line.look}
+                (one,) = axes.plot(*line.points(), label=line.name, **look)
+                one.set_gid(f"tips-{next(number)}")
+                means, errors = (dict(zip(*line.points(key), strict=True)) for key in ("mean", "error"))
+                tips[str(one.get_gid())] = [tip(line.name, x, at, means[at], errors.get(at)) for at in means]
+                there = {"color": look["color"], "marker": "x", "linewidth": 0.7, "alpha": 0.9}
+                axes.plot(*line.points("published"), linestyle=look["linestyle"], **there)
+                at = list(errors)
+                bars = [errors[one] for one in at]
+                axes.errorbar(at, [means[one] for one in at], bars, color=look["color"], linestyle="none", capsize=2)
             sizes = sorted({x for line in drawn for x in line.x})
             if len(sizes) < 8:
                 axes.set_xticks(sizes[:: 1 + (len(sizes) > 5)])
@@ -107,19 +134,48 @@ def lines(
                 axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
 
 
+def look_of(k: int) -> dict[str, Any]:
+    """Return the colour, marker and dashes of a line; from the eighth on they come again."""
+    return {"color": COLOURS[k % 7], "marker": MARKERS[k % 7], "linestyle": STYLES[k % 7]}
+
+
+def tip(name: str, x: str, at: float, value: float, error: float | None) -> str:
+    """Return what is shown under the pointer of a marker."""
+    return f"{name}, {x} {at:,g}: {value:.4g}" + ("" if error is None else f" ± {error:.2g}")
+
+
+def paths(path: Path, panels: Mapping[str, Sequence[tuple[str, Sequence[float], Sequence[float], str]]]) -> None:
+    """Draw ways in the plane: a name, x, y and the text at each end's marker; axes of one scale."""
+    tips: dict[str, list[str]] = {}
+    with panels_of(path, list(panels), x="first axis", y="second axis", tips=tips) as made:
+        for axes, drawn in zip(made, panels.values(), strict=True):
+            for k, (name, x, y, what) in enumerate(drawn):
+                (one,) = axes.plot(x, y, label=name, **look_of(k))
+                one.set_gid(f"tips-{len(tips)}")
+                tips[str(one.get_gid())] = [f"{name}, {what} {t}" for t in range(len(x))]
+            axes.set_aspect("equal", adjustable="datalim")
+
+
 def dots(path: Path, panels: Mapping[str, Mapping[str, Mapping[str, Any]]], *, x: str, line: float = np.nan) -> None:
     """Draw means with error bars across; by panel, by series (a colour each) and by row."""
-    with panels_of(path, list(panels), x=x, y="") as made:
+    tips: dict[str, list[str]] = {}
+    number = count()
+    with panels_of(path, list(panels), x=x, y="", tips=tips) as made:
         for axes, series in zip(made, panels.values(), strict=True):
             for k, (name, cells) in enumerate(series.items()):
-                there = [(i + 0.16 * (k - 0.5), cell) for i, cell in enumerate(cells.values()) if cell is not None]
-                means, errors = ([cell.get(key, 0.0) for _, cell in there] for key in ("mean", "error"))
-                look: Any = {"color": COLOURS[k], "fmt": "os^v"[k], "label": name}
-                axes.errorbar(means, [y for y, _ in there], xerr=errors, **look)
+                there = [(i + 0.16 * (k - 0.5), row, cell) for i, (row, cell) in enumerate(cells.items()) if cell]
+                means, errors = ([cell.get(key, 0.0) for *_, cell in there] for key in ("mean", "error"))
+                look: Any = {"color": COLOURS[k], "fmt": MARKERS[k], "label": name, "capsize": 2}
+                drawn = axes.errorbar(means, [y for y, *_ in there], xerr=errors, **look)
+                drawn.lines[0].set_gid(f"tips-{next(number)}")
+                whole = zip(there, means, errors, strict=True)
+                tips[str(drawn.lines[0].get_gid())] = [
+                    f"{name}, {row}: {m:.4g} ± {e:.2g}" for (_, row, _), m, e in whole
+                ]
             axes.axvline(line, color="black", linewidth=0.8, linestyle="--")
             rows = list(next(iter(series.values())))
             axes.set_yticks(range(len(rows)), rows if axes is made[0] else [""] * len(rows))
-            axes.invert_yaxis()
+            axes.set_ylim(len(rows) - 0.5, -0.5)
 
 
 def plain(value: float, position: int | None = None) -> str:

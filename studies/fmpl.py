@@ -22,10 +22,11 @@ from pathlib import Path
 import numpy as np
 
 import fishernet as fn
-from studies import comparators, graphs
+from studies import comparators, fmpl_factors, graphs
 from studies.study import Array, Run, Table, main, mean
 
-SEEDS = {"recovery": 316, "prediction": 3160}
+SEEDS = {"recovery": 316, "prediction": 3160, "factors and selections": fmpl_factors.SEED}
+TAKES = "on two cores an hour, --quick a minute; --part computes a part alone, in minutes"
 SIZES, VARIABLES = (125, 250, 500, 1_000, 2_000, 4_000), (64, 128, 256, 512, 1_024)
 TIMED, FEW = 1_000, 5  # rows of the told seconds; data sets of more than 128 variables
 PART, N_EDGES = 64, 78  # variables and edges of a copy
@@ -232,6 +233,20 @@ def compute(run: Run) -> Iterator[Table]:
     reference = run.file("reference", REFERENCE)
     if reference is not None:
         yield agreement(reference)
+    for part in PARTS.values():
+        yield from part(run)
+
+
+def factors(run: Run) -> Iterator[Table]:
+    yield from fmpl_factors.factors(run, part_edges())
+
+
+def selections(run: Run) -> Iterator[Table]:
+    if not comparators.missing("sklearn"):
+        yield from fmpl_factors.selections(run, part_edges())
+
+
+PARTS = {"factors": factors, "selections": selections}
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
@@ -241,4 +256,4 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
 
 
 if __name__ == "__main__":
-    main("fmpl", compute, draw, seeds=SEEDS, about=__doc__)
+    main("fmpl", compute, draw, seeds=SEEDS, about=__doc__, takes=TAKES, parts=PARTS)

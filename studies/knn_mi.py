@@ -305,4 +305,4 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
 
 
 if __name__ == "__main__":
-    main("knn_mi", compute, draw, seeds=SEEDS, about=__doc__)
+    main("knn_mi", compute, draw, seeds=SEEDS, about=__doc__, takes="on two cores hours, --quick minutes")

@@ -12,7 +12,6 @@ References
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import permutations, product
@@ -27,12 +26,20 @@ from scipy.special import gammaln, logsumexp, xlogy
 from scipy.stats import rankdata
 
 import fishernet as fn
-from studies import figures
+from studies import figures, qnml_theory, qnml_ties
+from studies.qnml_data import CRITERIA, NAN, NETWORKS, network, networks, published
 from studies.study import Array, Run, Table, main, mean
 
-SEEDS = {"structure": 4230, "prediction": 4231, "equivalent sample size": 4232, "ties": 4233}
-CRITERIA = ("BDeu", "BIC", "fNML", "qNML")  # in the order of the published tables
-NAN = (np.nan,) * len(CRITERIA)
+TAKES = "on two cores an hour, --quick two minutes; --part computes a part alone"
+PARTS = {"tie-rules": qnml_ties.tie_rules, "gap-limits": qnml_theory.limits}
+SEEDS = {
+    "structure": 4230,
+    "prediction": 4231,
+    "equivalent sample size": 4232,
+    "ties": 4233,
+    "gap limits": qnml_theory.SEED,
+    "tie rules": qnml_ties.SEED,
+}
 
 
 def learn(rows: fn.Table, criterion: str, *, ess: float = 1.0) -> fn.Dag:
@@ -71,24 +78,6 @@ PRINTED: dict[str, tuple[tuple[float, ...], tuple[int, ...], int]] = {
 """The twenty data sets, smallest first: average ranks in prediction, numbers of parameters, and from what percentage of
 the rows (the table's numbers of rows, and not the text, say which)."""
 
-Curves = Mapping[tuple[str, int], Sequence[float]]
-
-
-def published(run: Run) -> Curves:
-    """Return the published means of the scores, by network (or "rank") and size, or by table and percentage."""
-    structure, prediction = (run.file("reference", f"qnml-{name}.json") for name in ("structure", "prediction"))
-    found: dict[tuple[str, int], Sequence[float]] = {}
-    if structure is not None:
-        held = json.loads(structure.read_text())
-        for name, of in {**held["shd"], "rank": held["rank"]}.items():
-            rows = zip(*(of[criterion] for criterion in CRITERIA), strict=True)
-            found |= {(name, n): row for n, row in zip(held["sample_sizes"], rows, strict=True)}
-    if prediction is not None:
-        for name, of in json.loads(prediction.read_text()).items():
-            rows = zip(*(of["pred"][criterion] for criterion in CRITERIA), strict=True)
-            found |= {(name, 10 * i): row for i, row in enumerate(rows, 1)}
-    return found
-
 
 def cells(values: Array, published: Sequence[float] = NAN) -> list[Any]:
     """Return a mean per score of [repetition, score]."""
@@ -112,25 +101,8 @@ def agreement(name: str, table: Table, repetitions: Mapping[str, int], digit: fl
     return [name, int(agree.sum()), len(pairs), float(np.median(np.abs(differences))) if pairs else None]
 
 
-NETWORKS = ("Asia", "Cancer", "Earthquake", "Sachs", "Survey")
 SIZES = (*range(10, 101, 10), *range(200, 1_001, 100), *range(2_000, 10_001, 1_000))
 SHOWN = (10, 30, 100, 300, 1_000, 3_000, 10_000)  # in the report; the figures have all
-
-
-@cache
-def network(name: str, path: Path | None) -> fn.BayesianNetwork:
-    """Return a network: Asia comes with the library, the others with the data."""
-    if path is not None:
-        return fn.read_bif(path)
-    found = fn.datasets.load(name.lower())
-    assert isinstance(found, fn.BayesianNetwork)
-    return found
-
-
-def networks(run: Run) -> dict[str, Path | None]:
-    """Return the networks that are there, Asia always."""
-    files = {name: run.file("networks", f"{name.lower()}.bif.gz") for name in NETWORKS[1:]}
-    return {"Asia": None, **{name: path for name, path in files.items() if path is not None}}
 
 
 def distances(name: str, path: Path | None, sizes: Sequence[int], repetition: int) -> list[list[int]]:
@@ -442,13 +414,15 @@ def compute(run: Run) -> Iterator[Table]:
     tied = networks(run).get(TIED)
     if tied is not None and run.form != "quick":
         yield ties(run, tied)
+    yield from qnml_ties.tie_rules(run)
     yield from prediction(run)
     yield sample_sizes(run)
     yield from penalties(run)
+    yield from qnml_theory.limits(run)
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
-    """Draw the curves of every score, the published ones dashed, and the penalties."""
+    """Draw the curves of every score, the published ones thin and with crosses, and the penalties."""
 
     def curves(name: str, rows: Sequence[dict[str, Any]], by: str, *, title: str, y: str, of: Any = CRITERIA) -> None:
         x, log = [float(row[by]) for row in rows], "" if by.startswith("%") else "x"
@@ -457,13 +431,13 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
         drawn = [figures.Line(one, x, [row[one] for row in rows], {"color": colour}) for one, colour in pairs]
         figures.lines(path(name), {title: drawn}, x=by, y=y, log=log)
 
-    curves("ranks", tables["ranks"].select(), "rows", title="All networks (dashed: published)", y="average rank")
+    curves("ranks", tables["ranks"].select(), "rows", title="All networks (crosses: published)", y="average rank")
     for name in dict.fromkeys(row[0] for row in tables["distances"].rows):
         rows = tables["distances"].select(network=name)
-        curves(f"shd-{name.lower()}", rows, "rows", title=f"{name} (dashed: published)", y="mean SHD")
+        curves(f"shd-{name.lower()}", rows, "rows", title=f"{name} (crosses: published)", y="mean SHD")
     for name in ("Iris", "Ecoli", "TicTacToe", "Adult"):
         if rows := tables["losses"].select(table=name):
-            title, y = f"{name} (dashed: published)", "-log P of a test row, nats"
+            title, y = f"{name} (crosses: published)", "-log P of a test row, nats"
             curves(f"loss-{name.lower()}", rows, "% trained on", title=title, y=y)
     bdeu = tables["ess"].select(score="BDeu")
     curves("ess", bdeu, "ess", title="BDeu's best network by its equivalent sample size", y="arcs", of=["arcs", "SHD"])
@@ -473,4 +447,4 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
 
 
 if __name__ == "__main__":
-    main("qnml", compute, draw, seeds=SEEDS, about=__doc__)
+    main("qnml", compute, draw, seeds=SEEDS, about=__doc__, takes=TAKES, parts=PARTS)

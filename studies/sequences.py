@@ -108,6 +108,12 @@ def tempered(log: Array) -> Array:
     return np.asarray(np.exp(log / abs(log[~np.eye(len(log), dtype=bool)].mean())))
 
 
+def flipped(gram: Array) -> Array:
+    """Return the matrix with the absolute values of its eigenvalues: a kernel, where a power of one is none."""
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray((vectors * np.abs(values)) @ vectors.T)
+
+
 def pair_hmm(strings: Sequence[str], divergences: Sequence[float] = (0.4, 1.6), power: bool = False) -> list[Candidate]:
     """Return the cosines of the pair-HMM kernel, or their power, one candidate per divergence."""
     made = []
@@ -276,6 +282,7 @@ def profile_kernels(models: Mapping[str, fn.HiddenTree], profiles: Ints) -> Meth
     return {
         "hidden tree": lambda: [fixed(np.exp(log), label) for label, log in logs.items()],
         "hidden tree, tempered": lambda: [fixed(tempered(log), label) for label, log in logs.items()],
+        "hidden tree, tempered, flipped": lambda: [fixed(flipped(tempered(log)), of) for of, log in logs.items()],
         "linear": lambda: [fixed(linear(profiles))],
         "RBF": lambda: [fixed(rbf(profiles))],
     }
@@ -475,5 +482,16 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
         figures.dots(path("dna"), {"Ten folds": series}, x="accuracy (± standard error)")
 
 
+def profiles(run: Run) -> Iterator[Table]:
+    """Compute what is about profiles alone: genes gained once, and real ones."""
+    yield trees(2 * run.repetitions(quick=1, usual=10))
+    file = run.file("bio", "phyloprofile-ampk-tor.csv")
+    if file is not None:
+        yield phylogeny(file)
+
+
+TAKES = "on two cores half an hour, --quick a minute; --part computes a part alone, in minutes"
+
 if __name__ == "__main__":
-    main("sequences", compute, draw, seeds={"toys": "0, 1, ...", "folds": 1, "inner folds": 0}, about=__doc__)
+    seeds = {"toys": "0, 1, ...", "folds": 1, "inner folds": 0}
+    main("sequences", compute, draw, seeds=seeds, about=__doc__, takes=TAKES, parts={"profiles": profiles})

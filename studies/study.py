@@ -121,15 +121,26 @@ class Run:
             yield known[name]
 
 
-def asked_of(name: str, about: str, arguments: Sequence[str] | None) -> argparse.Namespace:
-    line = argparse.ArgumentParser(prog=f"python -m studies.{name}", description=about.partition("\n")[0])
+def asked_of(
+    name: str, about: str, takes: str, arguments: Sequence[str] | None, parts: Sequence[str] = ()
+) -> argparse.Namespace:
+    line = argparse.ArgumentParser(
+        prog=f"python -m studies.{name}", description=about.partition("\n")[0], epilog=takes and f"How long: {takes}."
+    )
     form = line.add_mutually_exclusive_group()
-    form.add_argument("--quick", action="store_true", help="under a minute: small sizes, few repetitions")
+    form.add_argument("--quick", action="store_true", help="minutes: small sizes, few repetitions")
     form.add_argument("--full", action="store_true", help="everything, where the usual form leaves out what takes days")
     line.add_argument("--data", type=Path, metavar="DIR", help="real data and published figures; left out without it")
     line.add_argument("--repetitions", type=int, metavar="N", help="data sets of each size")
     line.add_argument("--processes", type=int, metavar="N", default=1, help="default: one, with all threads")
     line.add_argument("--keep", type=Path, metavar="FILE", help="keep results as they come; a later run goes on")
+    if parts:
+        line.add_argument(
+            "--part", choices=parts, help="compute this alone, and put it into the results that are there"
+        )
+    line.add_argument(
+        "--draw", action="store_true", help="only draw the figures again, from the results that are there"
+    )
     line.add_argument("--output", type=Path, metavar="DIR", help=f"default: {DOCS}; with --quick {QUICK}")
     asked = line.parse_args(arguments)
     if asked.processes < 1 or (asked.repetitions is not None and asked.repetitions < 1):
@@ -144,16 +155,31 @@ def main(
     *,
     seeds: Mapping[str, Any],
     about: str = "",
+    takes: str = "",
+    parts: Mapping[str, Callable[[Run], Iterator[Table]]] = {},
     arguments: Sequence[str] | None = None,
 ) -> Path:
-    """Run a study from the command line, write results and figures, and return the file of the results."""
-    asked = asked_of(name, about, arguments)
+    """Run a study from the command line, write results and figures, and return the file of the results.
+
+    A part is computed alone where it is asked for, and put into the results that are there, which say so.
+    """
+    asked = asked_of(name, about, takes, arguments, tuple(parts))
     form = "quick" if asked.quick else "full" if asked.full else "usual"
     output = asked.output or (QUICK if asked.quick else DOCS)
+    called = name.replace("_", "-")  # as the report is
+    path = output / "results" / f"{called}.json"
+
+    def figure(of: str) -> Path:
+        return output / "figures" / f"{called}-{of}.svg"
+
+    if asked.draw and draw is not None:
+        draw({table.name: table for table in read(path)[1]}, figure)
+        return path
     began, tables = time.perf_counter(), {}
     with workers(asked.processes) as pool:
         run = Run(form, asked.data, asked.repetitions, pool, asked.keep)
-        for table in compute(run):
+        part = getattr(asked, "part", None)
+        for table in (parts[part] if part else compute)(run):
             tables[table.name] = table
             print(f"{name}: {table.name}, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     header = {
@@ -169,13 +195,24 @@ def main(
         "seeds": seeds,
         "settings": run.settings,
     }
-    called = name.replace("_", "-")  # as the report is
-    path = output / "results" / f"{called}.json"
+    if part and path.exists():
+        header, tables = joined(path, part, header, tables)
     write(path, header, list(tables.values()))
     if draw is not None:
-        draw(tables, lambda figure: output / "figures" / f"{called}-{figure}.svg")
+        draw(tables, figure)
     print(f"written: {path}", file=sys.stderr)
     return path
+
+
+def joined(
+    path: Path, part: str, header: Mapping[str, Any], tables: Mapping[str, Table]
+) -> tuple[dict[str, Any], dict[str, Table]]:
+    """Return results with the tables of a part, and below "parts" what computed it."""
+    whole, there = read(path)
+    told = ("fishernet", "date", "processor", "seconds", "processes", "threads", "form")
+    whole["seeds"] = whole.get("seeds", {}) | header["seeds"]
+    whole["parts"] = whole.get("parts", {}) | {part: {key: header[key] for key in told}}
+    return whole, {table.name: table for table in there} | dict(tables)
 
 
 def workers(processes: int) -> AbstractContextManager[Executor | None]:

@@ -182,7 +182,7 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
     """Draw the losses beyond those of all rows, by k; and of the other tables, by those of random subsets."""
     panels = subsets.panels(tables["losses"], tables["weights"])
     y = "nats per row beyond all rows"
-    figures.lines(path("figure-1"), panels, x="rows chosen", y=y, legend="below")
+    figures.lines(path("figure-1"), panels, x="rows chosen", y=y)
     if "everywhere" in tables:
         thirty(tables["everywhere"], path("everywhere"))
 
@@ -191,7 +191,7 @@ def thirty(table: Table, path: Path) -> None:
     """Draw how much of what random subsets lose beyond all rows MMD loses too, a point per table and share."""
     looks: Any = ({"marker": "o", "color": "#0072B2"}, {"marker": "^", "color": "#D55E00"})
     x, y = "loss of random subsets beyond all rows, nats per row", "MMD's loss as a share of it"
-    with figures.panels_of(path, [""], x=x, y=y, log="x", legend="below") as (axes,):
+    with figures.panels_of(path, [""], x=x, y=y, log="x") as (axes,):
         for share, look in zip(SHARES, looks, strict=True):
             rows = table.select(**{"% chosen": share})
             random, best = (np.array([row[way]["mean"] - row["all rows"] for row in rows]) for way in ("random", "MMD"))

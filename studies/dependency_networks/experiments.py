@@ -15,20 +15,21 @@ import numpy as np
 
 import fishernet as fn
 from studies import figures
-from studies.dependency_networks import measures
+from studies.dependency_networks import exactly, measures
 from studies.dependency_networks.measures import exact_kl, kl_of_rows, stationary, total_variation, truth_to_manifolds
 from studies.dependency_networks.truths import PRINTED, SEEDS, DataSet, Truth, data_sets, ising, random_network
 from studies.dependency_networks.truths import read_bn20_37 as read_bn
-from studies.study import Array, Run, Table
+from studies.study import Array, Run, Table, mean
 
 T = TypeVar("T")
 
-OUTPUT, OTHER, BY_SIZE = ((a + 1, a + 2, a + 3) for a in (100, 200, 300))
+OUTPUT, OTHER, BY_SIZE = (tuple(range(a + 1, a + k)) for a, k in ((100, 4), (200, 11), (300, 4)))
 ALL_SEEDS: dict[str, Any] = {
     "training sets": SEEDS,
     "output": OUTPUT,
     "other training sets": OTHER,
     "training sizes": BY_SIZE,
+    "truths of 12 variables": exactly.SEEDS,
 }
 ALL_SEEDS |= {"stationary distributions": 401, "ordered scan": 501, "clamping": 601, "learning time": 701}
 OUTPUT_ROWS = 100_000
@@ -49,6 +50,11 @@ class Learned(NamedTuple):
     def evaluations_bn(self) -> int:
         """The acyclic graphs that Algorithm 7 evaluates."""
         return measures.candidates_of_climb(self.data.truth.names, self.climbed.steps)
+
+    @property
+    def all_evaluations_bn(self) -> int:
+        """The graphs that it would evaluate if those with a cycle counted, too."""
+        return measures.all_candidates_of_climb(len(self.data.truth.names), self.climbed.steps)
 
 
 def timed(work: Callable[[], T], trials: int = 3) -> tuple[T, tuple[float, float]]:
@@ -140,10 +146,15 @@ def evaluations(learned: list[Learned]) -> Table:
 
     def ours(one: Learned) -> list[Any]:
         scores = [one.found.n_scores, one.climbed.n_scores]
-        return [one.found.n_candidates, one.evaluations_bn, *one.milliseconds, *scores]
+        return [one.found.n_candidates, one.evaluations_bn, one.all_evaluations_bn, *one.milliseconds, *scores]
 
-    heads = [f"{what} {who}" for what in ("evaluations", "CPU ms", "elapsed ms", "scores") for who in ("DN", "BN")]
-    return Table("evaluations", ["data", "", *heads], with_printed(learned, 2, ours), ".1f")
+    heads = [f"{what} {who}" for what in ("CPU ms", "elapsed ms", "scores") for who in ("DN", "BN")]
+    heads = ["data", "", "evaluations DN", "evaluations BN, acyclic", "evaluations BN, all", *heads]
+    rows = with_printed(learned, 2, ours)
+    for row in rows:
+        if row[1] == "published":
+            row.insert(3, None)  # what is printed counts cyclic graphs, too
+    return Table("evaluations", heads, rows, ".1f")
 
 
 def other_training_sets(sets: list[DataSet]) -> Table:
@@ -152,22 +163,28 @@ def other_training_sets(sets: list[DataSet]) -> Table:
     for data in sets:
         truth = data.truth
         learned = [learn(DataSet(data.name, truth, truth.model.sample(data.rows.n_rows, seed=k))) for k in OTHER]
-        pairs = list(zip(learned, OUTPUT, strict=True))
+        seeds = [(100 + seed,) for seed in OTHER]
         outputs = [
             [kl_of_rows(one.data.rows, truth) for one in learned],
-            [output_kl(one.dn, truth, OUTPUT_ROWS, (seed,))[0] for one, seed in pairs],
-            [output_kl(one.bn, truth, OUTPUT_ROWS, (seed,))[0] for one, seed in pairs],
+            *(
+                [
+                    output_kl(getattr(one, of), truth, OUTPUT_ROWS, seed)[0]
+                    for one, seed in zip(learned, seeds, strict=True)
+                ]
+                for of in ("dn", "bn")
+            ),
         ]
         to_manifolds = [float(truth_to_manifolds(truth, one.dn).mean()) for one in learned]
-        counts = [[one.found.n_candidates for one in learned], [one.evaluations_bn for one in learned]]
-        rows.append([data.name, *outputs, to_manifolds, *counts])
+        counts = [[getattr(one, of) for one in learned] for of in ("evaluations_bn", "all_evaluations_bn")]
+        counts = [[one.found.n_candidates for one in learned], *counts]
+        rows.append([data.name, *(mean(of) for of in (*outputs, to_manifolds, *counts))])
     divergences = [f"KL({what}, truth)" for what in ("training", "DN's output", "BN's output")]
-    heads = ["data", *divergences, "mean KL(truth, Ei)", "evaluations DN", "evaluations BN"]
-    return Table("other-training-sets", heads, rows, [".2f"] * 4 + ["short"] + [".0f"] * 2)
+    heads = ["data", *divergences, "mean KL(truth, Ei)", "evaluations DN", "BN, acyclic", "BN, all"]
+    return Table("other-training-sets", heads, rows, [".2f"] * 4 + ["short"] + [",.0f"] * 3)
 
 
-def at_size(truth: Truth, n: int, *, exact: bool, output_rows: int = OUTPUT_ROWS) -> list[Any]:
-    """Return means over a few training sets: KL of output rows (DN, BN), exact KL (DN, BN), to manifolds, in-degrees.
+def at_size(truth: Truth, n: int, exact: list[list[float]], *, output_rows: int = OUTPUT_ROWS) -> list[Any]:
+    """Return means over training sets: KL of output rows (DN, BN), exact KL (DN, BN), to manifolds, in-degrees.
 
     Exact are the divergences of the stationary distribution, and of the Bayesian network, themselves.
     """
@@ -176,17 +193,19 @@ def at_size(truth: Truth, n: int, *, exact: bool, output_rows: int = OUTPUT_ROWS
         rows = truth.model.sample(n, seed=seed)
         dn, (_, bn, _) = fn.learn.dependency_network(rows), learn_bn(rows)
         outputs = [output_kl(model, truth, output_rows, (seed,))[0] for model in (dn, bn)]
-        exactly = [exact_kl(stationary(dn), truth) if exact else np.nan, exact_kl(bn, truth)]
         degrees = [np.mean([len(of) for of in parents]) for parents in (dn.inputs, bn.dag.parents)]
-        found.append([*outputs, *exactly, truth_to_manifolds(truth, dn).mean(), *degrees])
-    return list(np.mean(found, axis=0).tolist())
+        found.append([*outputs, exact_kl(bn, truth), truth_to_manifolds(truth, dn).mean(), *degrees])
+    usual = len(found)
+    output_dn, output_bn, exact_bn, *others = (mean(of) for of in np.array(found).T)
+    exact_dn = mean([values[0] for values in exact], usual=usual) if exact else None
+    return [output_dn, output_bn, exact_dn, exact_bn, *others]
 
 
-def by_size(truth: Truth, sizes: list[int], *, exact: bool) -> Table:
+def by_size(truth: Truth, sizes: list[int], found: exactly.Exact) -> Table:
     """Measure at every size; the last row is of rows drawn from the truth itself: what a perfect model would get."""
-    rows = [[f"{n:,}", *at_size(truth, n, exact=exact)] for n in sizes]
-    floor = [kl_of_rows(truth.model.sample(OUTPUT_ROWS, seed=1000 + seed), truth) for seed in BY_SIZE]
-    rows.append(["the truth itself", float(np.mean(floor)), float(np.mean(floor)), 0.0, 0.0, 0.0, None, None])
+    rows = [[f"{n:,}", *at_size(truth, n, found.get((truth.name, n), []))] for n in sizes]
+    floor = mean([kl_of_rows(truth.model.sample(OUTPUT_ROWS, seed=1000 + seed), truth) for seed in BY_SIZE])
+    rows.append(["the truth itself", floor, floor, 0.0, 0.0, 0.0, None, None])
     kl = [f"{what}, {who}" for what in ("KL of output", "exact KL") for who in ("DN", "BN")]
     heads = ["training rows", *kl, "mean KL(truth, Ei)", "inputs per node", "parents per node"]
     return Table(f"sizes-{truth.name.lower()}", heads, rows, ["short"] * 6 + [".2f"] * 2)
@@ -266,16 +285,45 @@ def pseudo_network(truth: Truth, n_rows: int = 200) -> fn.DependencyNetwork:
     return fn.learn.dependency_network(truth.model.sample(n_rows, seed=501))
 
 
+def ways(truth: Truth, first: int = 16, last: int = 96) -> Table:
+    """Return the ways of the ordered scan in the plane, as in Figs. 3 and 4 of the paper.
+
+    A distribution is the vector of the square roots of its probabilities, in which distances are Hellinger's; the plane
+    is the one of the two principal axes of the way itself, seen from the point in which it ends or the cycle's centre.
+    """
+    columns: list[Any] = []
+    for dn in (fn.DependencyNetwork.from_joint(truth.model), pseudo_network(truth)):
+        centre = np.sqrt(fn.infer.stationary(dn, scan="ordered")).ravel()
+        p = np.zeros(truth.joint().shape)
+        p[(0,) * p.ndim] = 1.0
+        points = []
+        for t in range(last):
+            p = fn.compare.m_project(p, dn, dn.names[t % p.ndim])
+            points.append(np.sqrt(p).ravel() - centre)
+        late = np.array(points[first - 1 :])
+        axes = np.linalg.svd(late[-2 * p.ndim :] if dn is not None and np.abs(late[-1]).max() > 1e-2 else late)[2][:2]
+        columns += list((late @ axes.T).T)
+    rows = [[t, "shown" if t % 16 == 0 else "", *at] for t, at in enumerate(zip(*columns, strict=True), first)]
+    heads = ["firings", "in the report", "actual, x", "actual, y", "pseudo, x", "pseudo, y"]
+    return Table("ways", heads, rows, "short", only=["shown"])
+
+
 def movement(truth: Truth) -> Iterator[Table]:
     names = truth.names
+    yield ways(truth)
     actual, pseudo = orbit(fn.DependencyNetwork.from_joint(truth.model)), orbit(pseudo_network(truth))
     n = len(names)
     rows: list[list[Any]] = []
-    for t in [*range(n + 1), *(n * sweep for sweep in (2, 3, 4, 8, 16, 32, 64))]:
+    for t in range(64 * n + 1):
         four = (actual.to_centre[t], actual.to_cycle[t], pseudo.to_centre[t], pseudo.to_cycle[t])
         rows.append([t, names[(t - 1) % n] if t else "start", *four])
     distances = ["actual: KL(pt, centre)", "TV to its end", "pseudo: KL(pt, centre)", "TV to its cycle"]
-    yield Table("ordered-scan", ["firings", "last fired", *distances], rows, "short")
+    shown = [*range(n + 1), *(n * sweep for sweep in (2, 3, 4, 8, 16, 32, 64))]
+    rows = [row for row in rows if row[0] in shown or row[0] <= 16 * n]
+    for row in rows:
+        row.insert(1, "shown" if row[0] in shown else "")
+    heads = ["firings", "in the report", "last fired", *distances]
+    yield Table("ordered-scan", heads, rows, "short", only=["shown"])
     columns = zip(names, pseudo.radius, pseudo.to_manifold, pseudo.to_other_manifolds, strict=True)
     heads = ["i", "KL(pi_i, centre)", "KL(pi_(i+1), E_i)", "largest KL(pi_(i+1), E_j)"]
     yield Table("cycle", heads, list(columns), "short")
@@ -400,15 +448,55 @@ def learning_time(found: list[Cost]) -> Table:
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
-    """Draw the measured times and c n^2 inputs."""
+    """Draw the measured times and c n^2 inputs, the exact divergences, and Figs. 3 and 4 of the paper."""
+    draw_movement(tables, path)
+    draw_exact(tables["exact"], path("exact"))
     *rows, fitted = tables["learning-time"].rows
     x, unit = [float(row[0]) for row in rows], 1e-6 * float(fitted[4])
     expected = [unit * row[0] ** 2 * float(row[1]) for row in rows]
     lines = [
         figures.Line("measured", x, [row[3] for row in rows], {"linestyle": "none"}),
-        figures.Line("c n² inputs", x, expected, {"linestyle": "--", "marker": "", "color": "#777777"}),
+        figures.Line("c n² inputs", x, expected, {"linestyle": "--", "marker": "", "color": "#595959"}),
     ]
     figures.lines(path("growth"), {"Learning from 10,000 rows": lines}, x="variables", y="seconds", log="xy")
+
+
+def draw_movement(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
+    """Draw the ordered scan: its distance to where it ends, and its way in the plane."""
+    rows = [row for row in tables["ordered-scan"].select() if row["firings"] <= 128]
+    x = [float(row["firings"]) for row in rows]
+    scans = ("actual", "pseudo")
+    few = {"markevery": 8}
+    lines = [figures.Line(f"{of} Gibbs", x, [row[f"{of}: KL(pt, centre)"] for row in rows], few) for of in scans]
+    figures.lines(path("firings"), {"Ising2x4, from all zeros": lines}, x="firings", y="KL(pt, centre), nats", log="y")
+    at = tables["ways"].select()
+    titles = {"Fig. 3: actual Gibbs": "actual", "Fig. 4: pseudo-Gibbs": "pseudo"}
+    panels = {
+        title: _way([row[f"{of}, x"] for row in at], [row[f"{of}, y"] for row in at]) for title, of in titles.items()
+    }
+    figures.paths(path("ways"), panels)
+
+
+def _way(x: list[float], y: list[float]) -> list[tuple[str, list[float], list[float], str]]:
+    cycle = 9  # eight firings, and the point where the ninth would be the first again
+    return [("firings 16 to 96", x, y, "step"), ("the last sweep", x[-cycle:], y[-cycle:], "step of the last sweep")]
+
+
+def draw_exact(table: Table, path: Path) -> None:
+    """Draw the difference of both models' divergences as a share of their mean, by truth."""
+    sizes = dict.fromkeys(row["training rows"] for row in table.select())
+    names = [row["truth"] for row in table.select(**{"training rows": 100_000})]
+    panels = {f"{n:,} training rows": {"": _shares(table, names, n)} for n in sizes if n in (1_000, 100_000)}
+    figures.dots(path, panels, x="(DN - BN) / (DN + BN)", line=0.0)
+
+
+def _shares(table: Table, names: list[str], n: int) -> dict[str, Any]:
+    found: dict[str, Any] = dict.fromkeys(names)
+    for row in table.select(**{"training rows": n}):
+        total = row["KL(DN, truth)"]["mean"] + row["KL(BN, truth)"]["mean"]
+        if row["truth"] in found:
+            found[row["truth"]] = {key: of / total for key, of in row["DN - BN"].items() if key in ("mean", "error")}
+    return found
 
 
 def compute(run: Run) -> Iterator[Table]:
@@ -425,10 +513,12 @@ def compute(run: Run) -> Iterator[Table]:
         yield accuracy(learned, n)
     yield from (manifolds(learned), evaluations(learned))
     yield other_training_sets(drawn)
+    found = exactly.compute(run, file)
+    yield from exactly.tables(found)
     for truth in (*truths, ising(4, 4)):
-        exact = truth.name == "Ising4x4" or (truth.name == "BN20-37" and run.form != "quick")
-        yield by_size(truth, sizes, exact=exact)
-    pairs = [(truth, n) for truth in (ising(2, 4), ising(4, 4), *run.choose([], bn)) for n in sizes]
+        yield by_size(truth, sizes, found)
+    pairs = [(truth, n) for truth in (ising(2, 4), ising(4, 4)) for n in sizes]
+    pairs += [(truth, n) for truth in run.choose([], [], bn) for n in sizes]
     large = [(ising(5, 5), n) for n in (1_000, 100_000)]  # 2^25 states: minutes, and 3 GB
     yield endings(pairs + run.choose([], [], large))
     yield from movement(ising(2, 4))
@@ -437,4 +527,6 @@ def compute(run: Run) -> Iterator[Table]:
     heads = ["truth", "training rows", "inputs", "parameters", "mean KL(truth, Ei)", "KL of output"]
     yield Table("trees", heads, rows, "short")
     yield trees_of_letter()
-    yield learning_time(costs(run.choose((50, 100, 200), (50, 100, 200, 500, 1_000, 2_000, 5_000))))
+    yield learning_time(
+        costs(run.choose((50, 100, 200), (50, 100, 200, 500), (50, 100, 200, 500, 1_000, 2_000, 5_000)))
+    )

@@ -296,4 +296,4 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
         panels[title] = [
             figures.Line(t, [r["nats"] for r in rows], [r[t] for r in rows], LOOKS.get(t, {})) for t in TESTS
         ]
-    figures.lines(path("power"), panels, x="nats", y="share noticed", legend="below")
+    figures.lines(path("power"), panels, x="nats", y="share noticed")

@@ -219,6 +219,6 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
 
     x = "% of cells hidden"
     shown = [way for way in WAYS if way not in ("drop rows", "available cases")]
-    figures.lines(path("losses"), panels(tables["losses"], shown), x=x, y="loss, nats a row", legend="below")
+    figures.lines(path("losses"), panels(tables["losses"], shown), x=x, y="loss, nats a row")
     distances = panels(tables["distances"], ["complete", *shown])
-    figures.lines(path("distances"), distances, x=x, y="structural Hamming distance", legend="below")
+    figures.lines(path("distances"), distances, x=x, y="structural Hamming distance")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import fishernet as fn
+from studies.dependency_networks import exactly, measures, truths
 from studies.dependency_networks import experiments as study
-from studies.dependency_networks import measures, truths
 from studies.dependency_networks.truths import PRINTED, DataSet, Truth, data_sets, ising
 from studies.study import Run
 from tests.networks import random_network
@@ -241,8 +241,28 @@ def test_conditioning_and_clamping_agree_if_and_only_if_a_joint_distribution_exi
 def test_the_quick_form_has_every_part_and_theorem_3_holds(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     tables = {table.name: table for table in study.compute(Run("quick"))}
-    assert len(tables) == 14
+    assert len(tables) == 17
     rows = [row[3:7] for row in tables["theorem-3"].rows]
     assert all(left <= bound and of_rows <= bound_of_rows for left, bound, of_rows, bound_of_rows in rows)
     study.draw(tables, lambda name: tmp_path / f"{name}.svg")
-    assert {path.stem for path in tmp_path.iterdir()} == {"growth"}
+    assert {path.stem for path in tmp_path.iterdir()} == {"growth", "exact", "firings", "ways"}
+
+
+def test_with_cycles_algorithm_7_has_as_many_candidates_as_pairs_and_arcs() -> None:
+    """Three nodes: 6 additions; then, with one arc, 5 additions, one of them a cycle, 1 removal and 1 reversal."""
+    step = fn.learn.Step("add", "a", "b", 1.0)
+    assert measures.all_candidates_of_climb(3, [step]) == 6 + (5 + 1 + 1)
+
+
+@pytest.mark.parametrize("name", ["random 1", "glass 0", "Ising3x4, J = 0.2"])
+def test_exact_divergences_are_those_of_the_joint_arrays(name: str) -> None:
+    truth = exactly.truth_of(name)
+    assert len(truth.names) == 12
+    dn_kl, bn_kl, dn_back, bn_back, *_ = exactly.exactly(name, 2_000, 1)
+    rows = truth.model.sample(2_000, seed=1)
+    pi = fn.infer.stationary(fn.learn.dependency_network(rows, score="mdl", smoothing="zeros"))
+    p = truth.joint()
+    assert dn_kl == pytest.approx(fn.compare.kl(pi, p), rel=1e-4)
+    assert dn_back == pytest.approx(fn.compare.kl(p, pi), rel=1e-4)
+    assert bn_kl > 0
+    assert bn_back > 0

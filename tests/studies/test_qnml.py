@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from studies import qnml
+from studies import qnml, qnml_data
 from studies.study import Run, Table
 
 
@@ -91,7 +91,7 @@ def test_every_repetition_and_size_has_its_own_rows_and_more_rows_bring_the_netw
     found = np.array([qnml.distances("Asia", None, [50, 60, 5_000], repetition) for repetition in range(8)])
     assert len({tuple(row) for row in found.reshape(8, -1)}) > 4
     assert (found[:, 0] != found[:, 1]).any()
-    bic = qnml.CRITERIA.index("BIC")
+    bic = qnml_data.CRITERIA.index("BIC")
     assert found[:, 2, bic].mean() < found[:, 0, bic].mean() - 1
 
 
@@ -99,7 +99,7 @@ def test_a_constant_parent_is_free_for_fnml_alone() -> None:
     """What the report says of ties: its one configuration that occurs has the regret of all rows."""
     cells = np.column_stack([np.zeros(8), [0, 1] * 4]).astype(int)
     rows = fn.Table.from_codes(cells, [fn.Variable(name, [0, 1]) for name in "ab"])
-    scores = {c: fn.scores.named_score(c) for c in qnml.CRITERIA}
+    scores = {c: fn.scores.named_score(c) for c in qnml_data.CRITERIA}
     gains = {c: fn.local_score(rows, "b", ["a"], s) - fn.local_score(rows, "b", [], s) for c, s in scores.items()}
     assert gains["fNML"] == pytest.approx(0, abs=1e-12)
     assert max(gains["BIC"], gains["qNML"]) < -0.1
@@ -157,7 +157,7 @@ def test_bdeu_predicts_with_its_own_parameters_and_the_others_with_sequential_nm
     """(N_k + ess / (r q)) normalized; e(n) (n + 1) normalized with e(n) = ((n + 1) / n)^n, e(0) = 1."""
     rows = fn.Table.from_codes([[0], [0], [1]], [fn.Variable("x", ["a", "b", "c"])])
     empty = fn.Dag(["x"], [[]])
-    for criterion in qnml.CRITERIA:
+    for criterion in qnml_data.CRITERIA:
         weights = np.array([(3 / 2) ** 2 * 3, 2 * 2, 1]) if criterion != "BDeu" else np.array([2, 1, 0]) + 1 / 3
         found = qnml.fit(empty, rows, criterion).conditional("x").probabilities.ravel()
         np.testing.assert_allclose(found, weights / weights.sum(), rtol=1e-12)
@@ -215,8 +215,8 @@ def test_curves_are_read_by_criterion(tmp_path: Path) -> None:
     run = Run(data=tmp_path)
     first, second = (1, 2, 3, 4), (5, 6, 7, 8)
     expected = {("Cancer", 10): first, ("Cancer", 20): second, ("rank", 10): first, ("rank", 20): second}
-    assert qnml.published(run) == expected | {("Iris", 10): first, ("Iris", 20): second}
-    assert qnml.published(Run()) == {}
+    assert qnml_data.published(run) == expected | {("Iris", 10): first, ("Iris", 20): second}
+    assert qnml_data.published(Run()) == {}
 
 
 @pytest.mark.parametrize(("here", "agrees"), [(1.0, 1), (1.43, 1), (1.45, 0), (0.57, 1), (0.55, 0)])

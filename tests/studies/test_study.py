@@ -122,9 +122,48 @@ def test_figures_are_the_same_bytes_at_every_run_and_leave_settings_alone(tmp_pa
     assert dict(matplotlib.rcParams) == before
 
 
+def test_markers_tell_their_numbers_and_lines_differ_without_colours(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    figures.lines(tmp_path / "it.svg", {"a": LINES}, x="rows", y="seconds")
+    svg = "{http://www.w3.org/2000/svg}"
+    told = [one.text for one in ElementTree.parse(tmp_path / "it.svg").getroot().iter(f"{svg}title")]
+    assert told[:2] == ["one, rows 1: 1 ± 0.1", "one, rows 100: 3"]
+    assert len(told) == 2 + 3
+    assert len(set(zip(figures.MARKERS, map(str, figures.STYLES), strict=True))) == len(figures.COLOURS)
+
+
+@pytest.mark.parametrize("colour", figures.COLOURS)
+def test_colours_stand_out_from_white_as_text_must(colour: str) -> None:
+    """4.5 to 1 by the formula of the Web Content Accessibility Guidelines."""
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    assert 1.05 / (np.dot([0.2126, 0.7152, 0.0722], linear) + 0.05) >= 4.5
+
+
+def test_a_part_is_put_into_the_results_that_are_there(tmp_path: Path) -> None:
+    def part(run: Run) -> Iterator[Table]:
+        del run
+        yield Table("b", ["x"], [[2]])
+
+    def whole(run: Run) -> Iterator[Table]:
+        yield Table("a", ["x"], [[1]])
+        yield from part(run)
+
+    asked = ["--output", str(tmp_path)]
+    main("it", whole, seeds={"s": 1}, parts={"second": part}, arguments=asked)
+    path = main("it", whole, seeds={"t": 2}, parts={"second": part}, arguments=[*asked, "--part", "second"])
+    header, tables = read(path)
+    assert [table.name for table in tables] == ["a", "b"]
+    assert header["seeds"] == {"s": 1, "t": 2}
+    assert set(header["parts"]["second"]) >= {"fishernet", "processor", "date", "threads", "seconds"}
+
+
 def test_nothing_is_written_when_drawing_fails(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    with pytest.raises(ZeroDivisionError), figures.panels_of(tmp_path / "it.svg", ["a"], x="x", y="y") as (axes,):
+    with (
+        pytest.raises(ZeroDivisionError),
+        figures.panels_of(tmp_path / "it.svg", ["a"], x="x", y="y", tips={}) as (axes,),
+    ):
         axes.plot([1, 1 / 0])
     assert not list(tmp_path.iterdir())
     assert [figures.plain(value) for value in (0.01, 1.0, 5_000.0)] == ["0.01", "1", "5,000"]
