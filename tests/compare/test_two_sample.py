@@ -451,7 +451,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[FishernetError], str]] = {
     "permutations": (
         lambda: two_sample(ASIA.sample(5, seed=1), ASIA.sample(5, seed=1), permutations=0),
         FishernetError,
-        "permutations must be an integer of at least 1, got 0",
+        "permutations must be an integer from 1 to 1,000,000, got 0",
     ),
     "method": (
         lambda: two_sample(ASIA.sample(5, seed=1), ASIA.sample(5, seed=1), method="bootstrap"),  # type: ignore[arg-type]

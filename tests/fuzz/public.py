@@ -28,6 +28,8 @@ SEAMS = {
     *("Bound", "CrossValidation", "Likelihood", "Quality", "ContingencyResult", "PermutationResult", "TestResult"),
     *("Diagnosis", "Estimate", "BlanketsFound", "EdgeStrengths", "EmResult", "InputsFound", "SearchResult", "Step"),
     "Clusters",
+    *("TwoSampleResult", "ScoreTestResult", "ChangeResult", "VariableChange", "ConfigurationChange", "Share"),
+    *("MissingnessResult", "ColumnMissingness", "MissingnessTest"),
     *(
         "Selection",
         "DistanceByK",

@@ -31,7 +31,7 @@ from fishernet.compare.corrections import holm, max_t
 from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
 from fishernet.compare.near_graphs import near_graphs
 from fishernet.compare.shares import first_names
-from fishernet.compare.splits import split_distances
+from fishernet.compare.splits import MOST_SPLITS, split_distances
 from fishernet.compare.two_sample import check_permutations, joined, kernel_of
 from fishernet.data import State, Table
 from fishernet.data.options import Bins
@@ -258,7 +258,7 @@ def explain_change(
     """
     level = check.number(level, "level", least=0, most=1)
     check.integer(graphs, "graphs", least=1)
-    check.integer(resamples, "resamples", least=2)
+    check.integer(resamples, "resamples", least=2, most=MOST_SPLITS)
     check.number(smoothing, "smoothing", above=0)
     check_permutations(permutations)
     number = fixed_seed(seed)

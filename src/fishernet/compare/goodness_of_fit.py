@@ -43,7 +43,7 @@ from fishernet.compare.shares import (
     shares_of_configurations,
     shares_of_variables,
 )
-from fishernet.compare.splits import MOST_SPLIT_CELLS
+from fishernet.compare.splits import MOST_SPLIT_CELLS, MOST_SPLITS
 from fishernet.data import Table
 from fishernet.data.matching import is_table
 from fishernet.infer import group_probabilities
@@ -183,7 +183,7 @@ def score_test(
     """
     model = _model_of(kernel)
     way = word(reference, "reference", REFERENCES, error=FishernetError)
-    check.integer(simulations, "simulations", least=1)
+    check.integer(simulations, "simulations", least=1, most=MOST_SPLITS)
     check.number(smoothing, "smoothing", least=0)
     if table is None:
         raise SchemaError(

@@ -26,6 +26,7 @@ from fishernet.kernels.sets import BLOCK
 Array = npt.NDArray[np.float64]
 
 LANES = 64  # splits that the core looks at together
+MOST_SPLITS = 10**6  # permutations, drawn tables and resamples
 MOST_SPLIT_CELLS = 2**27  # numbers that are kept of all configurations and splits: 1 GB
 
 

@@ -41,7 +41,7 @@ from fishernet.compare.shares import (
     shares_of_configurations,
     shares_of_variables,
 )
-from fishernet.compare.splits import Distances, split_distances
+from fishernet.compare.splits import MOST_SPLITS, Distances, split_distances
 from fishernet.data import Table
 from fishernet.data.matching import is_table
 from fishernet.data.options import Bins
@@ -233,7 +233,7 @@ def _is_standardized(kernel: Any, first: Any, second: Any) -> bool:
 
 def check_permutations(permutations: int, *, warn: bool = True) -> None:
     """Warn of permutations that are so few that no p-value is at most 0.05."""
-    check.integer(permutations, "permutations", least=1)
+    check.integer(permutations, "permutations", least=1, most=MOST_SPLITS)
     if warn and permutations < FEWEST_PERMUTATIONS:
         warnings.warn(
             FishernetWarning(

@@ -41,6 +41,7 @@ FORWARD: dict[str, Callable[..., Selection]] = {"mmd-critic": mmd_critic, "proto
 OTHERS: dict[str, Callable[..., Selection]] = {"mmd": greedy_mmd, "kernel-thinning": kernel_thinning}
 MOST, NUMBERS = 100, 20  # the largest k by default, and how many there are up to it
 MOST_WHOLE = 2**53  # the largest sum of weights whose parts are exact
+MOST_SUBSETS = 10**6
 BAND = (0.05, 0.95)  # the quantiles of random subsets
 
 
@@ -164,7 +165,7 @@ def distance_by_k(
     candidates = candidates_of(kernel, data, "distance_by_k")
     numbers = _numbers(ks, candidates.n_rows)
     name = word(method, "method", [*FORWARD, *OTHERS])
-    check.integer(n_random, "n_random", least=1)
+    check.integer(n_random, "n_random", least=1, most=MOST_SUBSETS)
     number = fixed_seed(seed)
     reached = _reached(name, kernel, data, numbers, number, progress)
     drawn = _Drawing(weights_of(data), candidates.n_rows)
