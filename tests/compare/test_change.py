@@ -269,8 +269,8 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     ),
     "level": ((ROWS, ROWS), {"level": 1.5}, "level must be a number from 0 to 1, got 1.5"),
     "graphs": ((ROWS, ROWS), {"graphs": 0}, "graphs must be an integer of at least 1, got 0"),
-    "permutations": ((ROWS, ROWS), {"permutations": 0}, "permutations must be an integer of at least 1, got 0"),
-    "resamples": ((ROWS, ROWS), {"resamples": 1}, "resamples must be an integer of at least 2, got 1"),
+    "permutations": ((ROWS, ROWS), {"permutations": 0}, "permutations must be an integer from 1 to 1,000,000, got 0"),
+    "resamples": ((ROWS, ROWS), {"resamples": 1}, "resamples must be an integer from 2 to 1,000,000, got 1"),
     "smoothing": ((ROWS, ROWS), {"smoothing": 0}, "smoothing must be a number above 0, got 0"),
     "smoothing's name": ((ROWS, ROWS), {"smoothing": "snml"}, "smoothing must be a number above 0, got 'snml'"),
 }

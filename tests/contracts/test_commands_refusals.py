@@ -303,7 +303,10 @@ REFUSED = [  # a word in capitals stands for a file
     ("similar DN TABLE --row 0", "this is a dependency network; similar needs a Bayesian network"),
     *((f"similar {model} TABLE --row 0", "this is a") for model in ("GRAPH", "MIXTURE")),
     # compare
-    ("compare TABLE TABLE --permutations 0", "permutations must be an integer of at least 1, got 0 (option --permut"),
+    (
+        "compare TABLE TABLE --permutations 0",
+        "permutations must be an integer from 1 to 1,000,000, got 0 (option --permut",
+    ),
     ("compare TABLE TABLE --level 2", "level must be a number from 0 to 1, got 2.0 (option --level)"),
     ("compare TABLE TABLE --top -1", "top must be an integer of at least 0, got -1 (option --top)"),
     ("compare TABLE TABLE --seed -1", "seed must not"),
