@@ -6,6 +6,7 @@ Nothing imports this package but who asks: ``import fishernet.sklearn``. It need
 
 try:
     from fishernet.sklearn.classifier import BayesianNetworkClassifier
+    from fishernet.sklearn.drift import BayesianNetworkDriftDetector
     from fishernet.sklearn.features import FisherFeatures
     from fishernet.sklearn.outliers import BayesianNetworkOutlierDetector
     from fishernet.sklearn.strings import (
@@ -24,6 +25,7 @@ except ImportError as error:
 
 __all__ = [
     "BayesianNetworkClassifier",
+    "BayesianNetworkDriftDetector",
     "BayesianNetworkOutlierDetector",
     "FisherFeatures",
     "HmmFisherFeatures",

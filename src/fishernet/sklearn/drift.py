@@ -1,0 +1,127 @@
+"""Whether new rows come from where those of training came from, and which rows speak against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.random import Seed
+from fishernet.base.vocabulary import BinningName, ScoreName, SearchName
+from fishernet.compare import TwoSampleResult, two_sample_test
+from fishernet.data.options import Bins
+from fishernet.kernels import HiddenVariableKernel
+from fishernet.models import BayesianNetwork
+from fishernet.scores import Score
+from fishernet.sklearn.networks import SeenByNetwork
+
+
+class BayesianNetworkDriftDetector(SeenByNetwork):
+    """Tells whether a batch of rows comes from where the rows of training came from.
+
+    X is an array, or a pandas, polars or pyarrow frame, whose columns may hold text, numbers and truth values; cells
+    may be missing.
+
+    Parameters
+    ----------
+    network : BayesianNetwork, optional
+        As for `FisherFeatures`; fitted to other rows than those of `fit` and of the batches. Without it the rows of
+        training give states and cut points, and each test learns a network from training and batch together, as it must
+        to be exact.
+    permutations : int
+        Of each test, as for `fishernet.compare.two_sample_test`.
+    structure, structure_score, options
+        The search that finds the arcs for `witness`, what it maximizes, and what `fishernet.learn.structure` takes
+        besides.
+    smoothing, bins, binning, random_state
+        As for `FisherFeatures`.
+
+    Attributes
+    ----------
+    network_ : BayesianNetwork
+        Its variables hold states and cut points.
+    reference_ : Table
+        The rows of training as the network sees them.
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) ndarray of str
+        Only where X was a frame with names.
+
+    Notes
+    -----
+    A label that training did not have is a missing cell: new labels are not seen as drift.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> from fishernet.sklearn import BayesianNetworkDriftDetector
+    >>> asia = fn.datasets.load("asia")
+    >>> detector = BayesianNetworkDriftDetector(asia, random_state=1).fit(asia.sample(1000, seed=1).to_pandas())
+    >>> smokers = fn.infer.intervene(asia, {"smoke": "yes"}).sample(500, seed=2).to_pandas()
+    >>> detector.detect(smokers).changed()
+    ('smoke',)
+    """
+
+    def __init__(
+        self,
+        network: BayesianNetwork | None = None,
+        *,
+        permutations: int = 999,
+        structure: SearchName = "order",
+        structure_score: ScoreName | Score = "bic",
+        smoothing: float | str = 1.0,
+        bins: Bins | None = 5,
+        binning: BinningName = "quantile",
+        options: Mapping[str, Any] | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.network = network
+        self.permutations = permutations
+        self.structure = structure
+        self.structure_score = structure_score
+        self.smoothing = smoothing
+        self.bins = bins
+        self.binning = binning
+        self.options = options
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Keep the rows of training as the network sees them; y is ignored.
+
+        Raises
+        ------
+        ValueError
+            When shapes or values do not fit, columns of numbers are to be states, or an option is unknown.
+        """
+        self._fit_network(X, None)
+        self.reference_ = self._rows(X)
+        return self
+
+    def detect(self, X: Any) -> TwoSampleResult:
+        """Test whether a batch comes from where training came from: a p-value, and which variables tell them apart.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features) array or frame
+        """
+        batch = self._rows(X)
+        kernel = None if self.network is None else HiddenVariableKernel(self.network_, seed=0)
+        how: dict[str, Any] = {"permutations": self.permutations, "seed": self.random_state}
+        return two_sample_test(self.reference_, batch, kernel, **how)
+
+    def witness(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return how much each row of a batch is like training and unlike the batch, (n_rows,); drift is in the lowest.
+
+        It is the row's mean Fisher kernel with the rows of training, less that with the rows of the batch, of which the
+        maximum mean discrepancy is made; so it depends on the other rows of the batch.
+
+        Parameters
+        ----------
+        X : (n_rows, n_features) array or frame
+        """
+        batch = self._rows(X)
+        kernel = HiddenVariableKernel(self.network_, seed=0)
+        features = kernel.features(batch)
+        between = kernel.mean_features(self.reference_) - np.asarray(features.mean(axis=0)).ravel()
+        return np.asarray(features @ between)
