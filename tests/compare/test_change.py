@@ -148,6 +148,13 @@ def test_equal_tables_have_not_changed() -> None:
 # --------------------------------------------------------------------------------------------------------- intervals
 
 
+def test_an_estimate_that_graphs_disagree_about_lies_in_its_interval() -> None:
+    cured = fn.infer.intervene(ASIA, {"bronc": "no"})
+    found = fn.compare.explain_change(ASIA.sample(3000, seed=1), cured.sample(3000, seed=2), permutations=19)
+    assert found.in_doubt()
+    assert all(c.low <= c.nats <= c.high for c in found.by_variable.values())
+
+
 @pytest.mark.parametrize("kind", ["states", "numbers"])
 def test_bootstrap_intervals_cover_the_truth(kind: str) -> None:
     """Of 95 % intervals, at least 85 % hold a divergence that is there (they are percentiles, and few rows)."""

@@ -33,7 +33,7 @@ from fishernet.compare.near_graphs import near_graphs
 from fishernet.compare.shares import first_names
 from fishernet.compare.splits import MOST_SPLITS, split_distances
 from fishernet.compare.two_sample import check_permutations, joined, kernel_of
-from fishernet.data import State, Table
+from fishernet.data import Scatter, State, Statistic, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag
@@ -62,7 +62,7 @@ class VariableChange:
     nats: float
     """What its conditional carries of KL(after || before), averaged over the graphs."""
     low: float
-    """The 95 % bootstrap interval of it, with the best graph; NaN for networks."""
+    """The 95 % interval of it, over resampled rows and the graphs; NaN for networks."""
     high: float
     by_chance: float
     """What would be expected if nothing had changed: about (parameters / 2) (1 / rows before + 1 / rows after)."""
@@ -274,7 +274,7 @@ def explain_change(
     reporter = Reporter(progress, "graphs")
     found = [_Explained.of(tables, dag, smoothing, permutations, number) for dag in _told(near, reporter)]
     weights = np.array([weight for _, weight in near])
-    intervals = _intervals(tables, found[0], smoothing, resamples, number)
+    intervals = _intervals(tables, found, weights, smoothing, resamples, number)
     return _averaged(tables, near, found, weights, intervals, level, order, number)
 
 
@@ -474,54 +474,87 @@ def _disputed(graphs: Sequence[tuple[Dag, float]], name: str) -> tuple[tuple[str
 # --------------------------------------------------------------------------------------------------------- intervals
 
 
-def _intervals(tables: tuple[Table, Table], found: _Explained, smoothing: float, resamples: int, seed: int) -> Array:
-    """Return 95 % intervals of each variable's nats, (n_variables, 2): percentiles of resampled rows.
+def _intervals(
+    tables: tuple[Table, Table],
+    found: Sequence[_Explained],
+    weights: Array,
+    smoothing: float,
+    resamples: int,
+    seed: int,
+) -> Array:
+    """Return 95 % intervals of each variable's nats, (n_variables, 2): percentiles over resampled rows and graphs.
 
-    Resampling adds to the divergence what chance does; so the percentiles are moved to have the estimate as their mean.
+    Resampling adds to the divergence what chance does; so a graph's are moved to have its estimate as their mean.
     """
-    random = generator(seed)
     numbers = any(variable.is_continuous for variable in tables[0].variables)
-    draw: Callable[..., Array] = _resampled_regressions if numbers else _resampled_counts
-    drawn = draw(tables, found, smoothing, resamples, random)
-    nats = found.nats()
-    moved = drawn - drawn.mean(axis=0) + nats
-    low, high = np.percentile(moved, [2.5, 97.5], axis=0)
-    return np.stack([np.clip(low, 0.0, None), np.clip(high, 0.0, None)], axis=1)
+    draw: Callable[..., list[Array]] = _resampled_regressions if numbers else _resampled_counts
+    drawn = draw(tables, found, smoothing, resamples, generator(seed))
+    moved = np.concatenate([of - of.mean(axis=0) + one.nats() for of, one in zip(drawn, found, strict=True)])
+    shares = np.repeat(weights / resamples, resamples)
+    ends = [_percentile(values, shares) for values in moved.T]
+    return np.asarray(np.clip(np.array(ends).reshape(-1, 2), 0.0, None))
+
+
+def _percentile(values: Array, shares: Array) -> tuple[float, float]:
+    """Return the values below which 2.5 and 97.5 % of the shares lie."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(shares[order])
+    low, high = np.minimum(np.searchsorted(reached, [0.025, 0.975]), len(values) - 1)
+    return float(values[order[low]]), float(values[order[high]])
 
 
 def _resampled_counts(
-    tables: tuple[Table, Table], found: _Explained, smoothing: float, resamples: int, random: np.random.Generator
-) -> Array:
-    """Return each variable's nats with resampled counts of its family, (resamples, n_variables)."""
-    families = [tuple(sorted((*c.parents, c.child))) for c in found.after.conditionals]
-    statistics = [AvailableCases(table).statistics(families) for table in tables]
-    nats = np.empty((resamples, len(families)))
-    for v, conditional in enumerate(found.after.conditionals):
-        r = conditional.variables[-1].cardinality
-        thetas, weights = [], np.empty(0)
-        for of_table in statistics:
-            statistic = of_table[v]
-            axes = [statistic.variables.index(u) for u in (*conditional.parents, conditional.child)]
-            counts = statistic.table().transpose(axes).reshape(-1).astype(np.float64)
-            total = counts.sum()
-            drawn = random.multinomial(round(total), counts / total, size=resamples) if total > 0 else counts[None]
-            cells = drawn.reshape(len(drawn), -1, r) + smoothing
-            of_parents = cells.sum(axis=2)
-            weights = of_parents / of_parents.sum(axis=1, keepdims=True)  # those of the later table stay
-            thetas.append(cells / of_parents[:, :, None])
-        nats[:, v] = (weights * divergences(thetas[1], thetas[0])).sum(axis=1)
-    return nats
+    tables: tuple[Table, Table],
+    found: Sequence[_Explained],
+    smoothing: float,
+    resamples: int,
+    random: np.random.Generator,
+) -> list[Array]:
+    """Return each variable's nats with resampled counts of its family, (resamples, n_variables) for each graph."""
+    of_graphs = [[(*c.parents, c.child) for c in one.after.conditionals] for one in found]
+    families = list(dict.fromkeys(family for families in of_graphs for family in families))  # graphs share most
+    sets = [tuple(sorted(family)) for family in families]
+    counted = zip(*(AvailableCases(table).statistics(sets) for table in tables), strict=True)
+    nats = {
+        family: _resampled_family([_cells(of, family) for of in both], smoothing, resamples, random)
+        for family, both in zip(families, counted, strict=True)
+    }
+    return [np.stack([nats[family] for family in of_graph], axis=1) for of_graph in of_graphs]
+
+
+def _cells(statistic: Statistic, family: tuple[int, ...]) -> Array:
+    """Return the counts of a family, (configurations, states): the child is its last member."""
+    counts = statistic.table().transpose([statistic.variables.index(v) for v in family])
+    return np.asarray(counts, dtype=np.float64).reshape(-1, counts.shape[-1])
+
+
+def _resampled_family(counts: Sequence[Array], smoothing: float, resamples: int, random: np.random.Generator) -> Array:
+    """Return the nats of a conditional with resampled counts, of before and after, (resamples,)."""
+    thetas, weights = [], np.empty(0)
+    for table in counts:
+        total = table.sum()
+        shares = table.ravel() / max(total, 1.0)
+        drawn = random.multinomial(round(total), shares, size=resamples) if total else np.zeros((resamples, table.size))
+        cells = drawn.reshape(resamples, *table.shape) + smoothing
+        of_parents = cells.sum(axis=2)
+        weights = of_parents / of_parents.sum(axis=1, keepdims=True)  # those of the later table stay
+        thetas.append(cells / of_parents[:, :, None])
+    return np.asarray((weights * divergences(thetas[1], thetas[0])).sum(axis=1))
 
 
 def _resampled_regressions(
-    tables: tuple[Table, Table], found: _Explained, smoothing: float, resamples: int, random: np.random.Generator
-) -> Array:
-    """Return each variable's nats of networks fitted to resampled rows, (resamples, n_variables)."""
-    nats = []
-    for _ in range(resamples):
-        before, after = (
-            _fitted(found.after.dag, table[random.integers(0, table.n_rows, size=table.n_rows)], smoothing)
-            for table in tables
-        )
-        nats.append([float(part.sum()) for part in nats_by_configuration(after, before)])
-    return np.array(nats)
+    tables: tuple[Table, Table],
+    found: Sequence[_Explained],
+    smoothing: float,  # noqa: ARG001
+    resamples: int,
+    random: np.random.Generator,
+) -> list[Array]:
+    """Return each variable's nats of networks fitted to resampled rows, (resamples, n_variables) for each graph."""
+    nats = np.empty((len(found), resamples, len(tables[0].variables)))
+    for resample in range(resamples):
+        drawn = [table[random.integers(0, table.n_rows, size=table.n_rows)] for table in tables]
+        scatters = [Scatter.from_data(table) for table in drawn]
+        for graph, one in enumerate(found):
+            before, after = (parameters(one.after.dag, scatter) for scatter in scatters)
+            nats[graph, resample] = [float(part.sum()) for part in nats_by_configuration(after, before)]
+    return list(nats)
