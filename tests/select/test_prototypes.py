@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.optimize import nnls
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.select import candidates
 from tests.networks import random_network, with_holes
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -243,3 +245,21 @@ def test_what_is_refused() -> None:
         fn.select.criticisms(kernel, table, [0, 0], 1)
     with pytest.raises(FishernetError, match="there are none"):
         fn.select.criticisms(kernel, table, np.empty(0, dtype=int), 1)
+
+
+def test_little_room_for_rows_of_the_matrix_changes_nothing() -> None:
+    kernel, table = CASES["rows"]
+    with mock.patch.object(candidates, "MOST_KEPT", 3 * len(table)):
+        few = [
+            fn.select.greedy_mmd(kernel, table, 3, seed=1),  # all of them fit, and others make room
+            fn.select.greedy_mmd(kernel, table, 6, seed=1),
+            fn.select.protodash(kernel, table, 6),
+        ]
+    many = [
+        fn.select.greedy_mmd(kernel, table, 3, seed=1),
+        fn.select.greedy_mmd(kernel, table, 6, seed=1),
+        fn.select.protodash(kernel, table, 6),
+    ]
+    for one, other in zip(few, many, strict=True):
+        assert one.indices.tolist() == other.indices.tolist()
+        assert one.distance == pytest.approx(other.distance, rel=1e-9)

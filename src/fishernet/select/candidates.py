@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import a
 from fishernet.data.arrays import Weights
 from fishernet.data.frames.rows import weights_of
@@ -23,7 +23,7 @@ from fishernet.kernels import has_features
 from fishernet.kernels.features import weighted_mean
 from fishernet.kernels.kernel import check_no_logs, is_kernel
 from fishernet.kernels.rows import Rows, counted_once, rows_of
-from fishernet.kernels.sets import mean_to
+from fishernet.kernels.sets import BLOCK, mean_to
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -166,6 +166,11 @@ class _ByFeatures(_OfKernel):
         """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
         return np.asarray(self._features @ (self._features[rows].T @ factors))
 
+    def squared_length(self, rows: Positions, factors: Array) -> float:
+        """Return the kernel of a combination of rows with itself."""
+        total = self._features[rows].T @ factors
+        return float(total @ total)
+
     def squared_lengths(self, rows: Positions, ends: Positions) -> Array:
         """Return the kernel of the sum of the first rows with itself, for every end, ascending, (len(ends),)."""
         total, found = np.zeros(self._features.shape[1]), []
@@ -176,30 +181,39 @@ class _ByFeatures(_OfKernel):
 
 
 class _ByRows(_OfKernel):
-    """Rows under any kernel: rows of its matrix are kept."""
+    """Rows under any kernel: rows of its matrix are kept while there is room for them."""
 
     def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
         super().__init__(kernel, rows, weights)
         self.mean = mean_to(kernel, rows, rows)
         self._kept: dict[int, Array] = {}
+        self._most_kept = max(MOST_KEPT // self.n_rows, 1)
 
     def combination(self, rows: Positions, factors: Array) -> Array:
         """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
+        if len(rows) > self._most_kept:
+            return self._by_blocks(rows, factors)
+        self._keep(rows.tolist())
         total = np.zeros(self.n_rows)
         for row, factor in zip(rows.tolist(), factors.tolist(), strict=True):
-            total += factor * self._row(row)
+            total += factor * self._kept[row]
         return total
 
-    def _row(self, row: int) -> Array:
-        if row not in self._kept:
-            cells = (1 + len(self._kept)) * self.n_rows
-            if cells > MOST_KEPT:
-                raise StateSpaceError(
-                    "the kernel of the chosen rows with all others",
-                    cells=cells,
-                    limit=MOST_KEPT,
-                    remedy="choose fewer rows, choose from a part of the table, or take a kernel with features",
-                )
-            one = counted_once(self._rows[row : row + 1])
-            self._kept[row] = np.asarray(self._kernel(one, self._rows)[0], dtype=np.float64)
-        return self._kept[row]
+    def _keep(self, rows: list[int]) -> None:
+        """Keep some rows of the matrix, in the place of others that were kept before."""
+        new = [row for row in rows if row not in self._kept]
+        if not new:
+            return
+        wanted = set(rows)
+        idle = [row for row in self._kept if row not in wanted]
+        for row in idle[: max(len(self._kept) + len(new) - self._most_kept, 0)]:
+            del self._kept[row]
+        matrix = np.asarray(self._kernel(counted_once(self._rows[np.array(new)]), self._rows), dtype=np.float64)
+        self._kept.update(zip(new, matrix, strict=True))
+
+    def _by_blocks(self, rows: Positions, factors: Array) -> Array:
+        chosen = counted_once(self._rows[rows])
+        blocks = [
+            self._kernel(self._rows[first : first + BLOCK], chosen) @ factors for first in range(0, self.n_rows, BLOCK)
+        ]
+        return np.asarray(np.concatenate(blocks), dtype=np.float64)

@@ -21,15 +21,13 @@ from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.data import Table, Variable
-from fishernet.data.arrays import Weights
 from fishernet.data.frames.rows import held, weights_of
 from fishernet.data.matching import Data, as_data
 from fishernet.data.variable import require_categorical
 from fishernet.kernels import Kernel
 from fishernet.kernels.metrics import Invariant
-from fishernet.kernels.rows import Rows, counted_once, rows_of
-from fishernet.kernels.sets import mean_to
-from fishernet.select.candidates import checked_kernel
+from fishernet.kernels.rows import rows_of
+from fishernet.select.candidates import Candidates, candidates_of, checked_kernel
 from fishernet.select.selection import Selection, checked_rows
 
 
@@ -126,18 +124,14 @@ def _core_chi_square(table: Table, k: int) -> _core.SwapSearch:
 
 
 class KernelSwaps:
-    """The search of `_core.SwapSearch`, by rows of a kernel's matrix, a few at a time.
+    """The search of `_core.SwapSearch`, by rows of a kernel's matrix, one at a time.
 
     With s the sum of the kernel's rows of the chosen, m the kernel's mean to the whole table and d its diagonal,
     adding row c to the rest R of a set gives a constant ``+ (2 s_R(c) + d(c)) / k^2 - 2 m(c) / k``.
     """
 
-    def __init__(self, kernel: Kernel, rows: Rows, weights: Weights | None, k: int) -> None:
-        self._kernel, self._all, self._k = kernel, rows, k
-        self._mean = mean_to(kernel, rows, rows)
-        shares = np.ones(len(rows)) if weights is None else weights.astype(np.float64)
-        self._between = float(shares @ self._mean / shares.sum())  # the kernel of all rows with themselves
-        self._diagonal = kernel.diag(rows)
+    def __init__(self, candidates: Candidates, k: int) -> None:
+        self._candidates, self._k = candidates, k
         self.rows: Positions = np.zeros(0, dtype=np.int64)
         self._trace: list[float] = []
 
@@ -148,7 +142,7 @@ class KernelSwaps:
 
     def draw_start(self, key: int, n_starts: int) -> None:
         """Begin with the best of random subsets."""
-        n_rows = len(self._all)
+        n_rows = self._candidates.n_rows
         subsets = [_core.draw_subset(n_rows, self._k, key, task) for task in range(n_starts)]
         values = [self._value(rows) for rows in subsets]
         self.set_start(subsets[int(np.argmin(values))])
@@ -169,26 +163,22 @@ class KernelSwaps:
         return replaced
 
     def _take_stock(self) -> None:
-        self._sums = self._k * mean_to(self._kernel, self._all, self._chosen(self.rows))
+        self._sums = self._candidates.combination(self.rows, np.ones(self._k))
         self._trace[-1] = self._value(self.rows)
 
     def _value(self, rows: Positions) -> float:
-        chosen = self._chosen(rows)
-        within = float(mean_to(self._kernel, chosen, chosen).mean())
-        return max(within + self._between - 2 * float(self._mean[rows].mean()), 0.0)
-
-    def _chosen(self, rows: Positions) -> Rows:
-        return counted_once(self._all[rows])
+        within = self._candidates.squared_length(rows, np.full(self._k, 1 / self._k))
+        return max(within + self._candidates.between - 2 * float(self._candidates.mean[rows].mean()), 0.0)
 
     def _kernel_row(self, row: int) -> Array:
-        of_row: Array = self._kernel(self._all[row : row + 1], self._all)[0]
-        return of_row
+        return self._candidates.combination(np.array([row]), np.ones(1))
 
     def _replace(self, position: int) -> bool:
         row = int(self.rows[position])
         value = self._trace[-1]
         rest = self._sums - self._kernel_row(row)
-        added = (2 * rest + self._diagonal) / self._k**2 - 2 * self._mean / self._k
+        known = self._candidates
+        added = (2 * rest + known.diagonal) / self._k**2 - 2 * known.mean / self._k
         candidates = added.copy()
         candidates[self.rows] = np.inf
         best = int(np.argmax(candidates <= candidates.min() + TIED * max(1.0, value)))
@@ -305,27 +295,34 @@ def greedy_mmd(
     data = held(table)
     rows = rows_of(checked_kernel(kernel, "greedy_mmd"), data)
     k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
-    make = _by_distance(kernel, rows, weights_of(data), k)
+    make = _by_distance(kernel, data, k)
     return _search(make, data, len(rows), k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
 
 
-def _by_distance(kernel: Kernel, rows: Rows, weights: Weights | None, k: int) -> Make:
-    """Return what makes a search for the smallest distance under a kernel."""
+def _by_distance(kernel: Any, data: Data, k: int, candidates: Candidates | None = None) -> Make:
+    """Return what makes a search for the smallest distance under a kernel; candidates that are there are used."""
     rule: Any = getattr(kernel, "rule", None)
     if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
-        return partial(_core_distance, rule, rows, k)
-    return partial(KernelSwaps, kernel, rows, weights, k)
+        return partial(_core_distance, rule, rows_of(kernel, data), k)
+    return lambda: KernelSwaps(candidates or candidates_of(kernel, data, "greedy_mmd"), k)
 
 
 def refined(
-    kernel: Kernel, data: Data, start: Positions, seed: int, *, criterion: str, progress: Progress | None
+    kernel: Kernel,
+    data: Data,
+    candidates: Candidates,
+    start: Positions,
+    seed: int,
+    *,
+    criterion: str,
+    progress: Progress | None,
 ) -> Selection:
     """Return chosen rows after each was exchanged once for the best row there is, if that is better."""
-    rows, k = rows_of(kernel, data), len(start)
-    swaps = _by_distance(kernel, rows, weights_of(data), k)()
+    k = len(start)
+    swaps = _by_distance(kernel, data, k, candidates)()
     swaps.set_start(start)
     reporter = Reporter(progress, "choosing rows")
-    for first in range(0, k if k < len(rows) else 0, AT_ONCE):
+    for first in range(0, k if k < candidates.n_rows else 0, AT_ONCE):
         swaps.visit(first, min(k, first + AT_ONCE))
         reporter.step(first, k)
     reporter.finish(k)

@@ -99,7 +99,7 @@ def kernel_thinning(
     else:
         order = _halved(np.asarray(kernel(counted_once(rows[order]))), order, rounds, key)
     best = _nearest_part(candidates, order.reshape(-1, k))
-    return refined(kernel, data, best, number, criterion="kernel-thinning", progress=progress)
+    return refined(kernel, data, candidates, best, number, criterion="kernel-thinning", progress=progress)
 
 
 def _drawn(candidates: Candidates, rows: Rows, size: int, random: np.random.Generator) -> Positions:
