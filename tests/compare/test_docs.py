@@ -1,27 +1,8 @@
-"""What docs/comparing-tables.md shows is what happens."""
+"""What docs/comparing-tables.md says, apart from its examples, which tests/test_pages.py runs."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
-from pathlib import Path
-
 import fishernet as fn
-
-PAGE = Path(__file__).parents[2] / "docs" / "comparing-tables.md"
-
-
-def test_the_examples_print_what_the_page_says() -> None:
-    """One after the other, each with what those before it made."""
-    examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(examples) == 2
-    names: dict[str, object] = {}
-    for code, output in examples:
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(code, names)
-        assert printed.getvalue() == output
 
 
 def test_what_the_page_says_of_kernels_learned_from_one_table() -> None:
