@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,17 @@ def missing(library: str) -> str:
         return "R is not installed"
     found = subprocess.run(["Rscript", "-e", HAS_SPACE], capture_output=True, check=False)
     return "R's package space is not installed" if found.returncode else ""
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Leave BLAS one thread: for matrices as small as these more cost time, and seconds would depend on the machine.
+
+    It takes threadpoolctl, which comes with scikit-learn.
+    """
+    if find_spec("threadpoolctl") is None:
+        return nullcontext()
+    limits: AbstractContextManager[object] = importlib.import_module("threadpoolctl").threadpool_limits(1)
+    return limits
 
 
 def varying(X: Array) -> Array:

@@ -5,7 +5,7 @@ matplotlib is imported when the first figure is drawn, so that a study computes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from itertools import count
@@ -88,7 +88,8 @@ def panels_of(
         pairs = [pair for axes in made for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
         named = {name: handle for handle, name in reversed(pairs)}
         names = list(dict.fromkeys(name for _, name in pairs))
-        columns = 5 if across == 3 else 4 if len(names) == 4 and across == 1 else 3
+        most = 5 if across == 3 else 4 if len(names) == 4 and across == 1 else 3
+        columns = -(-len(names) // max(1, -(-len(names) // most)))  # as few rows, of nearly the same length
         if len(names) > 1:
             handles = [named[name] for name in names]
             drawing.legend(handles, names, loc="outside lower center", ncols=columns, handlelength=4)
@@ -110,28 +111,52 @@ def with_tips(svg: str, tips: Mapping[str, Sequence[str]]) -> str:
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def lines(path: Path, panels: Mapping[str, Sequence[Line]], *, x: str, y: str, log: str = "") -> None:
-    """Draw lines with error bars, a panel per title; what is published is thin and has crosses."""
+def lines(
+    path: Path,
+    panels: Mapping[str, Sequence[Line]],
+    *,
+    x: str,
+    y: str,
+    log: str = "",
+    apart: float = 0.0,
+    same: bool = False,
+    level: float | None = None,
+) -> None:
+    """Draw lines with error bars, a panel per title; what is published is thin and has crosses.
+
+    `apart` draws each line so much (of a logarithmic x: such a share) to the right of the one before, so that markers
+    do not hide each other. `same` gives all panels the same y axis. `level` is marked by a thin dashed line.
+    """
     tips: dict[str, list[str]] = {}
     number = count()
     with panels_of(path, list(panels), x=x, y=y, log=log, tips=tips) as made:
         for axes, drawn in zip(made, panels.values(), strict=True):
             for k, line in enumerate(drawn):
-                look = {**look_of(k), **line.look}
-                (one,) = axes.plot(*line.points(), label=line.name, **look)
+                look, aside = {**look_of(k), **line.look}, k - (len(drawn) - 1) / 2
+
+                def placed(at: Iterable[float], aside: float = aside) -> list[float]:
+                    return [x * (1 + apart) ** aside if "x" in log else x + apart * aside for x in at]
+
+                there, values = line.points()
+                (one,) = axes.plot(placed(there), values, label=line.name, **look)
                 one.set_gid(f"tips-{next(number)}")
                 means, errors = (dict(zip(*line.points(key), strict=True)) for key in ("mean", "error"))
                 tips[str(one.get_gid())] = [tip(line.name, x, at, means[at], errors.get(at)) for at in means]
-                there = {"color": look["color"], "marker": "x", "linewidth": 0.7, "alpha": 0.9}
-                axes.plot(*line.points("published"), linestyle=look["linestyle"], **there)
-                at = list(errors)
-                bars = [errors[one] for one in at]
-                axes.errorbar(at, [means[one] for one in at], bars, color=look["color"], linestyle="none", capsize=2)
+                thin = {"color": look["color"], "marker": "x", "linewidth": 0.7, "alpha": 0.9}
+                axes.plot(*line.points("published"), linestyle=look["linestyle"], **thin)
+                middles, bars = [means[at] for at in errors], list(errors.values())
+                axes.errorbar(placed(errors), middles, bars, color=look["color"], linestyle="none", capsize=2)
             sizes = sorted({x for line in drawn for x in line.x})
             if len(sizes) < 8:
                 axes.set_xticks(sizes[:: 1 + (len(sizes) > 5)])
+            if level is not None:
+                axes.axhline(level, color="black", linewidth=0.8, linestyle="--")
             if "y" not in log:
                 axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+        if same:
+            ends = [end for axes in made for end in axes.get_ylim()]
+            for axes in made:
+                axes.set_ylim(min(ends), max(ends))
 
 
 def look_of(k: int) -> dict[str, Any]:
@@ -156,8 +181,18 @@ def paths(path: Path, panels: Mapping[str, Sequence[tuple[str, Sequence[float], 
             axes.set_aspect("equal", adjustable="datalim")
 
 
-def dots(path: Path, panels: Mapping[str, Mapping[str, Mapping[str, Any]]], *, x: str, line: float = np.nan) -> None:
-    """Draw means with error bars across; by panel, by series (a colour each) and by row."""
+def dots(
+    path: Path,
+    panels: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    *,
+    x: str,
+    line: float = np.nan,
+    same: bool = False,
+) -> None:
+    """Draw means with error bars across; by panel, by series (a colour each) and by row.
+
+    `same` gives all panels the same axis, from 0.
+    """
     tips: dict[str, list[str]] = {}
     number = count()
     with panels_of(path, list(panels), x=x, y="", tips=tips) as made:
@@ -176,6 +211,10 @@ def dots(path: Path, panels: Mapping[str, Mapping[str, Mapping[str, Any]]], *, x
             rows = list(next(iter(series.values())))
             axes.set_yticks(range(len(rows)), rows if axes is made[0] else [""] * len(rows))
             axes.set_ylim(len(rows) - 0.5, -0.5)
+        if same:
+            most = max(axes.get_xlim()[1] for axes in made)
+            for axes in made:
+                axes.set_xlim(0, most)
 
 
 def plain(value: float, position: int | None = None) -> str:

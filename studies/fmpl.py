@@ -99,7 +99,7 @@ def limits(run: Run, d: int) -> graphs.Limits:
     """Return on how many data sets of d variables the methods with an L1 penalty run, where not on all."""
     if run.form == "full":
         return {}
-    return {m: (np.inf, run.choose(1, PENALIZED.get(m, {}).get(d, 25))) for m in OTHERS}
+    return {m: [(np.inf, run.choose(1, PENALIZED.get(m, {}).get(d, 25)))] for m in OTHERS}
 
 
 def recovery(run: Run) -> Iterator[Table]:

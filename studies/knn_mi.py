@@ -25,7 +25,7 @@ import numpy as np
 import fishernet as fn
 from fishernet.base.vocabulary import SchemeName
 from studies import comparators, figures, graphs
-from studies.study import Array, Run, Table, main
+from studies.study import Array, Run, Table, main, mean
 
 SEEDS = {"recovery": 3240, "schemes": 3230}
 SIZES = (125, 250, 500, 1_000, 2_000)
@@ -43,7 +43,35 @@ def knn_mi(X: Array, seed: int, scheme: str = "simple") -> fn.UndirectedGraph:
     return fn.learn.markov_graph(X, test="knn-mi", alpha=ALPHA, k=K, skip_below=SKIP_BELOW, seed=seed, **options)
 
 
-LOCAL = "knnMI, local"
+OURS, LOCAL = "knnMI", "knnMI, local"
+SEEDED, PROTEIN_SEEDS = (OURS, LOCAL, "RCIT"), 10
+NONE: graphs.Limits = {"KCIT": [], "RCIT": [], LOCAL: []}
+QUICK: Mapping[str, graphs.Limits] = {
+    "seven": {"KCIT": [(125, 1)], LOCAL: []},
+    "large": NONE,
+    "nonparanormal": NONE,
+}
+USUAL: Mapping[str, graphs.Limits] = {
+    "seven": {
+        OURS: [(1_000, 25), (2_000, 10)],
+        "KCIT": [(125, 25), (250, 10), (500, 3)],
+        "RCIT": [(1_000, 25), (2_000, 10)],
+        LOCAL: [(500, 25)],
+    },
+    "large": {OURS: [(250, 25), (500, 10)], "KCIT": [(125, 5), (250, 2)], "RCIT": [(250, 5), (500, 3)], LOCAL: []},
+    "nonparanormal": {
+        OURS: [(250, 25), (500, 10), (1_000, 4)],
+        "KCIT": [(125, 10), (250, 4)],
+        "RCIT": [(250, 10), (500, 5)],
+        LOCAL: [],
+    },
+}
+"""On how many data sets the slow methods run, so that all takes an hour or two."""
+FULL: Mapping[str, graphs.Limits] = {
+    "seven": {},
+    "large": {"KCIT": [(1_000, 5)], LOCAL: []},
+    "nonparanormal": {"KCIT": [(1_000, 5)], LOCAL: []},
+}
 METHODS: dict[str, Callable[[Array, int], fn.UndirectedGraph]] = {
     "knnMI": knn_mi,
     "fisherZ": lambda X, _: fn.learn.markov_graph(X, test="fisher-z", alpha=ALPHA),
@@ -137,30 +165,61 @@ def random_graph(d: int, rng: Rng) -> fn.UndirectedGraph:
     return comparators.graph(joined | joined.T)
 
 
+SEVEN = [SevenNodes(linear, noise) for linear in (True, False) for noise in NOISES]
+LARGE = [SevenNodes(False, noise, copies=3) for noise in NOISES]
+POWERED = [Nonparanormal(10), Nonparanormal(20)]
+SEVEN_GROUPS = {
+    f"7 nodes, {kind}": [one.name for one in SEVEN if one.linear == (kind == "linear")]
+    for kind in ("linear", "non-linear")
+}
+LARGE_GROUPS = {"21 nodes, non-linear": [one.name for one in LARGE]}
+POWERED_GROUPS = {one.name: [one.name] for one in POWERED}
+
+
 def learn(truth: graphs.Truth, n: int, repetition: int, names: Sequence[str]) -> list[list[float]]:
     return graphs.distances(METHODS, truth, n, repetition, names)
 
 
 def recover(
-    run: Run, name: str, truths: Sequence[graphs.Truth], sizes: Sequence[int], repetitions: int, limits: graphs.Limits
-) -> Iterator[Table]:
-    methods = [m for m in graphs.available(METHODS) if limits.get(m) != (0, 0)]
-    found = graphs.recover(run, learn, truths, sizes, repetitions, methods, limits)
+    run: Run, truths: Sequence[graphs.Truth], sizes: Sequence[int], repetitions: int, limits: graphs.Limits
+) -> graphs.Found:
+    methods = [m for m in graphs.available(METHODS) if limits.get(m, True)]
+    return graphs.recover(run, learn, truths, sizes, repetitions, methods, limits)
+
+
+def of_recovery(name: str, found: graphs.Found, repetitions: int, groups: graphs.Groups) -> Iterator[Table]:
+    """Yield mean distances, differences to knnMI by data set (also of groups of data), and seconds."""
+    methods = list(dict.fromkeys(method for _, _, method in found))
+    others = [method for method in methods if method != OURS]
+    each: dict[str, Sequence[str]] = {data: [data] for data, _, _ in found}
     yield Table(name, ["data", "rows", *methods], graphs.distance_rows(found, repetitions), ".1f", best=True)
+    paired = graphs.paired_rows(found, {**each, **groups}, others, OURS)
+    yield Table(f"{name}-paired", ["data", "rows", "sets", *others], paired, ".1f")
     yield Table(f"{name}-seconds", ["rows", *methods], graphs.seconds_rows(found), ".2g")
 
 
-def of_schemes(distances: Table) -> Table | None:
-    """Return the mean distances of simple and of local permutations over the kinds of data, where both were run."""
-    if LOCAL not in distances.columns:
-        return None
+def in_all(experiments: Sequence[tuple[graphs.Found, graphs.Groups]]) -> Iterator[Table]:
+    """Yield on how many data sets knnMI has fewer wrong edges, and of which kind these are, of the groups of data."""
+    methods = list(dict.fromkeys(method for found, _ in experiments for _, _, method in found))
+    others = [method for method in methods if method != OURS]
+    signs, wrong = list[list[Any]](), list[list[Any]]()
+    for found, groups in experiments:
+        whole = graphs.with_methods(found, methods)
+        signs += graphs.sign_rows(whole, groups, others, OURS)
+        wrong += graphs.error_rows(whole, groups, methods)
+    yield Table("signs", ["data", "rows", *others], signs)
+    yield Table("errors", ["data", "rows", *methods], wrong)
+
+
+def of_schemes(found: graphs.Found, groups: graphs.Groups) -> Table:
+    """Return the mean distances with simple and with local permutations, and the difference by data set."""
     rows = []
-    for n in dict.fromkeys(row[1] for row in distances.rows):
-        there = distances.select(rows=n)
-        pairs = [(row["knnMI"]["mean"], row[LOCAL]["mean"]) for row in there if row[LOCAL]]
-        if len(pairs) == len(there):
-            rows.append([n, *np.mean(pairs, axis=0).tolist()])
-    return Table("seven-schemes", ["rows", "simple", "local"], rows, ".2f")
+    for group, n, names in graphs.places(found, groups):
+        if all(found[data, n, LOCAL] for data in names):
+            both = [[[d for d, *_ in found[data, n, method]] for data in names] for method in (OURS, LOCAL)]
+            pairs = [graphs.differences(found, data, n, LOCAL, OURS) for data in names]
+            rows.append([group, n, sum(map(len, pairs)), *(graphs.over_strata(one) for one in (*both, pairs))])
+    return Table("seven-schemes", ["data", "rows", "sets", "simple", "local", "local - simple"], rows, ".2f")
 
 
 def with_z(make: Callable[[Array, Array, Array], tuple[Array, Array]]) -> Callable[[Rng, int], Triple]:
@@ -194,21 +253,24 @@ SCHEMES: tuple[SchemeName, ...] = ("simple", "local")
 
 
 def rejected(name: str, n: int, first: int, tests: int) -> list[int]:
-    """Return how many tests rejected under each scheme, on the same data; without z there is only the simple one."""
-    counts = [0] * len(SCHEMES)
+    """Return how many tests rejected under each scheme and under both, on the same data; without z one is alone."""
+    counts = [0, 0, 0]
     for t in range(first, first + tests):
         x, y, z = (NULLS | DEPENDENCES)[name](np.random.default_rng([SEEDS["schemes"], n, t, *name.encode()]), n)
-        for s, scheme in enumerate(SCHEMES if z is not None else SCHEMES[:1]):
-            found = fn.independence.knn_test(
+        simple, local = (
+            (scheme == "simple" or z is not None)
+            and fn.independence.knn_test(
                 x, y, z, k=K, permutations=PERMUTATIONS, scheme=scheme, k_perm=K_PERM, alpha=ALPHA, stop_early=True,
                 seed=t,
-            )  # fmt: skip
-            counts[s] += found.p_value <= ALPHA
+            ).p_value <= ALPHA
+            for scheme in SCHEMES
+        )  # fmt: skip
+        counts = [counts[0] + simple, counts[1] + local, counts[2] + (simple and local)]
     return counts
 
 
 def rates(run: Run, name: str, kinds: Sequence[str], sizes: Sequence[int], tests: int, at_once: int = 50) -> Table:
-    """Draw and test: the shares of tests that rejected."""
+    """Draw and test: the shares of tests that rejected, and by how much the first scheme's is larger."""
     parts = [(first, min(at_once, tests - first)) for first in range(0, tests, at_once)]
     tasks = [(kind, n, *part) for kind in kinds for n in sizes for part in parts]
     made = run.map(rejected, tasks)
@@ -216,10 +278,20 @@ def rates(run: Run, name: str, kinds: Sequence[str], sizes: Sequence[int], tests
     for kind in kinds:
         row: list[object] = [kind]
         for _ in sizes:
-            simple, local = np.sum([next(made) for _ in parts], axis=0) / tests
-            row += [simple, None if kind == "no z" else local]
+            simple, local, both = np.sum([next(made) for _ in parts], axis=0).tolist()
+            row += [share(simple, 0, tests)]
+            row += (
+                [None, None] if kind == "no z" else [share(local, 0, tests), share(simple - both, local - both, tests)]
+            )
         rows.append(row)
-    return Table(name, ["data", *(f"{scheme}, {n} rows" for n in sizes for scheme in SCHEMES)], rows, ".3f")
+    heads = [f"{what}, {n} rows" for n in sizes for what in (*SCHEMES, "simple - local")]
+    return Table(name, ["data", *heads], rows, ".3f")
+
+
+def share(more: int, less: int, n: int) -> dict[str, float]:
+    """Return the mean of so many ones and so many minus ones among n numbers, and its standard error."""
+    held = (more - less) / n
+    return {"mean": held, "error": float(np.sqrt(((more + less) / n - held**2) / n))}
 
 
 class Proteins(NamedTuple):
@@ -245,63 +317,79 @@ def read_proteins(folder: Path) -> Proteins:
     return Proteins(names, np.log(np.array(rows, dtype=np.float64)), arcs)
 
 
-def learn_proteins(folder: Path, method: str) -> list[float]:
+def learn_proteins(folder: Path, method: str, seed: int) -> list[float]:
     """Return the row of a method's graph."""
     held = read_proteins(folder)
-    graph, seconds = graphs.learned(METHODS, method, held.rows)
+    graph, seconds = graphs.learned(METHODS, method, held.rows, seed)
     pairs = {frozenset((held.names[i], held.names[j])) for i, near in enumerate(graph.adjacency) for j in near if i < j}
     skeleton, moral = (held.pairs(moral=moral) for moral in (False, True))
     return [len(pairs), len(pairs & skeleton), len(pairs & moral), len(pairs ^ skeleton), len(pairs ^ moral), seconds]
 
 
 def proteins(run: Run, folder: Path) -> Table:
+    """Learn with several seeds where it depends on them."""
     methods = [m for m in graphs.available(METHODS) if m != "KCIT" or run.form != "quick"]
     heads = ["method", "edges", "agreed", "of moral graph", "distance, agreed", "distance, moral graph", "seconds"]
-    found = run.map(learn_proteins, [(folder, method) for method in methods])
-    return Table("proteins", heads, [[m, *row] for m, row in zip(methods, found, strict=True)], ".2g")
+    seeds = {m: run.choose(1, PROTEIN_SEEDS) if m in SEEDED else 1 for m in methods}
+    found = run.map(learn_proteins, [(folder, m, seed) for m in methods for seed in range(seeds[m])])
+    rows = []
+    for m in methods:
+        columns = np.array([next(found) for _ in range(seeds[m])]).T
+        rows.append([m, *map(mean, columns)])
+    return Table("proteins", heads, rows, ["", *[".1f"] * 5, ".2g"])
 
 
 def compute(run: Run) -> Iterator[Table]:
     run.settings.update(alpha=ALPHA, k=K, permutations=PERMUTATIONS, skip_below=SKIP_BELOW, k_perm=K_PERM)
-    repetitions = run.repetitions(quick=2, usual=5, full=25)
-    fewer = repetitions if run.form == "full" else max(1, repetitions // 2)
-    small: graphs.Limits = run.choose(
-        {"KCIT": (125, 1), LOCAL: (0, 0)}, {"KCIT": (500, 3), LOCAL: (500, repetitions)}, {}
-    )
-    limits: graphs.Limits = run.choose(
-        {"KCIT": (0, 0), "RCIT": (0, 0)}, {"KCIT": (250, 1), "RCIT": (500, 2)}, {"KCIT": (1_000, 5)}
-    )
-    limits = {**limits, LOCAL: (0, 0)}
-    six = [SevenNodes(linear, noise) for linear in (True, False) for noise in NOISES]
-    distances, seconds = recover(run, "seven", six, run.choose(SIZES[:2], SIZES), repetitions, small)
-    yield from (distances, seconds)
-    three = [SevenNodes(False, noise, copies=3) for noise in NOISES]
-    yield from recover(run, "large", three, run.choose(SIZES[:1], SIZES[:3], SIZES), fewer, limits)
-    two = [Nonparanormal(10), Nonparanormal(20)]
-    yield from recover(run, "nonparanormal", two, run.choose(SIZES[:1], SIZES[:4], SIZES), fewer, limits)
+    run.settings["BLAS threads"] = None if comparators.missing("threadpoolctl") else 1
+    repetitions = run.repetitions(quick=2, usual=25)
+    limits = run.choose(QUICK, USUAL, FULL)
+    experiments = []
+    for name, truths, groups, sizes in (
+        ("seven", SEVEN, SEVEN_GROUPS, run.choose(SIZES[:2], SIZES)),
+        ("large", LARGE, LARGE_GROUPS, run.choose(SIZES[:1], SIZES[:3], SIZES)),
+        ("nonparanormal", POWERED, POWERED_GROUPS, run.choose(SIZES[:1], SIZES[:4], SIZES)),
+    ):
+        found = recover(run, truths, sizes, repetitions, limits[name])
+        yield from of_recovery(name, found, repetitions, groups)
+        experiments.append((found, groups))
+    yield from in_all(experiments)
+    found, groups = experiments[0]
+    if any(method == LOCAL for _, _, method in found):
+        yield of_schemes(found, groups)
     sizes, tests = run.choose((125,), (125, 500), (125, 500, 1_000)), run.choose(50, 400, 2_000)
     run.settings.update(tests=tests)
     yield rates(run, "independent", list(NULLS), sizes, tests)
     yield rates(run, "dependent", list(DEPENDENCES), sizes, tests)
-    by_scheme = of_schemes(distances)
-    if by_scheme is not None:
-        yield by_scheme
     if run.file("bio", "sachs-observational.csv") and run.data is not None:
         yield proteins(run, run.data / "bio")
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
-    """Draw the distances by the number of rows, and the shares of true independences that were rejected."""
-    for name in ("seven", "large", "nonparanormal"):
-        graphs.draw(path(name), tables[name], [method for method in METHODS if method != LOCAL])
+    """Draw distances and their differences by the number of rows, and how often true independences were rejected."""
+    shown = [method for method in METHODS if method != LOCAL]
+    for name, log in (("seven", "x"), ("large", "xy"), ("nonparanormal", "xy")):
+        graphs.draw(path(name), tables[name], shown, log=log, apart=0.03)
+    draw_differences(tables, path("paired"))
     table, dots = tables["independent"], dict[str, dict[str, Any]]()
-    for column in table.columns[1:]:
-        scheme, size = column.split(", ")
-        at = table.columns.index(column)
-        dots.setdefault(size, {})[f"{scheme} permutations"] = {
-            row[0]: None if row[at] is None else {"mean": row[at]} for row in table.rows
-        }
-    figures.dots(path("schemes"), dots, x="share rejected", line=NOMINAL)
+    for at, column in enumerate(table.columns):
+        scheme, _, size = column.partition(", ")
+        if scheme in SCHEMES:
+            dots.setdefault(size, {})[f"{scheme} permutations"] = {row[0]: row[at] for row in table.rows}
+    figures.dots(path("schemes"), dots, x="share rejected (± standard error)", line=NOMINAL, same=True)
+
+
+def draw_differences(tables: Mapping[str, Table], path: Path) -> None:
+    """Draw by how much the methods have more wrong edges than knnMI, of the groups of data."""
+    panels = {}
+    for name, groups in (("seven", SEVEN_GROUPS), ("large", LARGE_GROUPS), ("nonparanormal", POWERED_GROUPS)):
+        table = tables[f"{name}-paired"]
+        for group in groups:
+            rows = table.select(data=group)
+            x = [row["rows"] for row in rows]
+            there = [m for m in METHODS if m in table.columns and m not in (LOCAL, "NPN_glasso")]
+            panels[group] = [figures.Line(m, x, [row[m] for row in rows]) for m in there]
+    figures.lines(path, panels, x="rows", y="more wrong edges than knnMI", log="x", apart=0.03, level=0.0)
 
 
 if __name__ == "__main__":

@@ -104,21 +104,31 @@ class Run:
         """Yield ``work(*task)`` of every task, in their order whatever the number of processes.
 
         What is kept is looked up by the task. It must be what JSON can hold, and the file must go after a change of
-        the work.
+        the work. With a result the file has the wall time since the one before.
         """
         lines = self.keep.read_text().splitlines() if self.keep is not None and self.keep.exists() else []
-        known: dict[str, Any] = dict(json.loads(line) for line in lines)
+        known: dict[str, Any] = {}
+        for line in lines:
+            name, known[name], *_ = json.loads(line)
         names = [f"{work.__name__}{task!r}" for task in tasks]
         fresh = [task for task, name in zip(tasks, names, strict=True) if name not in known]
         results = (map if self.workers is None else self.workers.map)(work, *zip(*fresh, strict=True)) if fresh else ()
         made = iter(results)
         for name in names:
             if name not in known:
+                began = time.perf_counter()
                 known[name] = next(made)
                 if self.keep is not None:
                     with self.keep.open("a") as file:
-                        file.write(json.dumps([name, known[name]]) + "\n")
+                        file.write(json.dumps([name, known[name], round(time.perf_counter() - began, 4)]) + "\n")
             yield known[name]
+
+    def kept_seconds(self) -> float | None:
+        """Return the wall time of all results that are kept; None where none are."""
+        if self.keep is None or not self.keep.exists():
+            return None
+        times = (json.loads(line)[2:] for line in self.keep.read_text().splitlines())
+        return round(sum(sum(one) for one in times), 1)
 
 
 def asked_of(
@@ -188,6 +198,7 @@ def main(
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "processor": processor(),
         "seconds": round(time.perf_counter() - began, 1),
+        "kept_seconds": run.kept_seconds(),
         "processes": asked.processes,
         "threads": 1 if asked.processes > 1 else fn.set_threads(),
         "form": form,

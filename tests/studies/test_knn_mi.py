@@ -89,29 +89,86 @@ def test_nonparanormal_rows_are_powers_of_gaussian_ones_without_other_edges() ->
     assert 2 * len(far) > graph.n_edges > 2
 
 
-def distances(
-    truth: study.SevenNodes, n: int, limits: dict[str, tuple[float, int]], monkeypatch: pytest.MonkeyPatch
-) -> list[object]:
+Found = dict[tuple[str, int, str], list[list[float]]]
+
+
+def recovered(
+    truth: study.SevenNodes, n: int, limits: graphs.Limits, monkeypatch: pytest.MonkeyPatch, run: Run | None = None
+) -> Found:
     monkeypatch.setattr(graphs, "available", lambda _: list(LINES))
-    table, _ = study.recover(Run(), "it", [truth], [n], 2, limits)
-    return list(table.rows[0][2:])
+    return study.recover(run or Run(), [truth], [n], 2, limits)
 
 
 def test_the_gaussian_test_finds_the_linear_graph_and_nearest_neighbours_the_other() -> None:
     """What the thesis expects, on 500 rows of uniform noise."""
     for linear, least, most in ((True, 0, 2), (False, 4, 99)):
-        (knn, _), (z, _) = study.learn(study.SevenNodes(linear, "uniform"), 500, 0, LINES)
+        (knn, *_), (z, *_) = study.learn(study.SevenNodes(linear, "uniform"), 500, 0, LINES)
         assert least <= z <= most
         assert linear or knn <= 2
 
 
 def test_limits_leave_methods_out_and_change_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = study.SevenNodes(True, "Gaussian")
-    whole = distances(truth, 60, {}, monkeypatch)
-    assert distances(truth, 60, {"knnMI": (50, 2)}, monkeypatch) == [None, whole[1]]
-    once, both = distances(truth, 60, {"knnMI": (60, 1)}, monkeypatch)
-    assert both == whole[1]
-    assert once == {"mean": study.learn(truth, 60, 0, LINES)[0][0], "n": 1}
+
+    def distances(limits: graphs.Limits) -> list[list[float]]:
+        found = recovered(truth, 60, limits, monkeypatch)
+        return [[d for d, *_ in found[truth.name, 60, method]] for method in LINES]
+
+    whole = distances({})
+    assert [len(of) for of in whole] == [2, 2]
+    assert distances({"knnMI": [(50, 2)]}) == [[], whole[1]]
+    assert distances({"knnMI": [(50, 2), (60, 1)]}) == [whole[0][:1], whole[1]]
+    assert [graphs.sets({"KCIT": [(50, 9), (60, 3)]}, "KCIT", n, 5) for n in (40, 50, 60, 61)] == [5, 5, 3, 0]
+
+
+def test_what_is_kept_of_few_data_sets_serves_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, run = study.SevenNodes(True, "uniform"), Run(keep=tmp_path / "kept.jsonl")
+    few = recovered(truth, 60, {"knnMI": [(60, 1)]}, monkeypatch, run)
+    monkeypatch.setitem(study.METHODS, "fisherZ", None)  # must not be called again
+    more = recovered(truth, 60, {}, monkeypatch, run)
+    assert more[truth.name, 60, "fisherZ"] == few[truth.name, 60, "fisherZ"]
+    assert more[truth.name, 60, "knnMI"][:1] == few[truth.name, 60, "knnMI"]
+    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 4
+    assert run.kept_seconds()
+
+
+def test_wrong_edges_lack_or_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = study.SevenNodes(True, "Gaussian")
+    complete = fn.UndirectedGraph([f"v{v}" for v in range(7)], [[u for u in range(7) if u != v] for v in range(7)])
+    empty = fn.UndirectedGraph([f"v{v}" for v in range(7)], [[]] * 7)
+    monkeypatch.setattr(study, "METHODS", {"all": lambda X, seed: complete, "none": lambda X, seed: empty})
+    (most, _, lacking), (none, _, missed) = study.learn(truth, 20, 0, ["all", "none"])
+    assert (most, lacking) == (21 - 8, 0)
+    assert (none, missed) == (8, 8)
+
+
+def test_differences_are_those_of_the_same_data_sets() -> None:
+    """Of kinds with 3 and 2 pairs; the standard error is that of a stratified mean."""
+    found: Found = {
+        ("a", 9, "knnMI"): [[1, 0, 0], [2, 0, 0], [4, 0, 1]],
+        ("a", 9, "x"): [[2, 0, 0], [2, 0, 1], [9, 0, 4]],
+        ("b", 9, "knnMI"): [[5, 0, 0], [5, 0, 0], [7, 0, 0]],
+        ("b", 9, "x"): [[4, 0, 4], [8, 0, 0]],
+    }
+    one, other = [1, 0, 5], [-1, 3]
+    assert [graphs.differences(found, data, 9, "x", "knnMI") for data in "ab"] == [one, other]
+    ((*head, cell),) = graphs.paired_rows(found, {"both": "ab"}, ["x"], "knnMI")
+    assert head == ["both", 9, 6]
+    assert cell["mean"] == pytest.approx(8 / 5)
+    assert cell["n"] == 5
+    assert cell["error"] == pytest.approx(np.sqrt(3 * np.var(one, ddof=1) + 2 * np.var(other, ddof=1)) / 5)
+    assert graphs.sign_rows(found, {"both": "ab"}, ["x"], "knnMI") == [["both", 9, "3 / 1 / 1"]]
+    assert graphs.error_rows(found, {"b": "b"}, ["knnMI", "x"]) == [["b", 9, "0.0 + 5.7", "2.0 + 4.0"]]
+    whole = graphs.with_methods(found, ["x", "y"])
+    assert graphs.sign_rows(whole | found, {"b": "b"}, ["y"], "knnMI") == [["b", 9, None]]
+    assert graphs.over_strata([[1.0], [2.0, 4.0]]) == {"mean": pytest.approx(7 / 3)}
+    assert graphs.over_strata([[], []]) is None
+
+
+def test_shares_have_the_error_of_the_mean_of_their_numbers() -> None:
+    numbers = [1] * 3 + [-1] * 2 + [0] * 7
+    expected = {"mean": np.mean(numbers), "error": np.std(numbers) / np.sqrt(12)}
+    assert study.share(3, 2, 12) == pytest.approx(expected)
 
 
 def test_null_data_are_independent_given_z_and_the_others_are_not() -> None:
@@ -133,8 +190,10 @@ def test_rates_are_shares_and_cut_into_parts_they_are_the_same() -> None:
     chosen = ("no z", "z irrelevant")
     whole, parts = (study.rates(Run(), "it", chosen, (40,), 12, at_once=n).rows for n in (12, 5))
     assert whole == parts
-    assert whole[0][2] is None
-    assert all(0 <= share < 0.6 for share in whole[1][1:])
+    assert whole[0][2:] == [None, None]
+    simple, local, difference = (cell["mean"] for cell in whole[1][1:])
+    assert all(0 <= share < 0.6 for share in (simple, local))
+    assert difference == pytest.approx(simple - local)
 
 
 def test_proteins_are_read_in_logarithms_with_the_moral_graph(tmp_path: Path) -> None:
@@ -147,7 +206,7 @@ def test_proteins_are_read_in_logarithms_with_the_moral_graph(tmp_path: Path) ->
     assert held.names == list("abcd")
     np.testing.assert_allclose(held.rows[:, 0], a, rtol=1e-12)
     assert held.pairs(moral=True) - held.pairs(moral=False) == {frozenset("ac")}
-    edges, agreed, of_moral, far, far_from_moral, _ = study.learn_proteins(tmp_path, "fisherZ")
+    edges, agreed, of_moral, far, far_from_moral, _ = study.learn_proteins(tmp_path, "fisherZ", 0)
     assert far == edges + 3 - 2 * agreed
     assert far_from_moral == edges + 4 - 2 * of_moral
 
@@ -159,4 +218,5 @@ def test_the_quick_form_has_all_tables_and_figures(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(graphs, "available", lambda _: list(LINES))
     tables = {table.name: table for table in study.compute(Run("quick", asked_repetitions=1))}
     study.draw(tables, lambda name: tmp_path / f"{name}.svg")
-    assert {path.stem for path in tmp_path.iterdir()} == {"large", "nonparanormal", "schemes", "seven"}
+    assert {path.stem for path in tmp_path.iterdir()} == {"large", "nonparanormal", "paired", "schemes", "seven"}
+    assert [row[2] for row in tables["seven-paired"].rows] == [1] * 12 + [3] * 4

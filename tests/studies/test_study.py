@@ -75,7 +75,10 @@ def test_what_is_kept_is_not_computed_again(tmp_path: Path) -> None:
     assert first == [[1 / 3], [4 / 3]]
     assert again == [[4 / 3], [3.0], [1 / 3]]
     assert made == [1, 2, 3]
-    assert len([json.loads(line) for line in keep.read_text().splitlines()]) == 3
+    kept = [json.loads(line) for line in keep.read_text().splitlines()]
+    assert len(kept) == 3
+    assert Run(keep=keep).kept_seconds() == pytest.approx(sum(seconds for _, _, seconds in kept), abs=0.1)
+    assert Run().kept_seconds() is None
 
 
 def test_the_order_is_that_of_the_tasks_in_several_processes() -> None:
@@ -156,6 +159,31 @@ def test_a_part_is_put_into_the_results_that_are_there(tmp_path: Path) -> None:
     assert [table.name for table in tables] == ["a", "b"]
     assert header["seeds"] == {"s": 1, "t": 2}
     assert set(header["parts"]["second"]) >= {"fishernet", "processor", "date", "threads", "seconds"}
+
+
+def positions(path: Path) -> list[tuple[float, float]]:
+    """Return where the markers that tell their numbers stand."""
+    svg = "{http://www.w3.org/2000/svg}"
+    markers = [
+        one for one in ElementTree.parse(path).getroot().iter(f"{svg}use") if one.find(f"{svg}title") is not None
+    ]
+    return [(float(one.get("x", "")), float(one.get("y", ""))) for one in markers]
+
+
+def test_markers_apart_stand_beside_each_other_and_the_same_axes_at_the_same_height(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    cells = [1.0, 5.0]
+    one, other = (figures.Line(name, [10, 100], cells) for name in ("one", "other"))
+    panels = {"a": [one, other], "b": [figures.Line("one", [10, 100], [2.0, 9.0])]}
+    for apart, same in ((0.0, False), (0.1, True)):
+        figures.lines(tmp_path / "it.svg", panels, x="rows", y="edges", log="x", apart=apart, same=same, level=0.0)
+        first, second = positions(tmp_path / "it.svg")[:2], positions(tmp_path / "it.svg")[2:4]
+        assert all((x < aside) == (apart > 0) for (x, _), (aside, _) in zip(first, second, strict=True))
+        assert [y for _, y in first] == [y for _, y in second]
+        (_, low), (_, high) = first
+        (_, from_two), (_, nine) = positions(tmp_path / "it.svg")[4:]
+        step, of_other = (low - high) / 4, (from_two - nine) / 7
+        assert (step == pytest.approx(of_other, rel=1e-3)) == same
 
 
 def test_nothing_is_written_when_drawing_fails(tmp_path: Path) -> None:
