@@ -127,6 +127,8 @@ def lines(
     `apart` draws each line so much (of a logarithmic x: such a share) to the right of the one before, so that markers
     do not hide each other. `same` gives all panels the same y axis. `level` is marked by a thin dashed line.
     """
+    from matplotlib.ticker import LogLocator
+
     tips: dict[str, list[str]] = {}
     number = count()
     with panels_of(path, list(panels), x=x, y=y, log=log, tips=tips) as made:
@@ -153,10 +155,11 @@ def lines(
                 axes.axhline(level, color="black", linewidth=0.8, linestyle="--")
             if "y" not in log:
                 axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-        if same:
-            ends = [end for axes in made for end in axes.get_ylim()]
-            for axes in made:
-                axes.set_ylim(min(ends), max(ends))
+        ends = [end for axes in made for end in axes.get_ylim()]
+        for axes in made if same else ():
+            axes.set_ylim(min(ends), max(ends))
+            if "y" in log:
+                axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
 
 
 def look_of(k: int) -> dict[str, Any]:

@@ -180,18 +180,24 @@ def error_rows(found: Found, groups: Groups, methods: Sequence[str]) -> list[lis
     for group, n, names in places(found, groups):
         row: list[Any] = [group, n]
         for method in methods:
-            results = np.array([one for data in names for one in found[data, n, method]]).reshape(-1, 3)
-            lacking, wrong = results[:, 2].mean(), results[:, 0].mean()
-            row.append(f"{lacking:.1f} + {wrong - lacking:.1f}" if len(results) else None)
+            results = [one for data in names for one in found[data, n, method]]
+            wrong, _, lacking = np.mean(results, axis=0) if results else (0.0, 0.0, 0.0)
+            row.append(f"{lacking:.1f} + {wrong - lacking:.1f}" if results else None)
         rows.append(row)
     return rows
 
 
-def draw(path: Path, table: Table, methods: Sequence[str], *, log: str = "x", apart: float = 0.0) -> None:
-    """Draw the mean distances by the number of rows, a panel per data; markers apart have the same axes."""
-    panels = {}
-    for data in dict.fromkeys(row[0] for row in table.rows):
-        rows = table.select(data=data)
-        x = [row["rows"] for row in rows]
-        panels[data] = [figures.Line(m, x, [row[m] for row in rows]) for m in methods if m in table.columns]
-    figures.lines(path, panels, x="rows", y="wrong edges (Hamming distance)", log=log, apart=apart, same=apart > 0)
+def draw(
+    path: Path, table: Table, methods: Sequence[str], *, log: str = "x", apart: float = 0.0, same: bool = False
+) -> None:
+    """Draw the mean distances by the number of rows, a panel per data."""
+    panels = {data: lines_of(table, data, methods) for data in dict.fromkeys(row[0] for row in table.rows)}
+    figures.lines(path, panels, x="rows", y="wrong edges", log=log, apart=apart, same=same)
+
+
+def lines_of(table: Table, data: str, methods: Sequence[str]) -> list[figures.Line]:
+    """Return a line of each method that is in the table, in the look of its place among all methods."""
+    rows = table.select(data=data)
+    x = [row["rows"] for row in rows]
+    looks = {method: figures.look_of(place) for place, method in enumerate(methods)}
+    return [figures.Line(m, x, [row[m] for row in rows], looks[m]) for m in methods if m in table.columns]

@@ -68,9 +68,9 @@ USUAL: Mapping[str, graphs.Limits] = {
 }
 """On how many data sets the slow methods run, so that all takes an hour or two."""
 FULL: Mapping[str, graphs.Limits] = {
-    "seven": {},
-    "large": {"KCIT": [(1_000, 5)], LOCAL: []},
-    "nonparanormal": {"KCIT": [(1_000, 5)], LOCAL: []},
+    "seven": {"KCIT": [(250, 25), (500, 5)], LOCAL: [(1_000, 25)]},
+    "large": {"KCIT": [(125, 25), (250, 5)], "RCIT": [(1_000, 10)], LOCAL: []},
+    "nonparanormal": {"KCIT": [(125, 25), (250, 10), (500, 3)], LOCAL: []},
 }
 METHODS: dict[str, Callable[[Array, int], fn.UndirectedGraph]] = {
     "knnMI": knn_mi,
@@ -194,7 +194,7 @@ def of_recovery(name: str, found: graphs.Found, repetitions: int, groups: graphs
     each: dict[str, Sequence[str]] = {data: [data] for data, _, _ in found}
     yield Table(name, ["data", "rows", *methods], graphs.distance_rows(found, repetitions), ".1f", best=True)
     paired = graphs.paired_rows(found, {**each, **groups}, others, OURS)
-    yield Table(f"{name}-paired", ["data", "rows", "sets", *others], paired, ".1f")
+    yield Table(f"{name}-paired", ["data", "rows", "sets", *others], paired, "z.1f")
     yield Table(f"{name}-seconds", ["rows", *methods], graphs.seconds_rows(found), ".2g")
 
 
@@ -219,7 +219,7 @@ def of_schemes(found: graphs.Found, groups: graphs.Groups) -> Table:
             both = [[[d for d, *_ in found[data, n, method]] for data in names] for method in (OURS, LOCAL)]
             pairs = [graphs.differences(found, data, n, LOCAL, OURS) for data in names]
             rows.append([group, n, sum(map(len, pairs)), *(graphs.over_strata(one) for one in (*both, pairs))])
-    return Table("seven-schemes", ["data", "rows", "sets", "simple", "local", "local - simple"], rows, ".2f")
+    return Table("seven-schemes", ["data", "rows", "sets", "simple", "local", "local - simple"], rows, "z.2f")
 
 
 def with_z(make: Callable[[Array, Array, Array], tuple[Array, Array]]) -> Callable[[Rng, int], Triple]:
@@ -269,23 +269,20 @@ def rejected(name: str, n: int, first: int, tests: int) -> list[int]:
     return counts
 
 
-def rates(run: Run, name: str, kinds: Sequence[str], sizes: Sequence[int], tests: int, at_once: int = 50) -> Table:
-    """Draw and test: the shares of tests that rejected, and by how much the first scheme's is larger."""
-    parts = [(first, min(at_once, tests - first)) for first in range(0, tests, at_once)]
-    tasks = [(kind, n, *part) for kind in kinds for n in sizes for part in parts]
-    made = run.map(rejected, tasks)
+def rates(run: Run, name: str, kinds: Sequence[str], tests: Mapping[int, int], at_once: int = 50) -> Table:
+    """Draw and test, by size: the shares of tests that rejected, and by how much the first scheme's is larger."""
+    parts = {n: [(first, min(at_once, of - first)) for first in range(0, of, at_once)] for n, of in tests.items()}
+    made = run.map(rejected, [(kind, n, *part) for kind in kinds for n in tests for part in parts[n]])
     rows = []
     for kind in kinds:
         row: list[object] = [kind]
-        for _ in sizes:
-            simple, local, both = np.sum([next(made) for _ in parts], axis=0).tolist()
-            row += [share(simple, 0, tests)]
-            row += (
-                [None, None] if kind == "no z" else [share(local, 0, tests), share(simple - both, local - both, tests)]
-            )
+        for n, of in tests.items():
+            simple, local, both = np.sum([next(made) for _ in parts[n]], axis=0).tolist()
+            row += [share(simple, 0, of)]
+            row += [None, None] if kind == "no z" else [share(local, 0, of), share(simple - both, local - both, of)]
         rows.append(row)
-    heads = [f"{what}, {n} rows" for n in sizes for what in (*SCHEMES, "simple - local")]
-    return Table(name, ["data", *heads], rows, ".3f")
+    heads = [f"{what}, {n} rows" for n in tests for what in (*SCHEMES, "simple - local")]
+    return Table(name, ["data", *heads], rows, "z.3f")
 
 
 def share(more: int, less: int, n: int) -> dict[str, float]:
@@ -347,8 +344,8 @@ def compute(run: Run) -> Iterator[Table]:
     experiments = []
     for name, truths, groups, sizes in (
         ("seven", SEVEN, SEVEN_GROUPS, run.choose(SIZES[:2], SIZES)),
-        ("large", LARGE, LARGE_GROUPS, run.choose(SIZES[:1], SIZES[:3], SIZES)),
-        ("nonparanormal", POWERED, POWERED_GROUPS, run.choose(SIZES[:1], SIZES[:4], SIZES)),
+        ("large", LARGE, LARGE_GROUPS, run.choose(SIZES[:1], SIZES[:3], SIZES[:4])),
+        ("nonparanormal", POWERED, POWERED_GROUPS, run.choose(SIZES[:1], SIZES[:4])),
     ):
         found = recover(run, truths, sizes, repetitions, limits[name])
         yield from of_recovery(name, found, repetitions, groups)
@@ -357,10 +354,10 @@ def compute(run: Run) -> Iterator[Table]:
     found, groups = experiments[0]
     if any(method == LOCAL for _, _, method in found):
         yield of_schemes(found, groups)
-    sizes, tests = run.choose((125,), (125, 500), (125, 500, 1_000)), run.choose(50, 400, 2_000)
+    tests = run.choose({125: 50}, {125: 400, 500: 100}, {125: 2_000, 500: 2_000})
     run.settings.update(tests=tests)
-    yield rates(run, "independent", list(NULLS), sizes, tests)
-    yield rates(run, "dependent", list(DEPENDENCES), sizes, tests)
+    yield rates(run, "independent", list(NULLS), tests)
+    yield rates(run, "dependent", list(DEPENDENCES), tests)
     if run.file("bio", "sachs-observational.csv") and run.data is not None:
         yield proteins(run, run.data / "bio")
 
@@ -368,27 +365,24 @@ def compute(run: Run) -> Iterator[Table]:
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
     """Draw distances and their differences by the number of rows, and how often true independences were rejected."""
     shown = [method for method in METHODS if method != LOCAL]
-    for name, log in (("seven", "x"), ("large", "xy"), ("nonparanormal", "xy")):
-        graphs.draw(path(name), tables[name], shown, log=log, apart=0.03)
+    for name, log in (("seven", "x"), ("large", "xy"), ("nonparanormal", "x")):
+        graphs.draw(path(name), tables[name], shown, log=log, apart=0.03, same=name != "nonparanormal")
     draw_differences(tables, path("paired"))
     table, dots = tables["independent"], dict[str, dict[str, Any]]()
     for at, column in enumerate(table.columns):
         scheme, _, size = column.partition(", ")
         if scheme in SCHEMES:
             dots.setdefault(size, {})[f"{scheme} permutations"] = {row[0]: row[at] for row in table.rows}
-    figures.dots(path("schemes"), dots, x="share rejected (± standard error)", line=NOMINAL, same=True)
+    figures.dots(path("schemes"), dots, x="share rejected", line=NOMINAL, same=True)
 
 
 def draw_differences(tables: Mapping[str, Table], path: Path) -> None:
     """Draw by how much the methods have more wrong edges than knnMI, of the groups of data."""
+    shown = [method for method in METHODS if method != LOCAL]
     panels = {}
     for name, groups in (("seven", SEVEN_GROUPS), ("large", LARGE_GROUPS), ("nonparanormal", POWERED_GROUPS)):
-        table = tables[f"{name}-paired"]
         for group in groups:
-            rows = table.select(data=group)
-            x = [row["rows"] for row in rows]
-            there = [m for m in METHODS if m in table.columns and m not in (LOCAL, "NPN_glasso")]
-            panels[group] = [figures.Line(m, x, [row[m] for row in rows]) for m in there]
+            panels[group] = graphs.lines_of(tables[f"{name}-paired"], group, shown)
     figures.lines(path, panels, x="rows", y="more wrong edges than knnMI", log="x", apart=0.03, level=0.0)
 
 

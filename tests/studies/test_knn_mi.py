@@ -188,7 +188,7 @@ def test_null_data_are_independent_given_z_and_the_others_are_not() -> None:
 
 def test_rates_are_shares_and_cut_into_parts_they_are_the_same() -> None:
     chosen = ("no z", "z irrelevant")
-    whole, parts = (study.rates(Run(), "it", chosen, (40,), 12, at_once=n).rows for n in (12, 5))
+    whole, parts = (study.rates(Run(), "it", chosen, {40: 12}, at_once=n).rows for n in (12, 5))
     assert whole == parts
     assert whole[0][2:] == [None, None]
     simple, local, difference = (cell["mean"] for cell in whole[1][1:])
