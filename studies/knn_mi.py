@@ -44,7 +44,7 @@ def knn_mi(X: Array, seed: int, scheme: str = "simple") -> fn.UndirectedGraph:
 
 
 OURS, LOCAL = "knnMI", "knnMI, local"
-SEEDED, PROTEIN_SEEDS = (OURS, LOCAL, "RCIT"), 10
+SEEDED, PROTEIN_SEEDS = (OURS, LOCAL, "RCIT"), 3
 NONE: graphs.Limits = {"KCIT": [], "RCIT": [], LOCAL: []}
 QUICK: Mapping[str, graphs.Limits] = {
     "seven": {"KCIT": [(125, 1)], LOCAL: []},
@@ -53,20 +53,20 @@ QUICK: Mapping[str, graphs.Limits] = {
 }
 USUAL: Mapping[str, graphs.Limits] = {
     "seven": {
-        OURS: [(1_000, 25), (2_000, 10)],
-        "KCIT": [(125, 25), (250, 10), (500, 3)],
-        "RCIT": [(1_000, 25), (2_000, 10)],
+        OURS: [(500, 25), (1_000, 10), (2_000, 5)],
+        "KCIT": [(125, 25), (250, 5)],
+        "RCIT": [(500, 25), (1_000, 10), (2_000, 5)],
         LOCAL: [(500, 25)],
     },
-    "large": {OURS: [(250, 25), (500, 10)], "KCIT": [(125, 5), (250, 2)], "RCIT": [(250, 5), (500, 3)], LOCAL: []},
+    "large": {OURS: [(250, 25), (500, 3)], "KCIT": [(125, 2)], "RCIT": [(250, 2)], LOCAL: []},
     "nonparanormal": {
-        OURS: [(250, 25), (500, 10), (1_000, 4)],
-        "KCIT": [(125, 10), (250, 4)],
-        "RCIT": [(250, 10), (500, 5)],
+        OURS: [(250, 25), (1_000, 3)],
+        "KCIT": [(125, 5)],
+        "RCIT": [(250, 5), (500, 3)],
         LOCAL: [],
     },
 }
-"""On how many data sets the slow methods run, so that all takes an hour or two."""
+"""On how many data sets the slow methods run, so that all takes an hour of one processor; `FULL` takes about four."""
 FULL: Mapping[str, graphs.Limits] = {
     "seven": {"KCIT": [(250, 25), (500, 5)], LOCAL: [(1_000, 25)]},
     "large": {"KCIT": [(125, 25), (250, 5)], "RCIT": [(1_000, 10)], LOCAL: []},
@@ -354,7 +354,7 @@ def compute(run: Run) -> Iterator[Table]:
     found, groups = experiments[0]
     if any(method == LOCAL for _, _, method in found):
         yield of_schemes(found, groups)
-    tests = run.choose({125: 50}, {125: 400, 500: 100}, {125: 2_000, 500: 2_000})
+    tests = run.choose({125: 50}, {125: 400, 500: 400}, {125: 2_000, 500: 2_000})
     run.settings.update(tests=tests)
     yield rates(run, "independent", list(NULLS), tests)
     yield rates(run, "dependent", list(DEPENDENCES), tests)
