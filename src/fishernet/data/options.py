@@ -121,12 +121,14 @@ class TextFormat:
         """Check the keywords as a caller gave them."""
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
         if delimiter is not None and not (_is_character(delimiter) and delimiter not in '"\r\n'):
-            raise SchemaError(f"delimiter must be one character or 'tab', not {delimiter!r}", parameter="delimiter")
+            raise SchemaError(
+                f"delimiter must be one character or 'tab', not {shown(delimiter)}", parameter="delimiter"
+            )
         if decimal not in (".", ","):
-            raise SchemaError(f"decimal must be '.' or ',', not {decimal!r}", parameter="decimal")
+            raise SchemaError(f"decimal must be '.' or ',', not {shown(decimal)}", parameter="decimal")
         if thousands is not None and not (_is_character(thousands) and not thousands.isalnum()):
             raise SchemaError(
-                f"thousands must be one character, no letter or digit, not {thousands!r}", parameter="thousands"
+                f"thousands must be one character, no letter or digit, not {shown(thousands)}", parameter="thousands"
             )
         if thousands == decimal:
             raise SchemaError(f"decimal and thousands cannot both be {decimal!r}", parameter="thousands")
@@ -339,7 +341,7 @@ def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
     words = [na_values] if isinstance(na_values, str) else list(check.items(na_values, "na_values", "str"))
     if isinstance(na_values, str) or not all(isinstance(word, str) for word in words):
         raise SchemaError(
-            f'na_values must be a sequence of str, as in ("", "NA"), not {na_values!r}', parameter="na_values"
+            f'na_values must be a sequence of str, as in ("", "NA"), not {shown(na_values)}', parameter="na_values"
         )
     return frozenset(words)
 
@@ -361,7 +363,7 @@ def _checked_bins(bins: Bins | None) -> int | dict[str | None, int | tuple[float
 def _checked_cut(where: str, cut: Any) -> int | tuple[float, ...]:
     if isinstance(cut, str) or not (hasattr(cut, "__index__") or hasattr(cut, "__iter__")) or isinstance(cut, bool):
         raise SchemaError(
-            f"{where} must be a number of bins or a sequence of cut points, not {cut!r}", parameter="bins"
+            f"{where} must be a number of bins or a sequence of cut points, not {shown(cut)}", parameter="bins"
         )
     if not hasattr(cut, "__iter__"):
         n_bins = int(cut.__index__())

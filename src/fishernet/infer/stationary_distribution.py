@@ -15,6 +15,7 @@ import numpy as np
 
 from fishernet import _core
 from fishernet.base.errors import ConvergenceError, FishernetError, StateSpaceError
+from fishernet.base.names import shown
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import ScanName
 from fishernet.data.variable import State
@@ -89,7 +90,7 @@ def stationary(
     dn = sampled_of(dn, "a stationary distribution is")
     plan = Scan.of(dn.variables, scan, given, weights)
     if not isinstance(tolerance, float | int) or not 0 < tolerance < 1:
-        raise FishernetError(f"tolerance must be a number between 0 and 1, got {tolerance!r}")
+        raise FishernetError(f"tolerance must be a number between 0 and 1, got {shown(tolerance)}")
     sizes = [dn.variables[v].cardinality for v in plan.free]
     if any(share == 0 and size > 1 for share, size in zip(plan.probabilities, sizes, strict=True)):
         raise _not_unique()
