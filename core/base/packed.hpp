@@ -6,24 +6,38 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace fishernet {
 
 inline constexpr std::uint32_t most_narrow_states = 32;  // a column with more is counted by itself
 
+// Where the planes and masks go, in words: memory of somebody else, such as a mapped file.
+struct PackedRoom {
+    std::span<std::uint64_t> planes;
+    std::span<std::uint32_t> masks;
+};
+
 struct Packed {
+    Packed() = default;
+    Packed(Packed&&) = default;  // the spans may look at its own memory
+
     std::vector<std::int32_t> first_lane;  // one a column; -1 for a wide one
     int n_lanes = 0;                       // with the lane of ones, before padding
     int groups = 0;                        // of 32 lanes each
     int ones_lane = 0;
     std::int64_t words = 0;                // of a plane, padded
-    std::vector<std::uint64_t> planes;     // [lane][words]
-    std::vector<std::uint32_t> masks;      // [group][row]
+    std::span<std::uint64_t> planes;       // [lane][words]
+    std::span<std::uint32_t> masks;        // [group][row]
     std::int64_t mask_stride = 0;
+    std::vector<std::uint64_t> own_planes;  // what the spans look at, unless it is somebody else's
+    std::vector<std::uint32_t> own_masks;
 
     const std::uint64_t* plane(std::int64_t lane) const { return planes.data() + lane * words; }
     int lanes() const { return groups * 32; }
+    std::int64_t plane_words() const { return n_lanes * words; }
+    std::int64_t mask_words() const { return groups * mask_stride; }
 };
 
 }  // namespace fishernet

@@ -25,13 +25,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.dates import Unit, parsed
 from fishernet.data.variable import Bounds, State, label_array
@@ -191,6 +192,9 @@ class Cells:
     unit: Unit | None = None
     bounds: Bounds | None = None
 
+    holds_numbers: ClassVar[bool] = False
+    """Whether the cells are numbers, and not positions among labels."""
+
     @cached_property
     def typed_labels(self) -> Labels:
         """The labels, in the type that all of them have."""
@@ -269,7 +273,7 @@ class Cells:
         start = 0
         for block in self.blocks:
             stop = start + len(block.indices)
-            values[block.positions].take(block.indices, out=cells[start:stop], mode="clip")
+            _core.look_up(block.indices, values[block.positions], cells[start:stop])
             start = stop
         return cells
 
@@ -290,12 +294,21 @@ class Cells:
 
     def counts(self, weights: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
         """Return how many rows (or what sum of weights) hold each label, (n_labels,) int64."""
-        n_labels = len(self.labels)
-        if weights is None:
-            return np.bincount(self.positions(), minlength=n_labels + 1)[:n_labels]
-        sums = np.zeros(n_labels + 1, dtype=np.int64)
-        np.add.at(sums, self.positions(), weights)
-        return sums[:n_labels]
+        sums = np.zeros(len(self.labels) + 1, dtype=np.int64)
+        start = 0
+        for block in self.blocks:
+            stop = start + len(block.indices)
+            of = self._replaced(block)
+            if weights is None:
+                sums += np.bincount(of, minlength=len(sums))
+            else:
+                np.add.at(sums, of, weights[start:stop])
+            start = stop
+        return sums[:-1]
+
+    def _replaced(self, block: Block) -> npt.NDArray[np.intp]:
+        """Return the position of each label of a block's cells."""
+        return replace(self, blocks=[block]).positions()
 
     def without(self, labels: npt.NDArray[np.bool_]) -> Cells:
         """Return the column with some of its labels turned into missing cells."""
@@ -355,6 +368,9 @@ class NumberCells:
     declared: bool = False
     is_weights: bool = False
     unit: Unit | None = None
+
+    holds_numbers: ClassVar[bool] = True
+    text: ClassVar[bool] = False
 
     @cached_property
     def values(self) -> npt.NDArray[np.float64]:

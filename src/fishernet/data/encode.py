@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,8 +201,16 @@ class Rows:
     kept: npt.NDArray[np.bool_] | None = None
 
 
-def encode(source: Columns, options: Options) -> Encoded:
-    """Encode the columns of a source."""
+Keep = Callable[[Column, npt.NDArray[Any]], npt.NDArray[Any]]
+
+
+def in_memory(variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:  # noqa: ARG001
+    """Keep a column where it is."""
+    return column
+
+
+def encode(source: Columns, options: Options, keep: Keep = in_memory) -> Encoded:
+    """Encode the columns of a source; each goes through `keep` when it is made, and what comes out is kept."""
     cells, weights = _split_weights(source, options)
     cells = [column.as_dates() if _may_be_dates(column.name, options) else column for column in cells]
     decisions: list[Decision] = []
@@ -210,8 +218,8 @@ def encode(source: Columns, options: Options) -> Encoded:
         cells = _without_identifiers(_without_empty(cells, options, decisions), options, decisions)
     rows = _without_incomplete(cells, weights, source.n_rows, options)
     if options.schema is None:
-        return _with_found_states(rows, options, decisions)
-    encoded = _with_schema(rows, options.schema, options)
+        return _with_found_states(rows, options, decisions, keep)
+    encoded = _with_schema(rows, options.schema, options, keep)
     if options.missing == "drop" and options.unknown == "missing":
         encoded = _without_missing(encoded)
     return encoded
@@ -415,7 +423,7 @@ def _counts_rows(column: SourceColumn) -> bool:
     return bool(whole) and bool((np.bincount((numbers - numbers.min()).astype(np.int64)) == 1).all())
 
 
-def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) -> Encoded:
+def _with_found_states(rows: Rows, options: Options, decisions: list[Decision], keep: Keep) -> Encoded:
     variables: list[Column] = []
     columns: list[npt.NDArray[Any]] = []
     for column in rows.cells:
@@ -427,7 +435,7 @@ def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) 
             )
         variable, cells = _found_column(column, rows, options)
         variables.append(variable)
-        columns.append(cells)
+        columns.append(keep(variable, cells))
         decisions.append(_decision(column, variable, options))
     _refuse_stateless(variables, rows, options)
     return Encoded(variables, columns, rows.weights, rows.n_rows, tuple(decisions), rows.kept)
@@ -541,13 +549,13 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
 # ------------------------------------------------------------------------------------ states given by a schema
 
 
-def _with_schema(rows: Rows, schema: Sequence[Column], options: Options) -> Encoded:
+def _with_schema(rows: Rows, schema: Sequence[Column], options: Options, keep: Keep) -> Encoded:
     cells = {column.name: column for column in rows.cells}
     if options.missing == "state":
         stateless = {v.name: rows.missing[v.name] for v in schema if v.name in rows.missing and v.missing_state is None}
         if stateless:
             raise _missing_error(stateless, "these variables have no state for them")
-    columns = [_as_wanted(cells[variable.name], variable, rows, options) for variable in schema]
+    columns = [keep(variable, _as_wanted(cells[variable.name], variable, rows, options)) for variable in schema]
     return Encoded(list(schema), columns, rows.weights, rows.n_rows, kept=rows.kept)
 
 
