@@ -89,25 +89,6 @@ void pack_into(BoundColumns& table, Room<std::uint64_t> planes, Room<std::uint32
     table.columns.pack_into(room, filled, check_signals);
 }
 
-std::vector<std::vector<std::int32_t>> checked_sets(const In<std::int64_t>& offsets, const In<std::int32_t>& members,
-                                                    std::size_t n) {
-    std::vector<std::vector<std::int32_t>> sets;
-    if (offsets.size() == 0 || offsets.data()[0] != 0 ||
-        offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(members.size())) {
-        refuse("offsets do not fit the sets");
-    }
-    if (!std::is_sorted(offsets.data(), offsets.data() + offsets.size())) refuse("offsets must not fall");
-    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
-        sets.emplace_back(members.data() + offsets.data()[s], members.data() + offsets.data()[s + 1]);
-        std::int32_t last = -1;
-        for (const auto v : sets.back()) {
-            if (v <= last || static_cast<std::size_t>(v) >= n) refuse("a set must be ascending and in range");
-            last = v;
-        }
-    }
-    return sets;
-}
-
 // One (counts, states of the cells or None, rows left out) a set.
 nb::list count(const BoundColumns& table, const In<std::int64_t>& offsets, const In<std::int32_t>& members,
                std::int64_t most_dense) {

@@ -45,6 +45,32 @@ class SetTerms:
     def n_families(self) -> int: ...
     def family_scores(self, children: Int32, offsets: Int64, parents: Int32) -> Float64: ...
 
+class CellSums:
+    def __init__(
+        self, cardinalities: Int64, measure: str, parameter: float, total: int, all_sets: bool = False
+    ) -> None: ...
+    @property
+    def price(self) -> float: ...
+    @property
+    def knows_child(self) -> bool: ...
+    def family_scores(
+        self,
+        children: Int32,
+        offsets: Int64,
+        parents: Int32,
+        which: Int64,
+        counts: list[Int64],
+        states: list[npt.NDArray[np.uint32] | None],
+    ) -> Float64: ...
+    def set_terms(
+        self,
+        offsets: Int64,
+        members: Int32,
+        counts: list[Int64],
+        states: list[npt.NDArray[np.uint32] | None],
+        of_child: Int64,
+    ) -> tuple[Float64, Float64]: ...
+
 def node_average_scores(
     table: Columns,
     total: float,
@@ -143,6 +169,7 @@ class ExactSearch:
         joint: Float64,
         marginals: Float64,
         kind_of_child: Int32,
+        prices: Float64,
         max_parents: int,
         forbidden: npt.NDArray[np.bool_],
         required: npt.NDArray[np.bool_],

@@ -139,7 +139,7 @@ class TableRun:
         terms = subset_terms(source, score, most=most, after_part=after_part)
         if terms is None:
             return None
-        return _core.ExactSearch(terms.joint, terms.marginals, terms.kind_of_child, *self._rules.limits)
+        return _core.ExactSearch(terms.joint, terms.marginals, terms.kind_of_child, terms.prices, *self._rules.limits)
 
     def _tell(self, done: float, total: float) -> bool:
         self.done, self.total = done, total
