@@ -136,7 +136,8 @@ def select(
             stands_for = found.stands_for()
     facts = {"model": str(model), "table": str(table), **_facts(found, others, positions, stands_for)}
     facts |= {"seed": number, "seconds": watch.seconds}
-    return Answer(facts, frame=_rows(file.frame, found, others, positions, stands_for), remark=_remark(facts))
+    asked = None if by not in ROW_BY_ROW or tolerance is not None else k
+    return Answer(facts, frame=_rows(file.frame, found, others, positions, stands_for), remark=_remark(facts, asked))
 
 
 def _checked(k: int | None, tolerance: float | None, by: str, starts: int | None) -> Facts:
@@ -200,8 +201,8 @@ def _rows(
     return with_columns(frame.take(pa.array(where)), {"row": where}, after)
 
 
-def _remark(facts: Facts) -> str:
-    """Return what was reached as one line."""
+def _remark(facts: Facts, asked: int | None) -> str:
+    """Return what was reached as one line; with fewer rows than were asked for, why."""
     reached = "nothing was measured"
     if facts["distance_at_start"] is not None:
         reached = (
@@ -209,5 +210,6 @@ def _remark(facts: Facts) -> str:
             f"sweeps {facts['sweeps']:,}, replacements {facts['replacements']:,}"
         )
     elif len(facts["trace"]):
-        reached = f"{several(facts['k'], 'row')}, distance {facts['distance']:.6g}"
+        fewer = f" of {asked:,} (no other row brings them nearer)" if asked is not None and facts["k"] < asked else ""
+        reached = f"{several(facts['k'], 'row')}{fewer}, distance {facts['distance']:.6g}"
     return f"{facts['criterion']} {reached}, seconds: {seconds_words(facts)}, seed {facts['seed']}"
