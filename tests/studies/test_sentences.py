@@ -105,7 +105,7 @@ def test_weights_of_three_tables(summarize: Report) -> None:
 
 def share(row: Row) -> float:
     """What MMD's rows lose beyond all rows, of what random rows lose, in percent."""
-    return 100 * (of(row["MMD"]) - row["all rows"]) / (of(row["random"]) - row["all rows"])
+    return float(100 * (of(row["MMD"]) - row["all rows"]) / (of(row["random"]) - row["all rows"]))
 
 
 def test_thirty_more_tables(summarize: Report) -> None:
