@@ -87,14 +87,15 @@ def select(
     weights: str | None,
     seed: int | None,
 ) -> Answer:
-    """Choose the rows that stand best for TABLE, and say how many of its rows each stands for.
+    """Choose rows that stand for TABLE, and say how many of its rows each stands for.
 
-    By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json, .bif, .xdsl or .uai) is as near as can
-    be to that of the whole table. mmd-critic and protodash add row after row to the same end, so that the first ones
-    are the choice of fewer; protodash gives each a weight too. kernel-thinning halves the table until k rows are left.
-    By chi-square, each column on its own fits; random is what all have to beat. For these two MODEL says only what the
-    columns and their states are. Of rows with missing cells (--missing keep) chi-square takes missing for a state of
-    its own, random takes them as they are, and all others take the features that are expected given what is known.
+    By mmd, rows are exchanged until no exchange of one brings their mean under the Fisher kernel of MODEL (.json, .bif,
+    .xdsl or .uai) nearer to that of the whole table. mmd-critic and protodash add row after row to the same end, so
+    that the first ones are the choice of fewer; protodash gives each a weight too. kernel-thinning halves the table
+    until k rows are left. By chi-square, each column on its own fits; random is what all have to beat. For these two
+    MODEL says only what the columns and their states are. Of rows with missing cells (--missing keep) chi-square takes
+    missing for a state of its own, random takes them as they are, and all others take the features that are expected
+    given what is known.
 
     In place of -k, --tolerance X asks for as few rows as reach the share X of the table's spread, the distance of one
     row at random: 0.01 is what 100 rows at random reach.

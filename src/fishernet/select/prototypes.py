@@ -87,7 +87,7 @@ def mmd_critic(
 
     See Also
     --------
-    greedy_mmd : exchanges chosen rows until none can be bettered: nearer, and slower.
+    greedy_mmd : exchanges chosen rows until none can be bettered.
 
     References
     ----------
