@@ -102,8 +102,7 @@ def candidates_of(kernel: Any, data: Data, name: str) -> Candidates:
     with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused by its row
         found = _ByFeatures(kernel, rows, weights) if has_features(kernel) else _ByRows(kernel, rows, weights)
     _check_finite(found)
-    if isinstance(found, _ByRows):
-        found.look()
+    found.look()
     return found
 
 
@@ -162,6 +161,9 @@ class _OfKernel:
             )
         self._shares = _shares(weights, self.n_rows)
         self.is_indefinite = False
+
+    def look(self) -> None:
+        """Look at the matrix between some of the rows; features make one that is symmetric and semidefinite."""
 
     def squared(self, value: float) -> float:
         """Return a squared distance: 0 where it comes out below, which is remembered unless it is rounding."""
