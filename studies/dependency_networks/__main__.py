@@ -4,7 +4,7 @@ from studies import dependency_networks
 from studies.dependency_networks.experiments import ALL_SEEDS, PARTS, compute, draw
 from studies.study import main
 
-TAKES = "--quick 30 s of processor time, usual 18 minutes on two busy cores, --full hours and 19 GB of memory"
+TAKES = "--quick 45 s of processor time, usual 18 minutes on two busy cores, --full hours and 19 GB of memory"
 
 if __name__ == "__main__":
     main(
