@@ -111,8 +111,8 @@ class Run:
         the work.
         """
         lines = self.keep.read_text().splitlines() if self.keep is not None and self.keep.exists() else []
-        known: dict[str, Any] = {name: result for name, result, _ in map(json.loads, lines)}
-        spent = {name: seconds for name, _, seconds in map(json.loads, lines)}
+        known: dict[str, Any] = {name: result for name, result, *_ in map(json.loads, lines)}
+        spent = {name: sum(seconds) for name, _, *seconds in map(json.loads, lines)}  # old lines have none
         names = [f"{work.__name__}{task!r}" for task in tasks]
         fresh = [task for task, name in zip(tasks, names, strict=True) if name not in known]
         each = partial(timed, work)

@@ -112,9 +112,11 @@ def test_what_is_kept_is_not_computed_again(tmp_path: Path) -> None:
 
 def test_the_time_of_what_was_kept_counts(tmp_path: Path) -> None:
     keep = tmp_path / "kept.jsonl"
-    keep.write_text('["square(1,)", [0.5], 20.0]\n["square(2,)", [1.5], 30.0]\n["square(4,)", [0.0], 40.0]\n')
+    keep.write_text(
+        '["square(1,)", [0.5], 20.0]\n["square(2,)", [1.5], 30.0]\n["square(4,)", [0.0], 40.0]\n["square(5,)", [2.5]]\n'
+    )
     run = Run(keep=keep)
-    assert list(run.map(square, [(2,), (3,), (1,)])) == [[1.5], [3.0], [0.5]]
+    assert list(run.map(square, [(2,), (3,), (1,), (5,)])) == [[1.5], [3.0], [0.5], [2.5]]
     assert sum(run.earlier) == 50
 
 
