@@ -68,8 +68,9 @@ def test_the_help_of_every_study_says_how_long_both_forms_take(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", [name, "--help"])
-    if not (REPORTS.parents[1] / "studies" / name).is_dir():
-        monkeypatch.delitem(sys.modules, f"studies.{name}", raising=False)  # of which runpy would warn
+    is_folder = (REPORTS.parents[1] / "studies" / name).is_dir()
+    module = f"studies.{name}.__main__" if is_folder else f"studies.{name}"
+    monkeypatch.delitem(sys.modules, module, raising=False)  # runpy warns of what is imported already
     with pytest.raises(SystemExit):
         runpy.run_module(f"studies.{name}", run_name="__main__")
     said = " ".join(capsys.readouterr().out.split())
