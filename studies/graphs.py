@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 import fishernet as fn
 from studies import comparators, figures
 from studies.study import Array, Run, Table, mean
@@ -89,7 +87,7 @@ def seconds_rows(found: Found) -> list[list[Any]]:
     times: dict[int, dict[str, list[float]]] = {}
     for (_, n, method), results in found.items():
         times.setdefault(n, {}).setdefault(method, []).extend(seconds for _, seconds in results)
-    return [[key, *(float(np.mean(of)) if of else None for of in held.values())] for key, held in times.items()]
+    return [[key, *map(mean, held.values())] for key, held in times.items()]
 
 
 def draw(path: Path, table: Table, methods: Sequence[str]) -> None:
