@@ -30,6 +30,7 @@ struct Columns {
 
     // The second form of the table (packed.hpp), made at the first use and kept.
     const Packed& packed(StopCheck check) const;
+    bool is_packed() const;
 
     // That form without its bits: how large it is.
     Packed packed_layout() const;

@@ -16,7 +16,7 @@ Packed laid_out(const Columns& table) {
     Packed packed;
     int lane = 0;
     for (const Column& column : table.columns) {
-        const bool narrow = column.cardinality <= most_narrow_states;
+        const bool narrow = has_lanes(column);
         packed.first_lane.push_back(narrow ? lane : -1);
         if (narrow) lane += static_cast<int>(column.cardinality);
     }
@@ -104,6 +104,11 @@ void Columns::pack_into(PackedRoom room, bool filled, StopCheck check) const {
     packed.masks = room.masks;
     if (!filled) fill(packed, *this, check);
     packed_ = std::make_shared<const Packed>(std::move(packed));
+}
+
+bool Columns::is_packed() const {
+    const std::lock_guard lock(packing_);
+    return packed_ != nullptr;
 }
 
 }  // namespace fishernet

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "counts/joint_counts.hpp"
+#include "counts/lane_counts.hpp"
 #include "base/pool.hpp"
 
 namespace fishernet {
@@ -14,7 +15,7 @@ using Set = std::vector<std::int32_t>;
 using View = std::span<const std::int32_t>;
 
 constexpr std::size_t most_known = std::size_t{1} << 22;  // sets; more than these are forgotten, all at once
-constexpr std::int64_t few_rows = 57344;  // such a table is one task a run; a longer one is cut by rows
+constexpr std::int64_t few_rows = lane_chunk_rows;  // such a table is one task a run; a longer one is cut by rows
 
 // A set and one variable more, in the given memory.
 View with(View set, std::int32_t variable, Set& memory) {
