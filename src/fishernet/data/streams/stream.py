@@ -83,7 +83,7 @@ class Stream(Table):
         return Table.adopt(variables, columns, weights=weights, n_rows=n_rows)  # type: ignore[return-value]
 
     @classmethod
-    def of_stored(cls, stored: Stored, folder: Path | None) -> Self:
+    def _of_stored(cls, stored: Stored, folder: Path | None) -> Self:
         """Make the stream of what lies in a store."""
         stream = cls.__new__(cls)
         plain = Table.adopt(stored.variables, stored.columns, weights=stored.weights, n_rows=stored.n_rows)
@@ -145,7 +145,7 @@ class Stream(Table):
             for path in source.iterdir():
                 if path.suffix != ".new":
                     shutil.copyfile(path, new / path.name)
-        return type(self).of_stored(opened(target), target)
+        return type(self)._of_stored(opened(target), target)
 
     def verify(self) -> None:
         """Read all files of the store and raise FileFormatError where one is not as it was written."""
@@ -163,7 +163,7 @@ class Stream(Table):
 
 def _reopened(kind: type[Stream], folder: str) -> Stream:
     """Return the stream of a store, in another process."""
-    return kind.of_stored(opened(Path(folder)), Path(folder))
+    return kind._of_stored(opened(Path(folder)), Path(folder))
 
 
 def scan(
@@ -275,7 +275,7 @@ def _known(folder: Path, how: dict[str, Any]) -> Stream | None:
     if found is None:
         return None
     if found == how and how["files"]:
-        return Stream.of_stored(opened(folder), folder)
+        return Stream._of_stored(opened(folder), folder)
     if how["files"]:
         what = "the source has changed" if found["options"] == how["options"] else "it was made with other keywords"
         message = f"the encoded copy in {str(folder)!r} is stale ({what}); it is made anew"
@@ -297,7 +297,7 @@ def _in_memory(batches: Batches, options: Options, how: dict[str, Any], progress
         encoded.decisions,
         how,
     )
-    return Stream.of_stored(stored, None)
+    return Stream._of_stored(stored, None)
 
 
 def _on_disk(
@@ -315,7 +315,7 @@ def _on_disk(
             writer.weights(encoded.weights)
             writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
             shutil.rmtree(aside)
-    stream = Stream.of_stored(opened(folder), folder)
+    stream = Stream._of_stored(opened(folder), folder)
     if target is None:
         weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
     return stream
