@@ -120,6 +120,8 @@ def sorted_states(labels: Labels) -> tuple[list[State], npt.NDArray[np.int64]]:
         codes[order] = np.arange(len(labels))
         return [plain[i] for i in order], codes
     states, codes = np.unique(labels, return_inverse=True)
+    if states.dtype.kind == "f":
+        states = states + 0.0  # -0.0 becomes 0.0
     return states.tolist(), codes.astype(np.int64)
 
 

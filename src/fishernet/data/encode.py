@@ -582,7 +582,7 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
     if not counts.any():  # no weights but zero
         counts = column.counts()
     held = counts > 0
-    values, inverse = np.unique(column.label_numbers[held], return_inverse=True)
+    values, inverse = np.unique(column.label_numbers[held] + 0.0, return_inverse=True)  # -0.0 becomes 0.0
     if len(values) <= cut:
         return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
     if not np.isfinite(values).all():

@@ -156,7 +156,8 @@ class Workers:
 
     def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
         """Yield a function's answers in the order of the parts; no more are under way than workers can work on."""
-        ahead = 2 * max(1, sum(self._client.nthreads().values()))
+        with self._reached():
+            ahead = 2 * max(1, sum(self._client.nthreads().values()))
         rest, waiting = iter(held), deque[tuple[Any, Any]]()
         while True:
             with self._reached():
@@ -199,7 +200,7 @@ class Workers:
         """Wait until all are done; raise the first error, naming the partition."""
         from distributed import as_completed
 
-        for future in as_completed(futures):  # type: ignore[no-untyped-call]
+        for future in as_completed(futures, loop=self._client.loop):  # type: ignore[no-untyped-call]
             if future.status == "error":
                 at = next(i for i, one in enumerate(futures) if one.status == "error")
                 where = self._labels.get(futures[at].key, f"partition {at}")
