@@ -68,7 +68,8 @@ def test_a_cluster_answers_what_one_table_does(source: Parts, table: Table) -> N
 def test_a_cluster_learns_what_one_table_teaches(source: Parts, table: Table) -> None:
     found, expected = fn.learn.structure(source, search="hill-climb"), fn.learn.structure(table, search="hill-climb")
     assert found.dag == expected.dag
-    assert found.score == pytest.approx(expected.score, rel=1e-12)
+    assert found.score == expected.score
+    assert fn.score(found.dag, source) == fn.score(found.dag, table)
     assert fn.learn.chow_liu(source) == fn.learn.chow_liu(table)
     net = fn.learn.parameters(found.dag, source)
     assert net == fn.learn.parameters(expected.dag, table)
@@ -87,7 +88,7 @@ def test_a_worker_that_dies_changes_nothing(source: Parts, table: Table, client:
     found = fn.learn.structure(source, search="hill-climb", progress=kill_once)
     assert len(seen) > 1  # the search went on
     assert found.dag == fn.learn.structure(table, search="hill-climb").dag
-    assert found.score == fn.learn.structure(source, search="hill-climb").score
+    assert found.score == fn.learn.structure(table, search="hill-climb").score
     assert source.sum(_n_rows) == table.n_rows
 
 
@@ -199,6 +200,15 @@ def test_the_current_client_is_taken(cluster: Any, frame: Any, table: Table) -> 
         source = of_dask(frame)
         assert current.futures
     assert source.n_rows == table.n_rows
+
+
+def test_scan_takes_frames_of_dask(frame: Any, client: Any, table: Table) -> None:
+    source: Any = fn.scan(frame, client=client, columns=table.names[:3])
+    assert source.variables == table.variables[:3]
+    with pytest.raises(fn.SchemaError, match="are not for frames of Dask"):
+        fn.scan(frame, client=client, cache="memory")
+    with pytest.raises(fn.SchemaError, match="client is for frames of Dask"):
+        fn.scan(table.to_frame(), client=client)
 
 
 def test_other_things_than_frames_of_dask_are_refused() -> None:
