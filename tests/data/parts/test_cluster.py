@@ -172,7 +172,7 @@ def test_another_version_on_the_workers_is_refused(frame: Any, client: Any, monk
     with pytest.raises(fn.FishernetError, match=rf"has fishernet {here}, and here it is 99\.1"):
         of_dask(frame, client)
     monkeypatch.undo()
-    monkeypatch.setattr(own.platform, "python_version", lambda: "2.7.1")
+    monkeypatch.setattr("platform.python_version", lambda: "2.7.1")
     with pytest.raises(fn.FishernetError, match=r"runs Python .*, and here it is 2\.7\.1"):
         of_dask(frame, client)
     monkeypatch.undo()

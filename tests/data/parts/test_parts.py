@@ -110,6 +110,8 @@ def test_sets_and_parts_that_do_not_fit_are_refused() -> None:
         cut(table, 3).statistics([(1, 0)])
     with pytest.raises(fn.SchemaError, match="at least one table"):
         Parts([])
+    with pytest.raises(fn.SchemaError, match="parts are tables, and the one at 1 is a str"):
+        Parts([table, "table"])  # type: ignore[list-item]
     with pytest.raises(fn.SchemaError, match="table 1 has other variables"):
         Parts([table, table.select(["x"])])
     assert cut(table, 3).statistics([]) == []

@@ -77,7 +77,7 @@ def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> P
         held, decisions, options = _encoded(here, parts, options)
         unit = common_unit([facts_of(table) for table in held])
         tables = [weighed_in(table, unit) for table in held]
-        return Parts.of(here, tables, options.schema or (), [facts_of(table) for table in tables], decisions)
+        return Parts.adopt(here, tables, options.schema or (), [facts_of(table) for table in tables], decisions)
     workers = Workers(client)
     held, decisions, options = _encoded(workers, lazy, options)
     return workers.joined(held, options, decisions)
@@ -180,7 +180,7 @@ class Workers:
             groups = _groups([one.n_bytes for one in facts], most)
             futures = [self._joint(held, group, unit) for group in groups]
             self._wait(futures, [None] * len(futures))
-        return Parts.of(self, futures, options.schema or (), list(self.each(futures, facts_of)), decisions)
+        return Parts.adopt(self, futures, options.schema or (), list(self.each(futures, facts_of)), decisions)
 
     def _joint(self, held: Sequence[Any], group: slice, unit: float) -> Any:
         tables = held[group]
@@ -200,7 +200,8 @@ class Workers:
         """Wait until all are done; raise the first error, naming the partition."""
         from distributed import as_completed
 
-        for future in as_completed(futures, loop=self._client.loop):  # type: ignore[no-untyped-call]
+        done: Any = as_completed
+        for future in done(futures, loop=self._client.loop):
             if future.status == "error":
                 at = next(i for i, one in enumerate(futures) if one.status == "error")
                 where = self._labels.get(futures[at].key, f"partition {at}")
@@ -261,7 +262,7 @@ class _Reached:
             raise self._gone()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None or isinstance(error, FishernetError) or not isinstance(error, Exception):
+        if hasattr(error, "parameter") or not isinstance(error, Exception):  # ours already, Ctrl-C, or none
             return
         name = type(error).__name__
         lost = isinstance(error, OSError | TimeoutError) or "Cancelled" in name or "CommClosed" in name
@@ -278,11 +279,12 @@ class _Reached:
         )
 
 
-def _told(error: BaseException, where: str) -> FishernetError:
+def _told(error: Any, where: str) -> Any:
     """Return an error of a task as one that says of which partition it came."""
     text = " ".join(str(error).split())
-    if isinstance(error, FishernetError):
-        error.args = (f"{where}: {text}", *error.args[1:])
+    if hasattr(error, "parameter"):  # of our own: its kind and attributes stay
+        if not text.startswith(where):
+            error.args = (f"{where}: {text}", *error.args[1:])
         return error
     if type(error).__name__ == "KilledWorker":
         text = "the workers that worked on it died, each time; they may lack memory: make partitions smaller"

@@ -16,10 +16,12 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import several
+from fishernet.base.names import a, several
 from fishernet.data.arrays import in_units, weight_unit
 from fishernet.data.encode import Decision
+from fishernet.data.matching import is_table
 from fishernet.data.parts.finding import Places
 from fishernet.data.source import Source
 from fishernet.data.statistics import Statistic, most_dense_cells
@@ -102,10 +104,12 @@ class Parts(Source):
     _facts: list[_Facts]
 
     def __init__(self, tables: Iterable[Table]) -> None:
-        held = list(tables)
+        held = check.items(tables, "tables", "Table")
         if not held:
             raise SchemaError("parts need at least one table")
         for i, table in enumerate(held):
+            if not is_table(table):
+                raise SchemaError(f"parts are tables, and the one at {i} is {a(type(table).__name__)}")
             if table.variables != held[0].variables:
                 raise SchemaError(f"table {i} has other variables than the first; give it theirs by table.conform")
         unit = common_unit([facts_of(table) for table in held])
@@ -113,7 +117,7 @@ class Parts(Source):
         self._keep(Here(), tables, held[0].variables, [facts_of(table) for table in tables], ())
 
     @classmethod
-    def of(
+    def adopt(
         cls,
         places: Places,
         held: Sequence[Any],
