@@ -41,6 +41,7 @@ SOURCES: dict[str, Make] = {
     "stream of 7 batches": streamed(7),
     "stream of 1000 batches": streamed(1000),
     "two parts": halves,
+    "parts of 37 rows": lambda table: fn.data.Parts(table[i : i + 37] for i in range(0, max(1, table.n_rows), 37)),
     "many parts": lambda table: Parts(*(table[i : i + 50] for i in range(0, max(1, table.n_rows), 50))),
 }
 OF_NUMBERS: dict[str, Make] = SOURCES | {"scatter": Scatter.from_data}

@@ -34,7 +34,7 @@ import pyarrow.compute as pc
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data.dates import Unit, parsed
+from fishernet.data.dates import SECONDS_A_DAY, Unit, parsed
 from fishernet.data.variable import Bounds, State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
@@ -120,6 +120,8 @@ def sorted_states(labels: Labels) -> tuple[list[State], npt.NDArray[np.int64]]:
         codes[order] = np.arange(len(labels))
         return [plain[i] for i in order], codes
     states, codes = np.unique(labels, return_inverse=True)
+    if states.dtype.kind == "f":
+        states = states + 0.0  # -0.0 becomes 0.0
     return states.tolist(), codes.astype(np.int64)
 
 
@@ -285,12 +287,31 @@ class Cells:
         """Return which cells hold one of the marked labels (or are missing), (n_rows,) bool."""
         return self.spread(np.append(labels, missing))
 
+    def n_marked(self, labels: npt.NDArray[np.bool_]) -> int:
+        """Return how many cells hold one of the marked labels."""
+        return int(np.count_nonzero(self.marked(labels)))
+
     def missing(self) -> npt.NDArray[np.bool_] | None:
         """Return which cells are missing, (n_rows,) bool, or None where none can be."""
         n_labels = len(self.labels)
         if not any(block.has_nulls or n_labels in block.positions[:-1] for block in self.blocks):
             return None
         return self.marked(np.zeros(n_labels, dtype=bool), missing=True)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of missing cells."""
+        absent = self.missing()
+        return 0 if absent is None else int(np.count_nonzero(absent))
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether all labels are known, not only some that stand for the others."""
+        return True
+
+    def counts_rows(self) -> bool:
+        """Whether the cells are whole numbers in a row, each once, in any order."""
+        return _are_consecutive(self.numbers(others="missing"))
 
     def counts(self, weights: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
         """Return how many rows (or what sum of weights) hold each label, (n_labels,) int64."""
@@ -328,6 +349,10 @@ class Cells:
         numbers, unit = dates
         cells = self.spread(np.append(numbers, np.nan))
         return NumberCells(self.name, pa.chunked_array([pa.array(cells)]), declared=True, unit=unit)
+
+    def in_unit(self, unit: Unit | None) -> Cells:  # noqa: ARG002
+        """Return the column as it is: its labels are no dates."""
+        return self
 
     def relabelled(self, labels: Sequence[str | None]) -> Cells:
         """Return the column with other labels, equal ones taken for one; None makes cells missing."""
@@ -423,6 +448,16 @@ class NumberCells:
         absent = np.isnan(self.values)
         return absent if absent.any() else None
 
+    @property
+    def n_missing(self) -> int:
+        """The number of missing cells."""
+        absent = self.missing()
+        return 0 if absent is None else int(np.count_nonzero(absent))
+
+    def counts_rows(self) -> bool:
+        """Whether the cells are whole numbers in a row, each once, in any order."""
+        return _are_consecutive(self.values)
+
     def kept(self, rows: npt.NDArray[np.bool_]) -> NumberCells:
         """Return the column with some of its rows only, as if the others had never been there."""
         return replace(self, column=self.column.filter(pa.array(rows)))
@@ -439,8 +474,21 @@ class NumberCells:
         """Return the column as it is: its numbers are no text."""
         return self
 
+    def in_unit(self, unit: Unit | None) -> NumberCells:
+        """Return a column of dates in another unit."""
+        if unit is None or self.unit is None or unit == self.unit:
+            return self
+        factor = SECONDS_A_DAY if unit == "seconds" else 1 / SECONDS_A_DAY
+        return replace(self, column=pc.multiply(self.column, factor), unit=unit)
+
 
 SourceColumn = Cells | NumberCells
+
+
+def _are_consecutive(numbers: npt.NDArray[np.float64]) -> bool:
+    """Whether numbers are whole, without a gap, each once, in any order."""
+    whole = numbers.max() - numbers.min() == len(numbers) - 1 and (numbers == np.rint(numbers)).all()
+    return bool(whole) and bool((np.bincount((numbers - numbers.min()).astype(np.int64)) == 1).all())
 
 
 def _of_small_range(name: str, column: pa.ChunkedArray) -> Cells | None:

@@ -50,11 +50,14 @@ def quantile_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -
         At most ``n_bins - 1`` of the values, ascending.
     """
     below = np.cumsum(counts)
-    total = int(below[-1])
-    shares = [-(-j * total // n_bins) for j in range(1, n_bins)]  # j / n_bins of the rows, rounded up
-    found = np.searchsorted(below, np.array(shares, dtype=np.int64), side="left")
+    found = np.searchsorted(below, cut_ranks(int(below[-1]), n_bins), side="left")
     cuts: list[float] = values[np.unique(np.minimum(found, len(values) - 2))].tolist()
     return cuts
+
+
+def cut_ranks(total: int, n_bins: int) -> npt.NDArray[np.int64]:
+    """Return how many rows lie at or below each cut at least: j / n_bins of them, rounded up."""
+    return np.array([-(-j * total // n_bins) for j in range(1, n_bins)], dtype=np.int64)
 
 
 def equal_width_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:  # noqa: ARG001

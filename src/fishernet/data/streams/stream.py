@@ -16,20 +16,21 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base import check
-from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
+from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.cells import Columns
 from fishernet.data.csv import tidied
 from fishernet.data.encode import encode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
+from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
 from fishernet.data.streams.spool import FileRoom, MemoryRoom, Spool
 from fishernet.data.streams.store import Stored, Writer, made_of, opened, pack, telling_need, verify
@@ -186,6 +187,7 @@ def scan(
     encoding: str = "utf-8",
     filter: Any = None,  # noqa: A002 what Arrow calls it
     cache: str | os.PathLike[str] | None = None,
+    client: Any = None,
     progress: Progress | None = None,
 ) -> Stream:
     """Read a table that need not fit into memory.
@@ -196,7 +198,7 @@ def scan(
 
     Parameters
     ----------
-    source : path, sequence of paths, pyarrow Dataset, or iterable of record batches
+    source : path, sequence of paths, pyarrow Dataset, iterable of record batches, or data frame of Dask
         A Parquet, Arrow or text file (``.csv``, ``.tsv``, ``.txt``, also with ``.gz``); a folder of them, whose
         partitions (``year=2024/``) become columns, or a pattern (``"part-*.parquet"``), in the order of their names; a
         relation of DuckDB; whatever speaks Arrow's interface for streams; or data frames one after the other.
@@ -210,13 +212,17 @@ def scan(
         Where the copy is kept. A folder keeps it for the next time: the same source and keywords are not read again, a
         source that has changed is, with a warning. Without it the copy lies in the folder for temporary files (of the
         environment variable TMPDIR) and goes with the stream.
+    client : dask.distributed.Client, optional
+        Of the cluster whose workers encode and keep a frame of Dask; without it the current one, and where there is
+        none, Dask's threads in this process. `filter`, `cache` and `progress` are not for such frames.
     progress : callable or True, optional
         True for a bar, or ``progress("reading", rows, all rows or None)``.
 
     Returns
     -------
     Stream
-        A `Table` on the disk.
+        A `Table` on the disk. Of a frame of Dask `fishernet.data.Parts`: a source of statistics, whose rows stay with
+        the workers.
 
     Raises
     ------
@@ -259,6 +265,15 @@ def scan(
         thousands=thousands,
         encoding=encoding,
     )
+    if is_dask(source):
+        if filter is not None or cache is not None:
+            raise SchemaError("filter and cache are not for frames of Dask: filter the frame, and its workers keep it")
+        return cast(Stream, of_dask(source, client, options))
+    if client is not None:
+        raise SchemaError(
+            "client is for frames of Dask, and the source is none; dask.dataframe.read_parquet makes one of files",
+            parameter="client",
+        )
     batches = batches_of(source, options, filter)
     how = {"files": batches.stamp(), "options": repr((options, str(filter)))}
     if isinstance(cache, str) and cache == "memory":
