@@ -87,32 +87,37 @@ class Call:
     clock: Callable[[Any, float], float] = lambda _, seconds: seconds  # where what `run` returned knows the time better
 
 
-def once(call: Call, data: Data, watch: bool = False) -> tuple[float, float, int | None, Any]:
-    """Make one call; return the seconds of handing over and of the call, its peak memory if asked, and its answer."""
+def once(call: Call, data: Data, watch: bool = False) -> tuple[float, float, float, int | None, Any]:
+    """Make one call; return the seconds of handing over, of the call, and of the processor in it, and what it gave.
+
+    Before its answer comes its peak memory, if asked.
+    """
     started = time.perf_counter()
     handed = call.hand(data)
     handing = time.perf_counter() - started
     before = reset_peak() if watch else None
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     found = call.run(handed)
     seconds = call.clock(found, time.perf_counter() - started)
+    processor = time.process_time() - worked
     peak = status("VmHWM") if watch else None
-    return handing, seconds, None if before is None or peak is None else peak - before, found
+    return handing, seconds, processor, None if before is None or peak is None else peak - before, found
 
 
 def measure(call: Call, data: Data, repeats: int, budget: float) -> Result:
     """Make a call until it has been timed often enough; the first is a warm-up, unless it is slow."""
-    handing, seconds, extra, found = once(call, data, watch=True)
-    handings, times, began = [handing], [seconds], time.perf_counter()
+    handing, seconds, processor, extra, found = once(call, data, watch=True)
+    handings, times, works, began = [handing], [seconds], [processor], time.perf_counter()
     if seconds < SLOW:
-        handings, times = [], []
+        handings, times, works = [], [], []
         while len(times) < repeats or (len(times) < MOST and time.perf_counter() - began < budget):
             del found
-            handing, seconds, _, found = once(call, data)
+            handing, seconds, processor, _, found = once(call, data)
             handings.append(handing)
             times.append(seconds)
+            works.append(processor)
     told = {"answer": call.tell(found, data), "note": call.note, "extra_bytes": extra, "handing": median(handings)}
-    return told | {"seconds": times, "bits": digest(told["answer"])}
+    return told | {"seconds": times, "processor": median(works), "bits": digest(told["answer"])}
 
 
 def turn(call: Call, data: Data) -> float:

@@ -65,24 +65,28 @@ ALL = (
     Contender("hmmlearn", "hmmlearn", "hmmlearn_peer"),
     Contender("tigramite", "tigramite", "tigramite_peer", threads=(1, 2)),
     Contender("pyarrow", "pyarrow", "pyarrow_peer", threads=(1, 2), python=sys.executable),
+    Contender("AIX360", "aix360", "aix360_peer"),
+    Contender("mmd-critic", "mmd-critic", "mmd_critic_peer"),
+    Contender("goodpoints", "goodpoints", "goodpoints_peer"),
     Contender("bnlearn", "bnlearn"),
 )
 CONTENDERS = {contender.name: contender for contender in ALL}
 
 
 def make_python() -> None:
-    """Make the environment unless it already holds what it should."""
-    lines = REQUIREMENTS.read_text().splitlines()
-    wanted = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    if all((python_version(line.split("==")[0]) or "").split("+")[0] == line.split("==")[1] for line in wanted):
-        return
-    if not Path(PYTHON).exists():
+    """Make the environment unless it already holds what it should; what cannot be installed is said and left out."""
+    lines = [line.split() for line in REQUIREMENTS.read_text().splitlines() if line.strip() and line[0] != "#"]
+    missing = [words for words in lines if not is_installed(*words[0].split("=="))]
+    if missing and not Path(PYTHON).exists():
         subprocess.run([sys.executable, "-m", "venv", FOLDER], check=True)
-    for line in wanted:
-        print(f"installing {line} in {FOLDER.name}", flush=True)
-        if subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", line]).returncode:
-            print(f"{line} could not be installed: the rows of the peers that need it will say 'not available'")
-            return
+    for words in missing:  # a requirement, then options of pip
+        print(f"installing {words[0]} in {FOLDER.name}", flush=True)
+        if subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", *words]).returncode:
+            print(f"{words[0]} could not be installed: the rows of the peers that need it will say 'not available'")
+
+
+def is_installed(package: str, version: str) -> bool:
+    return (python_version(package) or "").split("+")[0] == version
 
 
 def main() -> None:

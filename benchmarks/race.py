@@ -76,6 +76,7 @@ class Race:
     title: str = ""
     needs: str = "--quick"  # always run; "": left out of quick runs; "--full": only run when that is said
     skipped: Mapping[str, str] = field(default_factory=dict)  # by label, why it does not start; "minutes": with --full
+    tells: bool = False  # whether what is known of an answer stands beside its time
 
     @property
     def calls(self) -> Mapping[str, Call]:

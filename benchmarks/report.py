@@ -56,11 +56,19 @@ def report(found: Found, left_out: Sequence[str], bad: Sequence[str]) -> Iterato
 def cells(race: Race, runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
     """Return the times of a race, how much faster ours is, and its targets."""
     times = {run.title: duration(run.seconds) if run.seconds else "WRONG" for run in runs if run.result}
+    if race.tells:
+        times |= {run.title: f"{times[run.title]} {known(run)}" for run in runs if run.result}
     ours, theirs = best(runs, OURS), best(runs, *race.peers)
     ratio = f"{theirs.seconds / ours.seconds:.3g} x" if ours and theirs and ours.seconds and theirs.seconds else ""
     targets = [target.outcome(runs) for target in race.targets]
     missing = [f"{run.label}: {run.reason}" for run in runs if run.result is None]
     return [*(times.get(label, "") for label in labels), ratio, "; ".join([*targets, *missing])]
+
+
+def known(run: Run) -> str:
+    """Return the processor's time in a call (of all its threads), and what is known of its answer."""
+    worked = (run.result or {}).get("processor")
+    return f"{f'({duration(worked)})' if worked is not None else ''} {run.verdict[1] if run.verdict else ''}".strip()
 
 
 def as_json(found: Found) -> dict[str, Any]:

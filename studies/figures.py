@@ -17,6 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#B84C00", "#00755A", "#A0417B", "#7A5C00", "#2F6F94", "#000000")
 """Okabe and Ito's, which people who do not see red or green tell apart, as dark as text needs (4.5 to 1 on white)."""
@@ -85,18 +86,26 @@ def panels_of(
                 axis.set_major_formatter(FuncFormatter(plain))
                 axis.set_minor_formatter(NullFormatter())
         yield made
-        pairs = [pair for axes in made for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
-        named = {name: handle for handle, name in reversed(pairs)}
-        names = list(dict.fromkeys(name for _, name in pairs))
-        most = 5 if across == 3 else 4 if len(names) == 4 and across == 1 else 3
-        columns = -(-len(names) // max(1, -(-len(names) // most)))  # as few rows, of nearly the same length
-        if len(names) > 1:
-            handles = [named[name] for name in names]
-            drawing.legend(handles, names, loc="outside lower center", ncols=columns, handlelength=4)
+        add_legend(drawing, made)
         text = StringIO()
         drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(with_tips(text.getvalue(), tips), encoding="utf-8")
+
+
+def add_legend(drawing: Figure, made: Sequence[Axes]) -> None:
+    """Put one legend of all axes below them, in as few rows as its width allows, as full as each other."""
+    pairs = [pair for axes in made for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    named = {name: handle for handle, name in reversed(pairs)}
+    names = list(dict.fromkeys(name for _, name in pairs))
+    for rows in range(1, len(names) + 1 if len(names) > 1 else 0):
+        columns = -(-len(names) // rows)
+        legend = drawing.legend(
+            [named[name] for name in names], names, loc="outside lower center", ncols=columns, handlelength=4
+        )
+        if columns == 1 or legend.get_window_extent().width <= drawing.bbox.width:
+            return
+        legend.remove()
 
 
 def with_tips(svg: str, tips: Mapping[str, Sequence[str]]) -> str:
@@ -118,14 +127,16 @@ def lines(
     x: str,
     y: str,
     log: str = "",
+    zero: bool = True,
     apart: float = 0.0,
     same: bool = False,
     level: float | None = None,
 ) -> None:
     """Draw lines with error bars, a panel per title; what is published is thin and has crosses.
 
-    `apart` draws each line so much (of a logarithmic x: such a share) to the right of the one before, so that markers
-    do not hide each other. `same` gives all panels the same y axis. `level` is marked by a thin dashed line.
+    Without `zero` the axis of y begins near the least value: of what has no natural zero. `apart` draws each line so
+    much (of a logarithmic x: such a share) to the right of the one before, so that markers do not hide each other.
+    `same` gives all panels the same y axis. `level` is marked by a thin dashed line.
     """
     from matplotlib.ticker import LogLocator
 
@@ -150,10 +161,12 @@ def lines(
                 axes.errorbar(placed(errors), middles, bars, color=look["color"], linestyle="none", capsize=2)
             sizes = sorted({x for line in drawn for x in line.x})
             if len(sizes) < 8:
-                axes.set_xticks(sizes[:: 1 + (len(sizes) > 5)])
+                shown = sizes[:: 1 + (len(sizes) > 5)]
+                axes.set_xticks(shown, [plain(size) for size in shown])
+                axes.set_xticks([size for size in sizes if size not in shown], minor=True)
             if level is not None:
                 axes.axhline(level, color="black", linewidth=0.8, linestyle="--")
-            if "y" not in log:
+            if "y" not in log and zero:
                 axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         ends = [end for axes in made for end in axes.get_ylim()]
         for axes in made if same else ():
@@ -201,7 +214,8 @@ def dots(
     with panels_of(path, list(panels), x=x, y="", tips=tips) as made:
         for axes, series in zip(made, panels.values(), strict=True):
             for k, (name, cells) in enumerate(series.items()):
-                there = [(i + 0.16 * (k - 0.5), row, cell) for i, (row, cell) in enumerate(cells.items()) if cell]
+                lower = 0.16 * (k - (len(series) - 1) / 2)
+                there = [(i + lower, row, cell) for i, (row, cell) in enumerate(cells.items()) if cell]
                 means, errors = ([cell.get(key, 0.0) for *_, cell in there] for key in ("mean", "error"))
                 look: Any = {"color": COLOURS[k], "fmt": MARKERS[k], "label": name, "capsize": 2}
                 drawn = axes.errorbar(means, [y for y, *_ in there], xerr=errors, **look)

@@ -26,7 +26,7 @@ from studies import comparators, fmpl_factors, graphs
 from studies.study import Array, Run, Table, main, mean
 
 SEEDS = {"recovery": 316, "prediction": 3160, "factors and selections": fmpl_factors.SEED}
-TAKES = "on two cores an hour, --quick a minute; --part computes a part alone, in minutes"
+TAKES = "--quick 17 s of processor time, usual an hour on two cores; --part computes a part alone"
 SIZES, VARIABLES = (125, 250, 500, 1_000, 2_000, 4_000), (64, 128, 256, 512, 1_024)
 TIMED, FEW = 1_000, 5  # rows of the told seconds; data sets of more than 128 variables
 PART, N_EDGES = 64, 78  # variables and edges of a copy
@@ -173,7 +173,7 @@ def predict(table: str, split: int, methods: Sequence[str]) -> list[list[float]]
     return found
 
 
-def prediction(run: Run) -> Table:
+def prediction(run: Run) -> Iterator[Table]:
     """Learn and predict on every split of every table."""
     methods = [*(m for m in graphs.available(METHODS) if m in (*OURS, *OTHERS)), ALL, NONE]
     real = [] if comparators.missing("sklearn") else list(TABLES)
@@ -186,7 +186,7 @@ def prediction(run: Run) -> Table:
         for k, row in enumerate(rows, 1):
             cell = mean([answer[k][0] for answer in answers]) or {}
             row.append(cell | {"edges": np.mean([answer[k][1] for answer in answers])})
-    return Table("prediction", columns, rows, ".4f")
+    yield Table("prediction", columns, rows, ".4f")
 
 
 REFERENCE, SETTING, EACH = "fmpl-n100.json", "test_noise_stds_n100", 50
@@ -211,8 +211,14 @@ def precision_and_recall(graph: fn.UndirectedGraph, inputs: int) -> tuple[float,
     return len(found & true) / max(1, len(found)), len(found & true) / len(true)
 
 
-def agreement(path: Path) -> Table:
+def agreement(run: Run) -> Iterator[Table]:
     """Count the data sets on which precision and recall are those of the authors' own program, prior off."""
+    path = run.file("reference", REFERENCE)
+    if path is not None:
+        yield agreement_with(path)
+
+
+def agreement_with(path: Path) -> Table:
     held = json.loads(path.read_text())["data"][SETTING]
     inputs, outputs, n, each, noises = held["init"]
     assert each == EACH
@@ -228,11 +234,6 @@ def agreement(path: Path) -> Table:
 
 
 def compute(run: Run) -> Iterator[Table]:
-    yield from recovery(run)
-    yield prediction(run)
-    reference = run.file("reference", REFERENCE)
-    if reference is not None:
-        yield agreement(reference)
     for part in PARTS.values():
         yield from part(run)
 
@@ -246,7 +247,13 @@ def selections(run: Run) -> Iterator[Table]:
         yield from fmpl_factors.selections(run, part_edges())
 
 
-PARTS = {"factors": factors, "selections": selections}
+PARTS = {
+    "recovery": recovery,
+    "prediction": prediction,
+    "agreement": agreement,
+    "factors": factors,
+    "selections": selections,
+}
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:

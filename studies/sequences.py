@@ -32,7 +32,7 @@ Split = tuple[Ints, Ints]
 
 COSTS, INNER = (0.1, 1.0, 10.0, 100.0), 3
 DNA, AMINO = "ACGT", "ACDEFGHIKLMNPQRSTVWY"
-HEADS = ["chosen most often", "smallest eigenvalue", "seconds"]
+HEADS = ["chosen most often", "smallest eigenvalue", "processor seconds"]
 FORMATS = [".3f", ".3f", ".3f", ".1e", ".1f"]
 
 
@@ -72,7 +72,7 @@ def folds(y: Ints, n: int, seed: int) -> list[Split]:
 
 def evaluate(make: Callable[[], Sequence[Candidate]], y: Ints, splits: Sequence[Split], *, auc: bool = False) -> Result:
     """Return what a method reaches on the outer splits; of equal candidates and costs the first is chosen."""
-    start = time.perf_counter()
+    start = time.process_time()
     candidates, values, chosen, gram = make(), [], [], np.zeros((1, 1))
     for train, test in splits:
         grams = [candidate.gram(train) for candidate in candidates]
@@ -83,7 +83,7 @@ def evaluate(make: Callable[[], Sequence[Candidate]], y: Ints, splits: Sequence[
         gram = grams[k]
         values.append(fitted[k].score(gram[np.ix_(test, train)], y[test]))
         chosen.append(f"{candidates[k].label}, C = {fitted[k].best_params_['C']:g}".removeprefix(", "))
-    return Result(np.array(values), chosen, float(np.linalg.eigvalsh(gram)[0]), time.perf_counter() - start)
+    return Result(np.array(values), chosen, float(np.linalg.eigvalsh(gram)[0]), time.process_time() - start)
 
 
 def pooled(results: Sequence[Result]) -> Result:
@@ -207,8 +207,9 @@ def family(rate: float, seed: int) -> tuple[list[str], Ints]:
     return [mutant(old, rate, rng) for old in olds for _ in range(MUTANTS)], np.repeat(np.arange(ANCESTORS), MUTANTS)
 
 
-def ancestors(rates: Sequence[float], seeds: int) -> Table:
-    """Return the accuracies by rate; a fifth is trained on, so that there is something to miss."""
+def ancestors(run: Run) -> Iterator[Table]:
+    """Yield the accuracies by rate; a fifth is trained on, so that there is something to miss."""
+    rates, seeds = run.choose(RATES[1:2], RATES), run.repetitions(quick=2, usual=10)
     rows: list[list[Any]] = []
     for rate in rates:
         found: dict[str, list[Result]] = {}
@@ -224,7 +225,7 @@ def ancestors(rates: Sequence[float], seeds: int) -> Table:
             for name, make in methods.items():
                 found.setdefault(name, []).append(evaluate(make, y, splits))
         rows.append([f"{rate:g}", *(mean([one.values.mean() for one in results]) for results in found.values())])
-    return Table("ancestors", ["rate", *found], rows, ".3f")
+    yield Table("ancestors", ["rate", *found], rows, ".3f")
 
 
 def random_tree(rng: np.random.Generator, n: int) -> fn.models.NamedTree:
@@ -300,10 +301,10 @@ def rbf(profiles: Ints) -> Array:
     return np.asarray(np.exp(-squares / (2 * float(np.median(squares[np.triu_indices(len(profiles), 1)])))))
 
 
-def trees(seeds: int) -> Table:
-    """Return the areas under the ROC curve on the toy, one per seed."""
+def trees(run: Run) -> Iterator[Table]:
+    """Yield the areas under the ROC curve on the toy, one per seed."""
     found: dict[str, list[Result]] = {}
-    for seed in range(seeds):
+    for seed in range(2 * run.repetitions(quick=1, usual=10)):
         tree, profiles, y = drawn_profiles(seed)
         order = np.random.default_rng(seed).permutation(len(y))
         split = [(order[:TRAINING], order[TRAINING:])]
@@ -311,7 +312,12 @@ def trees(seeds: int) -> Table:
         for name, make in profile_kernels(models, profiles).items():
             found.setdefault(name, []).append(evaluate(make, y, split, auc=True))
     rows = [[name, *pooled(results).cells] for name, results in found.items()]
-    return Table("trees", ["method", "AUC", *HEADS], rows, FORMATS)
+    yield Table("trees", ["method", "AUC", *HEADS], rows, FORMATS)
+
+
+def real(run: Run, *parts: str) -> Path | None:
+    """Return a file of the real strings and profiles, or their folder; None without them and in the quick form."""
+    return None if run.form == "quick" else run.file("bio", *parts)
 
 
 class Windows(NamedTuple):
@@ -343,7 +349,10 @@ def read_windows(path: Path, rows: int = 1_000) -> Windows:
     return Windows([window.translate(letters) for window in windows], y, classes.tolist(), ambiguous)
 
 
-def dna(name: str, path: Path) -> Iterator[Table]:
+def dna(name: str, run: Run) -> Iterator[Table]:
+    path = real(run, f"{name}.csv")
+    if path is None:
+        return
     windows = read_windows(path)
     of, y = windows.strings, windows.y
     shares = [[c, int((y == k).sum()), share] for k, (c, share) in enumerate(windows.overlaps().items())]
@@ -403,8 +412,11 @@ def left_out(
     return found
 
 
-def proteins(folder: Path) -> Iterator[Table]:
+def proteins(run: Run) -> Iterator[Table]:
     """Globins against their shuffles and other domains, and their three families told apart."""
+    folder = real(run)
+    if folder is None:
+        return
     rng = np.random.default_rng(1)
     fasta, alignment = fn.read_fasta(folder / "globins45.fa"), fn.read_stockholm(folder / "globins4.sto")
     globins = dict(zip(fasta.names, fasta, strict=True))
@@ -451,24 +463,30 @@ def clustered(profiles: Profiles) -> fn.models.NamedTree:
     return named_tree(children, 2 * n - 2, dict(enumerate(profiles.species)))
 
 
-def phylogeny(path: Path) -> Table:
+def phylogeny(run: Run) -> Iterator[Table]:
     """Which of two pathways a gene is of, by the species that have it."""
+    path = real(run, "phyloprofile-ampk-tor.csv")
+    if path is None:
+        return
     held = read_profiles(path)
     tree, make = clustered(held), fn.models.birth_death_tree
     models = {f"birth = death = {k:g}": make(tree, held.species, birth=k, death=k) for k in (0.05, 0.1, 0.2)}
-    return table("phylogeny", "AUC", profile_kernels(models, held.cells), held.y, folds(held.y, 10, 0), auc=True)
+    yield table("phylogeny", "AUC", profile_kernels(models, held.cells), held.y, folds(held.y, 10, 0), auc=True)
+
+
+PARTS: Mapping[str, Callable[[Run], Iterator[Table]]] = {
+    "ancestors": ancestors,
+    "trees": trees,
+    "promoters": partial(dna, "promoters"),
+    "splice": partial(dna, "splice"),
+    "globins": proteins,
+    "phylogeny": phylogeny,
+}
 
 
 def compute(run: Run) -> Iterator[Table]:
-    run.settings.update(costs=COSTS, inner_folds=INNER)
-    yield ancestors(run.choose(RATES[1:2], RATES), run.repetitions(quick=2, usual=10))
-    yield trees(2 * run.repetitions(quick=1, usual=10))
-    folder = run.file("bio")
-    if folder is not None and run.form != "quick":
-        yield from dna("promoters", folder / "promoters.csv")
-        yield from dna("splice", folder / "splice.csv")
-        yield from proteins(folder)
-        yield phylogeny(folder / "phyloprofile-ampk-tor.csv")
+    for part in PARTS.values():
+        yield from part(run)
 
 
 def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
@@ -482,16 +500,8 @@ def draw(tables: Mapping[str, Table], path: Callable[[str], Path]) -> None:
         figures.dots(path("dna"), {"Ten folds": series}, x="accuracy (± standard error)")
 
 
-def profiles(run: Run) -> Iterator[Table]:
-    """Compute what is about profiles alone: genes gained once, and real ones."""
-    yield trees(2 * run.repetitions(quick=1, usual=10))
-    file = run.file("bio", "phyloprofile-ampk-tor.csv")
-    if file is not None:
-        yield phylogeny(file)
-
-
-TAKES = "on two cores half an hour, --quick a minute; --part computes a part alone, in minutes"
+TAKES = "--quick 8 s of processor time, usual half an hour on two cores; --part computes a part alone"
 
 if __name__ == "__main__":
     seeds = {"toys": "0, 1, ...", "folds": 1, "inner folds": 0}
-    main("sequences", compute, draw, seeds=seeds, about=__doc__, takes=TAKES, parts={"profiles": profiles})
+    main("sequences", compute, draw, seeds=seeds, about=__doc__, takes=TAKES, parts=PARTS)

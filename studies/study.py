@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import sys
 import time
@@ -16,6 +17,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
@@ -85,6 +87,8 @@ class Run:
     """The file that results of `map` are kept in, so that a run that was ended goes on where it was."""
     settings: dict[str, Any] = field(default_factory=dict)
     """What goes into the header beside the command line."""
+    earlier: list[float] = field(default_factory=list)
+    """The processor's seconds of the results that were kept before this run, and are used in it."""
 
     def choose(self, quick: T, usual: T, full: T | None = None) -> T:
         """Return what the form says; the full form is the usual one where there is no other."""
@@ -104,41 +108,46 @@ class Run:
         """Yield ``work(*task)`` of every task, in their order whatever the number of processes.
 
         What is kept is looked up by the task. It must be what JSON can hold, and the file must go after a change of
-        the work. With a result the file has the wall time since the one before.
+        the work. With each result the file has the processor's seconds that it took, and `earlier` gets those of what
+        is used again; lines without them count nothing.
         """
         lines = self.keep.read_text().splitlines() if self.keep is not None and self.keep.exists() else []
-        known: dict[str, Any] = {}
-        for line in lines:
-            name, known[name], *_ = json.loads(line)
+        known: dict[str, Any] = {name: result for name, result, *_ in map(json.loads, lines)}
+        spent = {name: sum(seconds) for name, _, *seconds in map(json.loads, lines)}
         names = [f"{work.__name__}{task!r}" for task in tasks]
         fresh = [task for task, name in zip(tasks, names, strict=True) if name not in known]
-        results = (map if self.workers is None else self.workers.map)(work, *zip(*fresh, strict=True)) if fresh else ()
+        each = partial(timed, work)
+        results = (map if self.workers is None else self.workers.map)(each, *zip(*fresh, strict=True)) if fresh else ()
         made = iter(results)
+        self.earlier.extend(spent[name] for name in dict.fromkeys(names) if name in known)
         for name in names:
             if name not in known:
-                began = time.perf_counter()
-                known[name] = next(made)
+                known[name], seconds = next(made)
                 if self.keep is not None:
                     with self.keep.open("a") as file:
-                        file.write(json.dumps([name, known[name], round(time.perf_counter() - began, 4)]) + "\n")
+                        file.write(json.dumps([name, known[name], round(seconds, 3)]) + "\n")
             yield known[name]
 
-    def kept_seconds(self) -> float | None:
-        """Return the wall time of all results that are kept; None where none are."""
-        if self.keep is None or not self.keep.exists():
-            return None
-        times = (json.loads(line)[2:] for line in self.keep.read_text().splitlines())
-        return round(sum(sum(one) for one in times), 1)
+
+def timed(work: Callable[..., T], *task: Any) -> tuple[T, float]:
+    """Return what the work returns, and the processor's seconds."""
+    began = time.process_time()
+    return work(*task), time.process_time() - began
+
+
+def processor_seconds() -> float:
+    """Return the processor's seconds of this process, and of those that it started and waited for."""
+    return sum(os.times()[:4])
 
 
 def asked_of(
     name: str, about: str, takes: str, arguments: Sequence[str] | None, parts: Sequence[str] = ()
 ) -> argparse.Namespace:
     line = argparse.ArgumentParser(
-        prog=f"python -m studies.{name}", description=about.partition("\n")[0], epilog=takes and f"How long: {takes}."
+        prog=f"python -m studies.{name}", description=about.partition("\n")[0], epilog=f"How long: {takes}."
     )
     form = line.add_mutually_exclusive_group()
-    form.add_argument("--quick", action="store_true", help="minutes: small sizes, few repetitions")
+    form.add_argument("--quick", action="store_true", help="small sizes, few repetitions")
     form.add_argument("--full", action="store_true", help="everything, where the usual form leaves out what takes days")
     line.add_argument("--data", type=Path, metavar="DIR", help="real data and published figures; left out without it")
     line.add_argument("--repetitions", type=int, metavar="N", help="data sets of each size")
@@ -164,12 +173,14 @@ def main(
     draw: Callable[[Mapping[str, Table], Callable[[str], Path]], None] | None = None,
     *,
     seeds: Mapping[str, Any],
+    takes: str,
     about: str = "",
-    takes: str = "",
     parts: Mapping[str, Callable[[Run], Iterator[Table]]] = {},
     arguments: Sequence[str] | None = None,
 ) -> Path:
     """Run a study from the command line, write results and figures, and return the file of the results.
+
+    `takes` says in --help how long the quick and the usual form take, as measured.
 
     A part is computed alone where it is asked for, and put into the results that are there, which say so.
     """
@@ -185,7 +196,7 @@ def main(
     if asked.draw and draw is not None:
         draw({table.name: table for table in read(path)[1]}, figure)
         return path
-    began, tables = time.perf_counter(), {}
+    began, used, tables = time.perf_counter(), processor_seconds(), {}
     with workers(asked.processes) as pool:
         run = Run(form, asked.data, asked.repetitions, pool, asked.keep)
         part = getattr(asked, "part", None)
@@ -198,7 +209,7 @@ def main(
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "processor": processor(),
         "seconds": round(time.perf_counter() - began, 1),
-        "kept_seconds": run.kept_seconds(),
+        "processor_seconds": round(processor_seconds() - used + sum(run.earlier), 1),
         "processes": asked.processes,
         "threads": 1 if asked.processes > 1 else fn.set_threads(),
         "form": form,
@@ -215,15 +226,28 @@ def main(
     return path
 
 
+TOLD = ("fishernet", "date", "processor", "seconds", "processor_seconds", "processes", "threads", "form")
+"""What the header says of every computation."""
+
+
 def joined(
     path: Path, part: str, header: Mapping[str, Any], tables: Mapping[str, Table]
 ) -> tuple[dict[str, Any], dict[str, Table]]:
-    """Return results with the tables of a part, and below "parts" what computed it."""
+    """Return results with the tables of a part, and below "parts" what computed them.
+
+    The head of the results is of the tables that are in no part; where there are none, it goes.
+    """
     whole, there = read(path)
-    told = ("fishernet", "date", "processor", "seconds", "processes", "threads", "form")
+    told: dict[str, Any] = {key: header[key] for key in TOLD}
     whole["seeds"] = whole.get("seeds", {}) | header["seeds"]
-    whole["parts"] = whole.get("parts", {}) | {part: {key: header[key] for key in told}}
-    return whole, {table.name: table for table in there} | dict(tables)
+    known = {table.name: table for table in there} | dict(tables)
+    # what is computed again is of this part alone, and a part of which nothing is left goes
+    kept = {name: [one for one in held["tables"] if one not in tables] for name, held in whole.get("parts", {}).items()}
+    parts = {name: held | {"tables": kept[name]} for name, held in whole.get("parts", {}).items() if kept[name]}
+    whole["parts"] = parts | {part: told | {"settings": header["settings"], "tables": list(tables)}}
+    if {name for held in whole["parts"].values() for name in held["tables"]} >= set(known):
+        whole = {key: value for key, value in whole.items() if key in ("study", "seeds", "parts")}
+    return whole, known
 
 
 def workers(processes: int) -> AbstractContextManager[Executor | None]:

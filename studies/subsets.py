@@ -228,10 +228,10 @@ def weight_row(trials: Trials, at: int, k: int, figure: int = 0, *, beyond: bool
 
 LOOKS: dict[str, dict[str, Any]] = {
     "random": {"color": "#000000", "marker": "o", "linestyle": "--"},
-    "chi-square": {"color": "#D55E00", "marker": "s", "linestyle": "-."},
-    "MMD": {"color": "#0072B2", "marker": "D", "linestyle": "-"},
-    "MMD, N/k": {"color": "#009E73", "marker": "^", "linestyle": ":"},
-    "MMD, nearest": {"color": "#CC79A7", "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
+    "chi-square": {"color": figures.COLOURS[1], "marker": "s", "linestyle": "-."},
+    "MMD": {"color": figures.COLOURS[0], "marker": "D", "linestyle": "-"},
+    "MMD, N/k": {"color": figures.COLOURS[2], "marker": "^", "linestyle": ":"},
+    "MMD, nearest": {"color": figures.COLOURS[3], "marker": "v", "linestyle": (0, (5, 1, 1, 1, 1, 1))},
 }
 """How the lines of figures look; a marker and a style each, so that they are told apart in grey too."""
 

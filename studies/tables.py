@@ -1,6 +1,7 @@
 """Print results as Markdown: ``python -m studies.tables NAME [TABLE ...]``.
 
-With ``--update`` the tables in the study's report are replaced, each below its mark ``<!-- table: NAME -->``.
+With ``--update`` the tables in the study's report are replaced, each below its mark ``<!-- table: NAME -->``, and what
+computed them, below ``<!-- computed -->``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from studies.study import DOCS, Table, read
+from studies.study import DOCS, TOLD, Table, read
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,21 +23,50 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = line.parse_args(arguments)
     path = Path(asked.name)
     called = asked.name.replace("_", "-")
-    _, tables = read(path if path.suffix == ".json" else DOCS / "results" / f"{called}.json")
+    header, tables = read(path if path.suffix == ".json" else DOCS / "results" / f"{called}.json")
     if asked.update:
         report = DOCS / f"{called}.md"
-        report.write_text(with_tables(report.read_text(encoding="utf-8"), tables), encoding="utf-8")
+        report.write_text(with_tables(report.read_text(encoding="utf-8"), tables, header), encoding="utf-8")
         return
     for table in tables:
         if not asked.table or table.name in asked.table:
             print(f"{table.name}\n\n{markdown(table)}\n")
 
 
-def with_tables(report: str, tables: Sequence[Table]) -> str:
-    """Return a report with the tables that its marks name."""
-    made = {table.name: markdown(table) for table in tables}
-    mark = re.compile(r"(<!-- table: (\S+) -->\n)(\|.*\n)*")
-    return mark.sub(lambda found: f"{found[1]}{made[found[2]]}\n", report)
+def with_tables(report: str, tables: Sequence[Table], header: Mapping[str, Any] | None = None) -> str:
+    """Return a report with the tables that its marks name, and with what the header says of how they were computed."""
+    made = {f"table: {table.name}": markdown(table) for table in tables}
+    if header is not None:
+        made["computed"] = markdown(computed(header, tables))
+    mark = re.compile(r"(<!-- (table: \S+|computed) -->\n)(\|.*\n)*")
+    return mark.sub(lambda found: f"{found[1]}{made[found[2]]}\n" if found[2] in made else found[0], report)
+
+
+def computed(header: Mapping[str, Any], tables: Sequence[Table]) -> Table:
+    """Return what computed the tables: a row per part that was computed by itself, and one of all others."""
+    parts = [(held["tables"], held) for held in header.get("parts", {}).values()]
+    others = [table.name for table in tables if not any(table.name in names for names, _ in parts)]
+    rows = [
+        [", ".join(names), *(told(held, key) for key in TOLD)] for names, held in [(others, header), *parts] if names
+    ]
+    heads = [
+        "tables",
+        "version",
+        "date",
+        "processor",
+        "wall time, s",
+        "processor time, s",
+        "processes",
+        "threads",
+        "form",
+    ]
+    return Table("computed", heads, rows, ",.0f")
+
+
+def told(header: Mapping[str, Any], key: str) -> Any:
+    """Return what a header says, or that nobody wrote it down."""
+    value = header.get(key)
+    return "not recorded" if value is None else value
 
 
 def markdown(table: Table) -> str:

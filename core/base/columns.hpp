@@ -20,6 +20,7 @@ struct Column {
 };
 
 struct Packed;
+struct PackedRoom;
 
 struct Columns {
     std::vector<Column> columns;
@@ -29,6 +30,14 @@ struct Columns {
 
     // The second form of the table (packed.hpp), made at the first use and kept.
     const Packed& packed(StopCheck check) const;
+    bool is_packed() const;
+
+    // That form without its bits: how large it is.
+    Packed packed_layout() const;
+
+    // Makes it in memory that outlives the columns and has the sizes of the layout, or takes it as it lies there filled.
+    // Not while anybody counts.
+    void pack_into(PackedRoom room, bool filled, StopCheck check) const;
 
 private:
     mutable std::mutex packing_;

@@ -14,18 +14,31 @@ public:
 
     // From 0 to n - 1, with an error of at most n / 2^32 in each probability.
     std::int64_t below(std::int64_t n) {
-        if (next_ == buffer_.size()) {
-            kernels().draw(key_, task_, block_++, buffer_.data(), static_cast<std::int64_t>(buffer_.size()));
-            next_ = 0;
-        }
+        if (next_ == buffer_.size()) refill();
         return static_cast<std::int64_t>((buffer_[next_++] * static_cast<std::uint64_t>(n)) >> 32);
     }
 
+    // How many came before, and going on after so many.
+    std::int64_t drawn() const { return std::int64_t{block_} * size + static_cast<std::int64_t>(next_) - size; }
+    void go_to(std::int64_t drawn) {
+        block_ = static_cast<std::uint32_t>(drawn / size);
+        refill();
+        next_ = static_cast<std::size_t>(drawn % size);
+    }
+    static constexpr std::int64_t most = std::int64_t{1} << 37;  // after so many they would begin anew some time later
+
 private:
+    static constexpr std::int64_t size = 64;
+
+    void refill() {
+        kernels().draw(key_, task_, block_++, buffer_.data(), size);
+        next_ = 0;
+    }
+
     std::uint64_t key_;
     std::uint32_t task_, block_ = 0;
-    std::array<std::uint32_t, 64> buffer_{};
-    std::size_t next_ = 64;
+    std::array<std::uint32_t, size> buffer_{};
+    std::size_t next_ = size;
 };
 
 }  // namespace fishernet

@@ -318,9 +318,25 @@ void choose(const u32* draws, const u32* groups, const u32* thresholds, u32 most
     for (; i < n; ++i) states[i] = passed(thresholds + u64{groups[i]} * most, most, draws[i]);
 }
 
+void look_up_bytes(const u8* __restrict indices, i64 n, const u8* __restrict table, [[maybe_unused]] int n_entries,
+                   u8* __restrict out) {
+    i64 i = 0;
+#if defined(__AVX2__)
+    if (n_entries <= 16) {  // 32 cells by one shuffle
+        const __m256i entries =
+            _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+        for (; i + 32 <= n; i += 32) {
+            const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(indices + i));
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_shuffle_epi8(entries, at));
+        }
+    }
+#endif
+    for (; i < n; ++i) out[i] = table[indices[i]];
+}
+
 constexpr Kernels loops = {
     highest, extend_ids, make_plane, plane_counts, add_bits, add_masks, drain, add_terms, add_counts, draw,
-    add_strided, choose,
+    add_strided, choose, look_up_bytes,
 };
 
 }  // namespace

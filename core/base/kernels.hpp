@@ -54,6 +54,10 @@ struct Kernels {
     void (*choose)(const std::uint32_t* draws, const std::uint32_t* groups, const std::uint32_t* thresholds,
                    std::uint32_t most, std::int64_t n, std::uint32_t* states);
 
+    // out[i] = table[indices[i]]; the table has 256 entries, of which only the first `n_entries` are asked for.
+    void (*look_up_bytes)(const std::uint8_t* indices, std::int64_t n, const std::uint8_t* table, int n_entries,
+                          std::uint8_t* out);
+
     static const Kernels portable, avx2, avx512;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "base/columns.hpp"
 #include "base/kernels.hpp"
@@ -10,10 +11,12 @@
 namespace fishernet {
 namespace {
 
-void lay_out(Packed& packed, const Columns& table) {
+// Everything but the bits.
+Packed laid_out(const Columns& table) {
+    Packed packed;
     int lane = 0;
     for (const Column& column : table.columns) {
-        const bool narrow = column.cardinality <= most_narrow_states;
+        const bool narrow = has_lanes(column);
         packed.first_lane.push_back(narrow ? lane : -1);
         if (narrow) lane += static_cast<int>(column.cardinality);
     }
@@ -22,9 +25,15 @@ void lay_out(Packed& packed, const Columns& table) {
     packed.groups = (packed.n_lanes + group_lanes - 1) / group_lanes;
     const std::int64_t words = (table.n_rows + 63) / 64;
     packed.words = (words + plane_step - 1) / plane_step * plane_step;
-    packed.planes.resize(static_cast<std::size_t>(packed.n_lanes) * packed.words);
     packed.mask_stride = table.n_rows;
-    packed.masks.resize(static_cast<std::size_t>(packed.mask_stride) * packed.groups);
+    return packed;
+}
+
+void make_room(Packed& packed) {
+    packed.own_planes.resize(static_cast<std::size_t>(packed.plane_words()));
+    packed.own_masks.resize(static_cast<std::size_t>(packed.mask_words()));
+    packed.planes = packed.own_planes;
+    packed.masks = packed.own_masks;
 }
 
 // The planes of one stretch of rows; it begins at a multiple of 512 rows.
@@ -48,6 +57,7 @@ void fill_planes(Packed& packed, const Columns& table, std::int64_t begin, std::
 void fill_masks(Packed& packed, const Columns& table, std::int64_t begin, std::int64_t end) {
     for (int group = 0; group < packed.groups; ++group) {
         std::uint32_t* masks = packed.masks.data() + group * packed.mask_stride + begin;
+        std::fill_n(masks, end - begin, std::uint32_t{0});  // the room need not be empty
         for (std::size_t c = 0; c < table.columns.size(); ++c) {
             const Column& column = table.columns[c];
             const int first = packed.first_lane[c] - group * group_lanes;
@@ -61,9 +71,7 @@ void fill_masks(Packed& packed, const Columns& table, std::int64_t begin, std::i
     }
 }
 
-Packed pack(const Columns& table, StopCheck check) {
-    Packed packed;
-    lay_out(packed, table);
+void fill(Packed& packed, const Columns& table, StopCheck check) {
     constexpr std::int64_t stretch = 8192;
     const std::int64_t tasks = (table.n_rows + stretch - 1) / stretch;
     run_tasks(tasks, [&](std::int64_t task) {
@@ -72,15 +80,35 @@ Packed pack(const Columns& table, StopCheck check) {
         fill_planes(packed, table, begin, end);
         fill_masks(packed, table, begin, end);
     }, check, table.n_rows > 4 * stretch);
-    return packed;
 }
 
 }  // namespace
 
 const Packed& Columns::packed(StopCheck check) const {
     const std::lock_guard lock(packing_);
-    if (!packed_) packed_ = std::make_shared<const Packed>(pack(*this, check));
+    if (!packed_) {
+        Packed packed = laid_out(*this);
+        make_room(packed);
+        fill(packed, *this, check);
+        packed_ = std::make_shared<const Packed>(std::move(packed));
+    }
     return *packed_;
+}
+
+Packed Columns::packed_layout() const { return laid_out(*this); }
+
+void Columns::pack_into(PackedRoom room, bool filled, StopCheck check) const {
+    const std::lock_guard lock(packing_);
+    Packed packed = laid_out(*this);
+    packed.planes = room.planes;
+    packed.masks = room.masks;
+    if (!filled) fill(packed, *this, check);
+    packed_ = std::make_shared<const Packed>(std::move(packed));
+}
+
+bool Columns::is_packed() const {
+    const std::lock_guard lock(packing_);
+    return packed_ != nullptr;
 }
 
 }  // namespace fishernet

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -40,10 +41,16 @@ Out<T> to_python(std::vector<T>&& values) {
 }
 
 template <class T>
-Out2<T> to_python(std::vector<T>&& values, std::size_t columns) {
+Out2<T> to_python(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
     auto* kept = new std::vector<T>(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Out2<T>(kept->data(), {columns ? kept->size() / columns : 0, columns}, owner);
+    return Out2<T>(kept->data(), {rows, columns}, owner);
+}
+
+template <class T>
+Out2<T> to_python(std::vector<T>&& values, std::size_t columns) {
+    const std::size_t rows = columns ? values.size() / columns : 0;
+    return to_python(std::move(values), rows, columns);
 }
 
 // Throws what Python raised, when a signal (Ctrl-C) has come.
@@ -77,6 +84,26 @@ inline Families checked_families(const In<std::int32_t>& children, const In<std:
         }
     }
     return families;
+}
+
+// Sets of n variables, each ascending and in range.
+inline std::vector<std::vector<std::int32_t>> checked_sets(const In<std::int64_t>& offsets,
+                                                           const In<std::int32_t>& members, std::size_t n) {
+    std::vector<std::vector<std::int32_t>> sets;
+    if (offsets.size() == 0 || offsets.data()[0] != 0 ||
+        offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(members.size())) {
+        refuse("offsets do not fit the sets");
+    }
+    if (!std::is_sorted(offsets.data(), offsets.data() + offsets.size())) refuse("offsets must not fall");
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+        sets.emplace_back(members.data() + offsets.data()[s], members.data() + offsets.data()[s + 1]);
+        std::int32_t last = -1;
+        for (const auto v : sets.back()) {
+            if (v <= last || static_cast<std::size_t>(v) >= n) refuse("a set must be ascending and in range");
+            last = v;
+        }
+    }
+    return sets;
 }
 
 void bind_threads(nb::module_& m);

@@ -10,6 +10,8 @@
 #include "counts/counting.hpp"
 #include "counts/group_counts.hpp"
 #include "base/kernels.hpp"
+#include "base/look_up.hpp"
+#include "base/packed.hpp"
 #include "bind/arrays.hpp"
 #include "bind/table.hpp"
 
@@ -65,23 +67,26 @@ void make_columns(BoundColumns* self, nb::list arrays, const In<std::int64_t>& c
     self->columns.total = total;
 }
 
-std::vector<std::vector<std::int32_t>> checked_sets(const In<std::int64_t>& offsets, const In<std::int32_t>& members,
-                                                    std::size_t n) {
-    std::vector<std::vector<std::int32_t>> sets;
-    if (offsets.size() == 0 || offsets.data()[0] != 0 ||
-        offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(members.size())) {
-        refuse("offsets do not fit the sets");
+// The words of the planes and of the masks of the packed form.
+std::tuple<std::int64_t, std::int64_t> packed_words(const BoundColumns& table) {
+    const Packed layout = table.columns.packed_layout();
+    return {layout.plane_words(), layout.mask_words()};
+}
+
+template <class T>
+using Room = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Makes the packed form in two arrays, which are kept alive; or takes it, as one of the same columns left it there.
+void pack_into(BoundColumns& table, Room<std::uint64_t> planes, Room<std::uint32_t> masks, bool filled) {
+    const auto [plane_words, mask_words] = packed_words(table);
+    if (static_cast<std::int64_t>(planes.size()) != plane_words ||
+        static_cast<std::int64_t>(masks.size()) != mask_words) {
+        refuse("the room for the packed form has another size");
     }
-    if (!std::is_sorted(offsets.data(), offsets.data() + offsets.size())) refuse("offsets must not fall");
-    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
-        sets.emplace_back(members.data() + offsets.data()[s], members.data() + offsets.data()[s + 1]);
-        std::int32_t last = -1;
-        for (const auto v : sets.back()) {
-            if (v <= last || static_cast<std::size_t>(v) >= n) refuse("a set must be ascending and in range");
-            last = v;
-        }
-    }
-    return sets;
+    table.arrays = nb::make_tuple(table.arrays, planes, masks);
+    const PackedRoom room{{planes.data(), planes.size()}, {masks.data(), masks.size()}};
+    const nb::gil_scoped_release release;
+    table.columns.pack_into(room, filled, check_signals);
 }
 
 // One (counts, states of the cells or None, rows left out) a set.
@@ -114,6 +119,49 @@ RowGroups checked_groups(const In<std::int64_t>& offsets, const In<std::int64_t>
     return groups;
 }
 
+using Any = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using AnyRoom = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Index, class Value>
+void look_up_as(const Any& indices, const Any& values, const AnyRoom& out) {
+    const auto* at = static_cast<const Index*>(indices.data());
+    const auto* of = static_cast<const Value*>(values.data());
+    const auto n = static_cast<std::int64_t>(indices.size()), n_values = static_cast<std::int64_t>(values.size());
+    auto* to = static_cast<Value*>(out.data());
+    const nb::gil_scoped_release release;
+    if constexpr (sizeof(Index) == 1 && sizeof(Value) == 1) {
+        if (n == 0 || kernels().highest(at, 1, n) < n_values) return look_up_bytes(at, n, of, n_values, to, check_signals);
+    }
+    look_up(at, n, of, n_values, to, check_signals);
+}
+
+template <class Index>
+void look_up_of(const Any& indices, const Any& values, const AnyRoom& out) {
+    switch (values.dtype().bits) {  // what the values mean does not matter
+        case 8: return look_up_as<Index, std::uint8_t>(indices, values, out);
+        case 16: return look_up_as<Index, std::uint16_t>(indices, values, out);
+        case 32: return look_up_as<Index, std::uint32_t>(indices, values, out);
+        case 64: return look_up_as<Index, std::uint64_t>(indices, values, out);
+        default: refuse("values must have 1, 2, 4 or 8 bytes");
+    }
+}
+
+// out[i] = values[indices[i]]; indices beyond the last value stand for that.
+void look_up_values(const Any& indices, const Any& values, const AnyRoom& out) {
+    const auto kind = static_cast<nb::dlpack::dtype_code>(indices.dtype().code);
+    if (kind != nb::dlpack::dtype_code::Int && kind != nb::dlpack::dtype_code::UInt) refuse("indices must be integers");
+    if (out.size() != indices.size()) refuse("as much room as indices is needed");
+    if (out.dtype() != values.dtype()) refuse("the room has another type than the values");
+    if (values.size() == 0) refuse("there are no values");
+    switch (indices.dtype().bits) {
+        case 8: return look_up_of<std::uint8_t>(indices, values, out);
+        case 16: return look_up_of<std::uint16_t>(indices, values, out);
+        case 32: return look_up_of<std::uint32_t>(indices, values, out);
+        case 64: return look_up_of<std::uint64_t>(indices, values, out);
+        default: refuse("indices must have 1, 2, 4 or 8 bytes");
+    }
+}
+
 // One (groups, states + 1) array a column, the weight of missing cells last.
 nb::list group_counts(const BoundColumns& table, const In<std::int32_t>& columns, const In<std::int64_t>& offsets,
                       const In<std::int64_t>& rows) {
@@ -141,9 +189,13 @@ void bind_counts(nb::module_& m) {
         .def("__init__", &make_columns, nb::arg("codes"), nb::arg("cardinalities").noconvert(), nb::arg("n_rows"),
              nb::arg("weights").none().noconvert() = nb::none())
         .def_prop_ro("n_rows", [](const BoundColumns& self) { return self.columns.n_rows; })
-        .def_prop_ro("total", [](const BoundColumns& self) { return self.columns.total; });
+        .def_prop_ro("total", [](const BoundColumns& self) { return self.columns.total; })
+        .def_prop_ro("packed_words", &packed_words)
+        .def("pack_into", &pack_into, nb::arg("planes").noconvert(), nb::arg("masks").noconvert(), nb::arg("filled"));
     m.def("count", &count, nb::arg("table"), nb::arg("offsets").noconvert(), nb::arg("members").noconvert(),
           nb::arg("most_dense"));
+    m.def("look_up", &look_up_values, nb::arg("indices").noconvert(), nb::arg("values").noconvert(),
+          nb::arg("out").noconvert());
     m.def("group_counts", &group_counts, nb::arg("table"), nb::arg("columns").noconvert(),
           nb::arg("offsets").noconvert(), nb::arg("rows").noconvert());
 }

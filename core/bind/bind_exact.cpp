@@ -116,8 +116,9 @@ void make_from_table(BoundExact* self, const BoundColumns& table, std::string_vi
 }
 
 void make_from_terms(BoundExact* self, const In<double>& joint, const In2<double>& marginals,
-                     const In<std::int32_t>& kind_of_child, std::int32_t max_parents, const In2<bool>& forbidden,
-                     const In2<bool>& required, const In<double>& states, double max_cells) {
+                     const In<std::int32_t>& kind_of_child, const In<double>& prices, std::int32_t max_parents,
+                     const In2<bool>& forbidden, const In2<bool>& required, const In<double>& states,
+                     double max_cells) {
     const std::size_t n = kind_of_child.size();
     const Rules rules = checked_rules(n, most_in_tables, max_parents, forbidden, required, states, max_cells);
     const std::size_t n_sets = std::size_t{1} << n;
@@ -127,7 +128,10 @@ void make_from_terms(BoundExact* self, const In<double>& joint, const In2<double
     for (const auto kind : view(kind_of_child)) {
         if (kind < 0 || static_cast<std::size_t>(kind) >= rows.size()) refuse("a kind of child is out of range");
     }
-    new (self) BoundExact(rules, joint.data(), std::move(rows), view(kind_of_child));
+    if (prices.size() != n || std::any_of(prices.data(), prices.data() + n, [](double p) { return !(p >= 0); })) {
+        refuse("a price for each child is needed");
+    }
+    new (self) BoundExact(rules, joint.data(), std::move(rows), view(kind_of_child), view(prices));
 }
 
 template <class Search>
@@ -159,8 +163,9 @@ void bind_exact(nb::module_& m) {
              nb::arg("max_parents"), nb::arg("forbidden").noconvert(), nb::arg("required").noconvert(),
              nb::arg("states").noconvert(), nb::arg("max_cells"), nb::keep_alive<1, 2>())
         .def("__init__", &make_from_terms, nb::arg("joint").noconvert(), nb::arg("marginals").noconvert(),
-             nb::arg("kind_of_child").noconvert(), nb::arg("max_parents"), nb::arg("forbidden").noconvert(),
-             nb::arg("required").noconvert(), nb::arg("states").noconvert(), nb::arg("max_cells"),
+             nb::arg("kind_of_child").noconvert(), nb::arg("prices").noconvert(), nb::arg("max_parents"),
+             nb::arg("forbidden").noconvert(), nb::arg("required").noconvert(), nb::arg("states").noconvert(),
+             nb::arg("max_cells"),
              nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def_prop_ro("n_scores", &read<ExactSearch, &ExactSearch::n_scores>)
         .def_prop_ro("done", &read<ExactSearch, &ExactSearch::done>)

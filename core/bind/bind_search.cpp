@@ -1,12 +1,16 @@
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "counts/set_terms.hpp"
 #include "search/hill_climb.hpp"
 #include "search/order_search.hpp"
+#include "search/saved_state.hpp"
 #include "bind/arrays.hpp"
 #include "bind/turns.hpp"
 
@@ -183,6 +187,29 @@ std::vector<std::tuple<int, std::int32_t, std::int32_t, double>> steps(OneAtATim
     return out;
 }
 
+// What going on later needs. Whoever is called by a search that runs may ask for it as well: then it is whole.
+template <class Search>
+std::pair<std::vector<std::int64_t>, std::vector<double>> state(OneAtATime<Search>& self) {
+    SavedState state;
+    if (self.at_work == std::this_thread::get_id()) {
+        self.object.save(state);
+    } else {
+        const Turn search(self);
+        search->save(state);
+    }
+    return {std::move(state.whole), std::move(state.real)};
+}
+
+// For a search with the same rules, start and options that was just made; running it goes on.
+template <class Search>
+void restore(OneAtATime<Search>& self, const std::vector<std::int64_t>& whole, const std::vector<double>& real) {
+    const Turn search(self);
+    if (!search->steps().empty() || !std::isnan(search->score())) refuse("only a search that has not begun can be given a state");
+    StateReader reader(whole, real);
+    search->restore(reader);
+    reader.end();
+}
+
 template <class Search>
 void bind_running(nb::class_<OneAtATime<Search>>& bound) {
     bound.def("run", &run_on_table<Search>, nb::arg("scorer"), nb::arg("watch"))
@@ -190,6 +217,8 @@ void bind_running(nb::class_<OneAtATime<Search>>& bound) {
         .def_prop_ro("parents", &read<Search, &Search::parents>)
         .def_prop_ro("score", &read<Search, &Search::score>)
         .def_prop_ro("n_steps", &read<Search, &Search::n_steps>)
+        .def_prop_ro("state", &state<Search>)
+        .def("restore", &restore<Search>, nb::arg("whole"), nb::arg("real"))
         .def_prop_ro("steps", &steps<Search>);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <mutex>
 #include <numeric>
@@ -10,6 +11,8 @@
 #include "base/packed.hpp"
 #include "base/pool.hpp"
 #include "base/sizes.hpp"
+#include "counts/lane_counts.hpp"
+#include "counts/set_runs.hpp"
 
 namespace fishernet {
 namespace {
@@ -169,14 +172,92 @@ JointCounts count_sparse(const Columns& table, View set, StopCheck check) {
     return result;
 }
 
+// ------------------------------------------------------------------------------------------------------------- runs
+
+// About how long counting takes, in units of one set through its rows: measured, and only the choice hangs on it.
+constexpr double plane_cell = 0.004;  // a cell of a set by planes, for every row
+constexpr double lane_group = 1.0;    // 32 lanes for every row
+constexpr double lane_cell = 0.1;     // a counter in every chunk of rows
+constexpr double packing = 0.5;       // a column, for every row
+
+struct Prices {
+    const Columns& table;
+    int lanes;
+
+    explicit Prices(const Columns& of) : table(of) {
+        int n = 1;
+        for (const Column& column : table.columns) n += has_lanes(column) ? static_cast<int>(column.cardinality) : 0;
+        lanes = (n + group_lanes - 1) / group_lanes * group_lanes;
+    }
+
+    double rows() const { return static_cast<double>(table.n_rows); }
+    double of_packing() const {
+        return table.is_packed() ? 0.0 : packing * rows() * static_cast<double>(table.columns.size());
+    }
+    double of_set(const Layout& layout) const {
+        return suits_planes(table, layout) ? plane_cell * rows() * static_cast<double>(layout.cells) : rows();
+    }
+    double of_run(const SetRun& run) const {
+        double counted = 1;
+        for (const auto v : run.candidates) counted += table.columns[v].cardinality;
+        const auto cells = static_cast<double>(cells_within(table, run.base, most_slots));
+        const bool by_planes = cells <= most_plane_base;
+        const double chunks = 1 + std::floor(rows() / static_cast<double>(lane_chunk_rows));
+        const double a_row = by_planes ? plane_cell * cells * counted : 1 + lane_group * lanes / group_lanes;
+        return rows() * a_row + lane_cell * cells * (chunks * (by_planes ? counted : lanes) + counted);
+    }
+};
+
+// Whether a set may be counted with others: each member then is in the base or has lanes.
+bool suits_runs(const Columns& table, View set, const Layout& layout) {
+    return layout.dense && table.weights == nullptr && !set.empty() && layout.states == layout.slots &&
+           !suits_planes(table, layout) &&
+           std::all_of(set.begin(), set.end(), [&](std::int32_t v) { return has_lanes(table.columns[v]); });
+}
+
+// The joint counts of a run's sets, with their axes in ascending order.
+void write_run(const Columns& table, const Packed& packed, const SetRun& run, std::span<const std::uint32_t> totals,
+               std::vector<JointCounts>& results) {
+    const auto lanes = static_cast<std::size_t>(packed.lanes());
+    const std::size_t cells = totals.size() / lanes;
+    for (std::size_t c = 0; c < run.candidates.size(); ++c) {
+        const std::int32_t v = run.candidates[c];
+        const std::size_t r = table.columns[v].cardinality;
+        std::size_t inner = 1;  // cells of the members behind the candidate
+        for (const auto member : run.base) inner *= member > v ? table.columns[member].cardinality : 1;
+        const std::uint32_t* from = totals.data() + packed.first_lane[v];
+        std::int64_t* to = results[run.sets[c]].counts.data();
+        for (std::size_t outer = 0; outer < cells; outer += inner, to += r * inner) {
+            for (std::size_t i = 0; i < inner; ++i) {
+                for (std::size_t k = 0; k < r; ++k) to[k * inner + i] = from[(outer + i) * lanes + k];
+            }
+        }
+    }
+}
+
+void count_runs(const Columns& table, const Packed& packed, const std::vector<SetRun>& runs,
+                std::vector<JointCounts>& results, StopCheck check) {
+    const auto count = [&](const SetRun& run, bool parallel, StopCheck asked) {
+        write_run(table, packed, run, count_lanes(table, packed, run.base, run.candidates, parallel, asked), results);
+    };
+    if (table.n_rows > lane_chunk_rows) {
+        for (const SetRun& run : runs) count(run, true, check);
+        return;
+    }
+    const bool worth_it = static_cast<std::int64_t>(runs.size()) * (table.n_rows + 1000) > 20000;
+    run_tasks(static_cast<std::int64_t>(runs.size()), [&](std::int64_t i) { count(runs[i], false, nullptr); }, check,
+              worth_it);
+}
+
 }  // namespace
 
 std::vector<JointCounts> count_sets(const Columns& table, const std::vector<std::vector<std::int32_t>>& sets,
                                     std::int64_t most_dense, StopCheck check) {
     std::vector<JointCounts> results(sets.size());
     std::vector<Layout> layouts;
-    std::vector<std::size_t> dense;
-    std::size_t for_planes = 0;
+    std::vector<std::size_t> dense, for_runs;
+    double gain = 0;  // what the packed form of the table saves
+    const Prices prices(table);
     for (std::size_t s = 0; s < sets.size(); ++s) {
         layouts.emplace_back(table, sets[s], most_dense);
         if (!layouts[s].dense) {
@@ -185,10 +266,22 @@ std::vector<JointCounts> count_sets(const Columns& table, const std::vector<std:
         }
         results[s].counts.assign(static_cast<std::size_t>(layouts[s].cells), 0);
         dense.push_back(s);
-        for_planes += suits_planes(table, layouts[s]);
+        if (suits_runs(table, sets[s], layouts[s])) for_runs.push_back(s);
+        else gain += prices.rows() - prices.of_set(layouts[s]);
     }
-    // making the planes is a pass over every column: worth it when about as many sets are counted from them
-    const Packed* packed = 2 * for_planes > table.columns.size() ? &table.packed(check) : nullptr;
+    std::vector<SetRun> runs = find_runs(sets, for_runs, [&](const SetRun& run) {
+        if (run.sets.size() < 2 || !base_fits_lanes(table, run.base, prices.lanes)) return false;
+        const double saved = static_cast<double>(run.sets.size()) * prices.rows() - prices.of_run(run);
+        if (saved > 0) gain += saved;
+        return saved > 0;
+    });
+    const Packed* packed = gain > prices.of_packing() ? &table.packed(check) : nullptr;
+    if (packed != nullptr && !runs.empty()) {
+        count_runs(table, *packed, runs, results, check);
+        std::vector<bool> counted(sets.size(), false);
+        for (const SetRun& run : runs) for (const auto s : run.sets) counted[s] = true;
+        std::erase_if(dense, [&](std::size_t s) { return counted[s]; });
+    }
     const auto add = [&](std::size_t s, std::int64_t begin, std::int64_t end, std::int64_t* cells) {
         if (packed != nullptr && suits_planes(table, layouts[s])) {
             add_planes(table, *packed, sets[s], begin, end, cells);

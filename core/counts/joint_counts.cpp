@@ -1,15 +1,14 @@
 #include "counts/joint_counts.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "base/kernels.hpp"
-#include "base/pool.hpp"
 #include "base/sizes.hpp"
+#include "counts/lane_counts.hpp"
 
 namespace fishernet {
 namespace {
@@ -17,111 +16,20 @@ namespace {
 using View = std::span<const std::int32_t>;
 
 constexpr std::int64_t block_rows = 8192;
-constexpr std::int64_t chunk_rows = 7 * block_rows;  // below 2^16: a 16-bit counter cannot overflow within one
-constexpr std::int64_t most_plane_cells = 24;        // beyond these, lanes row by row are faster than planes
-static_assert(most_plane_cells <= most_narrow_states);  // so a base with so few cells has planes for all its columns
-constexpr std::int64_t most_lane_cells = std::int64_t{1} << 22;
 constexpr std::int64_t most_numbered = std::int64_t{1} << 20;
 constexpr std::int64_t most_single_cells = std::int64_t{1} << 24;
 constexpr std::int64_t few_single_cells = std::int64_t{1} << 16;
 
-// The number of cells of a set, or `limit + 1` when it is larger than the limit.
-std::int64_t cells_within(const Columns& table, View set, std::int64_t limit) {
-    std::int64_t cells = 1;
-    for (const auto v : set) cells = times_within(cells, table.columns[v].cardinality, limit);
-    return cells;
-}
-
-// ids[i] of rows begin .. begin + n: the configuration of the set, its last variable fastest.
-void make_ids(const Columns& table, View set, std::int64_t begin, std::int64_t n, std::uint32_t* ids) {
-    std::fill_n(ids, n, 0u);
-    for (const auto v : set) {
-        const Column& column = table.columns[v];
-        kernels().extend_ids(ids, codes_from(column, begin), column.width, n, column.cardinality);
-    }
-}
-
-// Memory that a thread uses again and again.
-template <class T>
-T* scratch(std::vector<T>& memory, std::size_t n) {
-    if (memory.size() < n) memory.resize(n);
-    return memory.data();
-}
-
 // ---------------------------------------------------------------------------------------------------- through lanes
 
-struct LaneJob {
+// What was counted of a run, cell by cell of its base.
+struct Counted {
     const Columns& table;
     const Packed& packed;
     const Run& run;
     std::int64_t cells;
-    std::vector<std::int32_t> lanes;  // those that planes are counted for
-
-    bool by_planes() const { return cells <= most_plane_cells; }
+    const std::uint32_t* totals;
 };
-
-// One AND-ed plane a cell of the base, for some words.
-void base_planes(const LaneJob& job, std::int64_t word, int words, std::vector<std::uint64_t>& planes) {
-    std::uint64_t* out = scratch(planes, static_cast<std::size_t>(job.cells) * words);
-    std::copy_n(job.packed.plane(job.packed.ones_lane) + word, words, out);
-    std::int64_t made = 1;
-    for (const auto v : job.run.base) {
-        const std::int64_t r = job.table.columns[v].cardinality;
-        for (std::int64_t cell = made - 1; cell >= 0; --cell) {  // from the back, so that none is overwritten too soon
-            const std::uint64_t* from = out + cell * words;
-            for (std::int64_t k = r - 1; k >= 0; --k) {
-                const std::uint64_t* plane = job.packed.plane(job.packed.first_lane[v] + k) + word;
-                std::uint64_t* to = out + (cell * r + k) * words;
-                for (int w = 0; w < words; ++w) to[w] = from[w] & plane[w];
-            }
-        }
-        made *= r;
-    }
-}
-
-void add_by_planes(const LaneJob& job, std::int64_t begin, std::int64_t end, std::uint32_t* counts) {
-    thread_local std::vector<std::uint64_t> planes;
-    for (std::int64_t row = begin; row < end; row += block_rows) {
-        const std::int64_t word = row / 64;
-        const int words = static_cast<int>(std::min<std::int64_t>(block_rows / 64, job.packed.words - word));
-        base_planes(job, word, words, planes);
-        for (const auto lane : job.lanes) {
-            kernels().plane_counts(planes.data(), static_cast<int>(job.cells), job.packed.plane(lane) + word, words,
-                                   counts + lane, job.packed.lanes());
-        }
-    }
-}
-
-void add_by_masks(const LaneJob& job, std::int64_t begin, std::int64_t end, std::uint16_t* counts) {
-    thread_local std::vector<std::uint32_t> memory;
-    std::uint32_t* ids = scratch(memory, block_rows);
-    for (std::int64_t row = begin; row < end; row += block_rows) {
-        const std::int64_t n = std::min(block_rows, end - row);
-        make_ids(job.table, job.run.base, row, n, ids);
-        kernels().add_masks(counts, ids, job.packed.masks.data() + row, job.packed.mask_stride, n, job.packed.groups);
-    }
-}
-
-// Adds the rows of one chunk to the totals; `totals_mutex` is null when nobody else writes to them.
-void add_chunk(const LaneJob& job, std::int64_t begin, std::int64_t end, std::uint32_t* totals,
-               std::mutex* totals_mutex) {
-    const std::int64_t size = job.cells * job.packed.lanes();
-    if (job.by_planes()) {
-        if (totals_mutex == nullptr) return add_by_planes(job, begin, end, totals);
-        thread_local std::vector<std::uint32_t> memory;
-        std::uint32_t* part = scratch(memory, size);
-        std::fill_n(part, size, 0u);
-        add_by_planes(job, begin, end, part);
-        const std::lock_guard lock(*totals_mutex);
-        return kernels().add_counts(totals, part, static_cast<int>(size));
-    }
-    thread_local std::vector<std::uint16_t> memory;  // all zero between two uses: draining leaves it so
-    std::uint16_t* part = scratch(memory, size);
-    add_by_masks(job, begin, end, part);
-    if (totals_mutex == nullptr) return kernels().drain(totals, part, size);
-    const std::lock_guard lock(*totals_mutex);
-    kernels().drain(totals, part, size);
-}
 
 // sums[lane] += the terms of one cell's counts; the lane of ones bounds the others.
 void add_cell(const CellTerms& terms, const std::uint32_t* counts, int ones, int lanes, std::int64_t* sums) {
@@ -134,13 +42,12 @@ void add_cell(const CellTerms& terms, const std::uint32_t* counts, int ones, int
 struct LaneSums {
     std::vector<std::int64_t> joint, marginal;
 
-    LaneSums(const LaneJob& job, const TermPair& terms, const std::uint32_t* totals,
-             std::span<const std::uint32_t> merged)
+    LaneSums(const Counted& job, const TermPair& terms, std::span<const std::uint32_t> merged)
         : joint(job.packed.lanes(), 0), marginal(job.packed.lanes(), 0) {
         const int lanes = job.packed.lanes(), ones = job.packed.ones_lane;
         const std::int64_t r = job.table.columns[job.run.base.back()].cardinality;
         for (std::int64_t cell = 0; cell < job.cells; ++cell) {
-            add_cell(*terms.joint, totals + cell * lanes, ones, lanes, joint.data());
+            add_cell(*terms.joint, job.totals + cell * lanes, ones, lanes, joint.data());
         }
         for (std::int64_t cell = 0; cell < job.cells / r; ++cell) {
             add_cell(*terms.marginal, merged.data() + cell * lanes, ones, lanes, marginal.data());
@@ -149,25 +56,26 @@ struct LaneSums {
 };
 
 // The counts of the cells without the child.
-std::span<const std::uint32_t> merge_states(const LaneJob& job, const std::uint32_t* totals) {
+std::span<const std::uint32_t> merge_states(const Counted& job) {
     thread_local std::vector<std::uint32_t> memory;
     const int lanes = job.packed.lanes(), ones = job.packed.ones_lane;
     const std::int64_t r = job.table.columns[job.run.base.back()].cardinality;
     const std::size_t size = static_cast<std::size_t>(job.cells / r * lanes);
-    std::uint32_t* merged = scratch(memory, size);
+    if (memory.size() < size) memory.resize(size);
+    std::uint32_t* merged = memory.data();
     std::fill_n(merged, size, 0u);
     for (std::int64_t cell = 0; cell < job.cells; ++cell) {
-        const std::uint32_t* counts = totals + cell * lanes;
+        const std::uint32_t* counts = job.totals + cell * lanes;
         if (counts[ones] != 0) kernels().add_counts(merged + cell / r * lanes, counts, lanes);
     }
     return {merged, size};
 }
 
-void sum_terms(const LaneJob& job, const std::uint32_t* totals, Run& run) {
-    const std::span<const std::uint32_t> merged = merge_states(job, totals);
+void sum_terms(const Counted& job, Run& run) {
+    const std::span<const std::uint32_t> merged = merge_states(job);
     const int ones = job.packed.ones_lane;
     for (const auto& [states, terms] : run.pairs) {
-        const LaneSums sums(job, terms, totals, merged);
+        const LaneSums sums(job, terms, merged);
         for (std::size_t c = 0; c < run.candidates.size(); ++c) {
             const auto v = run.candidates[c];
             if (job.table.columns[v].cardinality != states) continue;
@@ -180,7 +88,7 @@ void sum_terms(const LaneJob& job, const std::uint32_t* totals, Run& run) {
     }
     std::int64_t joint = 0, marginal = 0;
     const std::size_t lanes = static_cast<std::size_t>(job.packed.lanes());
-    for (std::int64_t cell = 0; cell < job.cells; ++cell) joint += (*run.base_pair.joint)(totals[cell * lanes + ones]);
+    for (std::int64_t cell = 0; cell < job.cells; ++cell) joint += (*run.base_pair.joint)(job.totals[cell * lanes + ones]);
     for (std::size_t at = ones; at < merged.size(); at += lanes) marginal += (*run.base_pair.marginal)(merged[at]);
     run.base_term = run.base_pair.joint->value(joint);
     run.parents_term = run.base_pair.marginal->value(marginal);
@@ -261,36 +169,15 @@ std::pair<double, double> single_terms(const Columns& table, const TermPair& ter
 }  // namespace
 
 bool counts_in_lanes(const Columns& table, const Packed& packed, const Run& run) {
-    if (table.weights != nullptr || table.n_rows >= std::int64_t{1} << 32) return false;
     const auto narrow = [&](std::int32_t v) { return packed.first_lane[v] >= 0; };
-    if (!std::all_of(run.candidates.begin(), run.candidates.end(), narrow)) return false;
-    const std::int64_t cells = cells_within(table, run.base, most_lane_cells);
-    return cells * packed.lanes() <= std::max(most_lane_cells, 8 * table.n_rows);
+    return std::all_of(run.candidates.begin(), run.candidates.end(), narrow) &&
+           base_fits_lanes(table, run.base, packed.lanes());
 }
 
 void count_in_lanes(const Columns& table, const Packed& packed, Run& run, bool parallel, StopCheck check) {
-    LaneJob job{table, packed, run, cells_within(table, run.base, most_lane_cells), {}};
-    for (const auto v : run.candidates) {
-        for (std::uint32_t k = 0; k < table.columns[v].cardinality; ++k) job.lanes.push_back(packed.first_lane[v] + k);
-    }
-    job.lanes.push_back(packed.ones_lane);
-    thread_local std::vector<std::uint32_t> memory;
-    const std::size_t size = static_cast<std::size_t>(job.cells) * packed.lanes();
-    std::uint32_t* totals = scratch(memory, size);
-    std::fill_n(totals, size, 0u);
-    if (!parallel) {
-        for (std::int64_t begin = 0; begin < table.n_rows; begin += chunk_rows) {
-            add_chunk(job, begin, std::min(begin + chunk_rows, table.n_rows), totals, nullptr);
-        }
-    } else {
-        std::mutex totals_mutex;
-        const std::int64_t tasks = (table.n_rows + chunk_rows - 1) / chunk_rows;
-        run_tasks(tasks, [&](std::int64_t task) {
-            const std::int64_t begin = task * chunk_rows;
-            add_chunk(job, begin, std::min(begin + chunk_rows, table.n_rows), totals, &totals_mutex);
-        }, check);
-    }
-    sum_terms(job, totals, run);
+    const auto totals = count_lanes(table, packed, run.base, run.candidates, parallel, check);
+    const std::int64_t cells = static_cast<std::int64_t>(totals.size()) / packed.lanes();
+    sum_terms({table, packed, run, cells, totals.data()}, run);
 }
 
 void count_singly(const Columns& table, Run& run, StopCheck check) {

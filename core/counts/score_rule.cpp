@@ -89,7 +89,7 @@ const CellTerms& ScoreRule::marginal(const Size& parents, std::uint32_t r) {
 
 double ScoreRule::of_set(const Size& set) {
     if (!knows_sets()) return 0;
-    const auto [known, is_new] = sets_.try_emplace(set.log, 0.0);
+    const auto [known, is_new] = sets_.try_emplace({set.cells, set.log}, 0.0);
     return is_new ? known->second = of_new_set(set) : known->second;
 }
 

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "counts/regret.hpp"
@@ -49,8 +51,10 @@ enum class Measure {
 
 class ScoreRule {
 public:
-    // A set's own table of terms (BDeu) holds at least the counts below `least`; sets may be many and their counts small.
-    ScoreRule(Measure measure, double parameter, std::int64_t total, std::int64_t least = 4096);
+    // A set's own table of terms (BDeu) holds at least the counts below `least`: where all sets are scored, these are many
+    // and their counts small. A count within the table and one beyond may differ in the last bit.
+    static constexpr std::int64_t usual_least = 4096, least_for_all_sets = 256;
+    ScoreRule(Measure measure, double parameter, std::int64_t total, std::int64_t least = usual_least);
 
     // Whether f's terms depend on the number of cells of the set.
     bool knows_cells() const { return measure_ == Measure::bdeu; }
@@ -81,7 +85,7 @@ private:
     double parameter_;
     std::int64_t total_, least_;
     std::unordered_map<double, std::unique_ptr<const CellTerms>> terms_;
-    std::unordered_map<double, double> sets_;  // of_set by the logarithm of the number of cells
+    std::map<std::pair<double, double>, double> sets_;  // of_set by the number of cells and its logarithm
 };
 
 }  // namespace fishernet

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "counts/joint_counts.hpp"
+#include "counts/lane_counts.hpp"
 #include "base/pool.hpp"
 
 namespace fishernet {
@@ -14,7 +15,7 @@ using Set = std::vector<std::int32_t>;
 using View = std::span<const std::int32_t>;
 
 constexpr std::size_t most_known = std::size_t{1} << 22;  // sets; more than these are forgotten, all at once
-constexpr std::int64_t few_rows = 57344;  // such a table is one task a run; a longer one is cut by rows
+constexpr std::int64_t few_rows = lane_chunk_rows;  // such a table is one task a run; a longer one is cut by rows
 
 // A set and one variable more, in the given memory.
 View with(View set, std::int32_t variable, Set& memory) {
@@ -31,17 +32,11 @@ std::int32_t one_more(View larger, View smaller) {
     return std::equal(larger.begin() + i + 1, larger.end(), smaller.begin() + i) ? larger[i] : -1;
 }
 
-// The product of the cardinalities of a set.
-Size size_of(const Columns& table, View set) {
-    constexpr double exact = 0x1p53;
-    double product = 1;  // one logarithm for as many variables as there may be
-    std::size_t i = 0;
-    for (; i < set.size() && product * table.columns[set[i]].cardinality <= exact; ++i) {
-        product *= table.columns[set[i]].cardinality;
-    }
-    Size size = Size{}.times(product);
-    for (; i < set.size(); ++i) size = size.times(table.columns[set[i]].cardinality);
-    return size;
+// The numbers of states of a set, in the given memory.
+std::span<const std::uint32_t> states_of(const Columns& table, View set, std::vector<std::uint32_t>& memory) {
+    memory.clear();
+    for (const auto v : set) memory.push_back(table.columns[v].cardinality);
+    return memory;
 }
 
 }  // namespace
@@ -172,11 +167,14 @@ void SetTerms::remember(const Run& run, const Places& places) {
 
 // Which functions the cells of a run are summed by; made before several threads count.
 void SetTerms::choose_terms(Run& run) {
+    std::vector<std::uint32_t> memory;
     const std::uint32_t r = table_.columns[run.base.back()].cardinality;
-    const Size parents = size_of(table_, View(run.base).first(run.base.size() - 1));
     const auto pair = [&](std::uint32_t states) -> TermPair {
-        const Size without = parents.times(states);
-        return {&rule_.joint(without.times(r)), &rule_.marginal(without, r)};
+        states_of(table_, View(run.base).first(run.base.size() - 1), memory);
+        memory.push_back(states);
+        const Size without = size_of(memory);
+        memory.push_back(r);
+        return {&rule_.joint(size_of(memory)), &rule_.marginal(without, r)};
     };
     run.base_pair = pair(1);
     for (const auto c : run.candidates) {
@@ -227,14 +225,14 @@ void SetTerms::family_scores(const Families& families, std::span<double> scores,
         throw;
     }
     for (std::size_t r = 0; r < plan.runs.size(); ++r) remember(plan.runs[r], plan.places[r]);
-    Set memory;
+    std::vector<std::uint32_t> memory;
     for (std::size_t f = 0; f < families.size(); ++f) {
-        const auto parents = families.parents_of(f);
         const std::uint32_t r = table_.columns[families.children[f]].cardinality;
         const auto [joint, marginal] = plan.sets[f];
         const double fit = known_[joint].term - known_[marginal].term;
-        const Size whole = size_of(table_, with(parents, families.children[f], memory));
-        scores[f] = fit + rule_.of_sizes(whole, size_of(table_, parents), r);
+        const Size parents = size_of(states_of(table_, families.parents_of(f), memory));
+        memory.push_back(r);
+        scores[f] = fit + rule_.of_sizes(size_of(memory), parents, r);
         note_family(families, f, joint);
     }
 }

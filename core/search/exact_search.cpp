@@ -69,20 +69,19 @@ ExactSearch::ExactSearch(const Columns& table, Measure measure, double parameter
       networks_(best_),
       table_(&table),
       terms_(n_) {
-    constexpr std::int64_t small_tables = 256;  // one for each number of cells
-    rule_.emplace(measure, parameter, table.total, small_tables);
+    rule_.emplace(measure, parameter, table.total, ScoreRule::least_for_all_sets);
     plan_counting();
     plan_networks();
 }
 
 ExactSearch::ExactSearch(const Rules& rules, const double* joint, std::vector<const double*> marginals,
-                         std::span<const std::int32_t> kind_of_child)
+                         std::span<const std::int32_t> kind_of_child, std::span<const double> prices)
     : n_(rules.n),
       order_(as_given(n_)),
       cardinalities_(states_of(rules)),
       best_(n_, parent_rules(rules, order_), CellProducts(cardinalities_)),
       networks_(best_) {
-    for (int child = 0; child < n_; ++child) terms_.push_back({joint, marginals[kind_of_child[child]], 0});
+    for (int child = 0; child < n_; ++child) terms_.push_back({joint, marginals[kind_of_child[child]], prices[child]});
     add({0, [this] { return best_.make_room(), 0; }, {}});
     std::vector<int> children(n_);
     std::iota(children.begin(), children.end(), 0);

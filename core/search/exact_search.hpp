@@ -30,9 +30,9 @@ public:
     ExactSearch(const Columns& table, Measure measure, double parameter, const Rules& rules);
 
     // From the terms of all sets, as bit masks over the variables: f's, and g's for each of the kinds of children.
-    // They must outlive the search.
+    // They must outlive the search. Each child pays its price for every configuration of its parents.
     ExactSearch(const Rules& rules, const double* joint, std::vector<const double*> marginals,
-                std::span<const std::int32_t> kind_of_child);
+                std::span<const std::int32_t> kind_of_child, std::span<const double> prices);
 
     double n_scores() const;                 // families that are looked at
 

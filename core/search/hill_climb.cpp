@@ -23,24 +23,25 @@ HillClimb::HillClimb(Rules rules, const ParentLists& start, Escape escape)
       reaches_(rules_.n),
       family_score_(rules_.n, unknown_score),
       change_(rules_.n),
-      best_(rules_.n, {{Kind::add, -1, -1, none}, true, false}) {
+      best_(rules_.n, {{Kind::add, -1, -1, none}, true, false}),
+      draws_(escape.key, 0) {
     for (std::int32_t child = 0; child < rules_.n; ++child) {
         for (const auto parent : start[child]) children_[parent].push_back(child);
         change_[child].assign(rules_.allowed[child].size(), none);
         room_[child] = rules_.room(child, parents_[child]);
     }
     reaches_.rebuild(parents_, children_);
-    for (std::int32_t child = rules_.n; child-- > 0;) stale_.push_back(child);
+    forget_scores();
 }
 
 void HillClimb::run(Scorer& scorer, StopCheck check) {
     Patience patience(check);
-    Draws draws(escape_.key, 0);
     climb(scorer, patience);
-    while (escape_.restarts-- > 0) {
+    while (restarts_ < escape_.restarts && random_left_ == 0) {  // some are left when no step is legal
+        ++restarts_;
         idle_ = 0;
         go_back();
-        if (!perturb(escape_.perturb, draws, scorer)) return;
+        random_left_ = escape_.perturb;
         climb(scorer, patience);
     }
 }
@@ -48,19 +49,15 @@ void HillClimb::run(Scorer& scorer, StopCheck check) {
 void HillClimb::climb(Scorer& scorer, Patience& patience) {
     refresh(scorer);
     patience.ask();
-    while (step()) {
+    while (random_left_ > 0 ? random_step() : step()) {
         refresh(scorer);
         patience.ask();
     }
 }
 
-bool HillClimb::perturb(std::int64_t times, Draws& draws, Scorer& scorer) {
-    refresh(scorer);
-    for (std::int64_t i = 0; i < times; ++i) {
-        if (!random_step(draws)) return false;
-        refresh(scorer);
-    }
-    return true;
+void HillClimb::perturb(std::int64_t times, const Draws& draws) {
+    random_left_ = times;
+    draws_ = draws;
 }
 
 double HillClimb::change(std::int32_t parent, std::int32_t child) const {
@@ -84,6 +81,50 @@ ParentLists HillClimb::parents() const {
     return best;
 }
 
+// ------------------------------------------------------------------------------------------------------------- state
+
+void save_steps(SavedState& state, std::span<const Step> steps) {
+    state.put(static_cast<std::int64_t>(steps.size()));
+    for (const auto& [kind, parent, child, gain] : steps) {
+        state.put(static_cast<std::int64_t>(kind));
+        state.put(parent);
+        state.put(child);
+        state.real.push_back(gain);
+    }
+}
+
+std::vector<Step> read_steps(StateReader& state, std::int32_t n) {
+    std::vector<Step> steps(static_cast<std::size_t>(state.size(3)));
+    for (auto& [kind, parent, child, gain] : steps) {
+        kind = static_cast<Kind>(state.whole(0, static_cast<std::int64_t>(Kind::move)));
+        parent = static_cast<std::int32_t>(state.whole(-1, n - 1));
+        child = static_cast<std::int32_t>(state.whole(-1, n - 1));
+        gain = state.real();
+    }
+    return steps;
+}
+
+// The steps lead to the graph; everything else about it is found again.
+void HillClimb::save(SavedState& state) const {
+    save_steps(state, steps_);
+    state.put(static_cast<std::int64_t>(best_length_));
+    for (const auto number : {n_steps_, idle_, restarts_, random_left_, draws_.drawn()}) state.put(number);
+    state.real.push_back(best_score_);
+}
+
+void HillClimb::restore(StateReader& state) {
+    for (const Step& step : read_steps(state, rules_.n)) {
+        if (!is_possible(step)) StateReader::refuse();
+        change_arcs(step);
+        steps_.push_back(step);
+    }
+    best_length_ = static_cast<std::size_t>(state.whole(0, static_cast<std::int64_t>(steps_.size())));
+    for (auto* number : {&n_steps_, &idle_, &restarts_, &random_left_}) *number = state.whole(0, StateReader::any);
+    draws_.go_to(state.whole(0, Draws::most));
+    best_score_ = state.real();
+    forget_scores();
+}
+
 // ---------------------------------------------------------------------------------------------------------- legality
 
 bool HillClimb::may_add(std::int32_t parent, std::int32_t child) const {
@@ -105,6 +146,14 @@ bool HillClimb::is_legal(const Step& step) const {
     }
 }
 
+// Of any step whatever.
+bool HillClimb::is_possible(const Step& step) const {
+    const auto [kind, parent, child, gain] = step;
+    if (std::min(parent, child) < 0 || parent == child || kind > Kind::reverse) return false;
+    if (kind == Kind::add) return !has(parent, child) && holds(rules_.allowed[child], parent) && may_add(parent, child);
+    return has(parent, child) && !holds(rules_.required[child], parent) && is_legal(step);
+}
+
 // The arcs of the last steps stay as they are, in both directions, unless a change makes the best graph so far.
 bool HillClimb::is_tabu(const Step& step) const {
     const auto length = static_cast<std::int64_t>(steps_.size());
@@ -118,6 +167,13 @@ bool HillClimb::is_tabu(const Step& step) const {
 }
 
 // --------------------------------------------------------------------------------------------------------- scoring
+
+void HillClimb::forget_scores() {
+    stale_.clear();
+    for (std::int32_t child = rules_.n; child-- > 0;) stale_.push_back(child);
+    family_score_.assign(family_score_.size(), unknown_score);
+    score_ = unknown_score;
+}
 
 // Scores the families of everyone whose family has changed.
 void HillClimb::refresh(Scorer& scorer) {
@@ -235,11 +291,12 @@ bool HillClimb::step() {
 }
 
 // One of all legal steps, all equally likely; false when there is none.
-bool HillClimb::random_step(Draws& draws) {
+bool HillClimb::random_step() {
     std::int64_t count = 0;
     for (std::int32_t child = 0; child < rules_.n; ++child) visit_steps(child, [&](const Step&) { ++count; });
     if (count == 0) return false;
-    std::int64_t left = draws.below(count);
+    std::int64_t left = draws_.below(count);
+    --random_left_;
     Step chosen{};
     for (std::int32_t child = 0; child < rules_.n; ++child) {
         visit_steps(child, [&](const Step& step) {
@@ -262,22 +319,26 @@ void HillClimb::apply(const Step& step) {
         best_length_ = steps_.size();
         idle_ = 0;
     }
-    if (kind == Kind::add) {
-        add_arc(parent, child);
-    } else {
-        remove_arc(parent, child);
-        if (kind == Kind::reverse) add_arc(child, parent);
-    }
+    change_arcs(step);
     // the new family's score is known to whoever scores; asking again gives its exact bits instead of a sum of changes
     stale_.push_back(child);
     if (kind == Kind::reverse) stale_.push_back(parent);
     for (const auto changed : stale_) family_score_[changed] = unknown_score;
 }
 
+void HillClimb::change_arcs(const Step& step) {
+    if (step.kind == Kind::add) {
+        add_arc(step.parent, step.child);
+    } else {
+        remove_arc(step.parent, step.child);
+        if (step.kind == Kind::reverse) add_arc(step.child, step.parent);
+    }
+}
+
 void HillClimb::set_graph(const ParentLists& graph) {
     for (std::int32_t child = 0; child < rules_.n; ++child) {
         if (graph[child] == parents_[child]) continue;
-        stale_.push_back(child);
+        if (!std::isnan(family_score_[child])) stale_.push_back(child);  // otherwise it is stale already
         family_score_[child] = unknown_score;
         room_[child] = rules_.room(child, graph[child]);
     }
@@ -300,7 +361,7 @@ void HillClimb::go_back() {
 void HillClimb::move_to(const ParentLists& graph) {
     steps_.clear();
     best_length_ = 0;
-    idle_ = 0;
+    n_steps_ = idle_ = 0;
     set_graph(graph);
     score_ = best_score_ = std::accumulate(family_score_.begin(), family_score_.end(), 0.0);  // NaN until it is scored
 }

@@ -18,6 +18,7 @@
 #include "base/interrupt.hpp"
 #include "counts/families.hpp"
 #include "search/reach.hpp"
+#include "search/saved_state.hpp"
 #include "search/scorer.hpp"
 #include "search/search_rules.hpp"
 
@@ -33,6 +34,9 @@ struct Step {
     std::int32_t parent, child;
     double gain;
 };
+
+void save_steps(SavedState& state, std::span<const Step> steps);
+std::vector<Step> read_steps(StateReader& state, std::int32_t n);
 
 // How a local optimum is left. The default never leaves one.
 struct Escape {
@@ -50,10 +54,16 @@ public:
     // Climbs, with all its restarts. What the scorer or the check throws ends it; the best graph so far remains.
     void run(Scorer& scorer, StopCheck check);
 
-    // The parts of it, for searches that do other things in between. Moving to a graph makes it the start.
+    // The parts of it, for searches that do other things in between. Moving to a graph makes it the start. A perturbation
+    // is so many random steps, which the next climb makes first.
     void move_to(const ParentLists& graph);
+    void perturb(std::int64_t times, const Draws& draws);
     void climb(Scorer& scorer, Patience& patience);
-    bool perturb(std::int64_t times, Draws& draws, Scorer& scorer);  // random steps; false when none is legal
+
+    // What going on later needs, whole whenever the scorer or the check is called, and when they threw. It is given to a
+    // search with the same rules, start and escape that has not begun; running that goes on.
+    void save(SavedState& state) const;
+    void restore(StateReader& state);
 
     // The best graph so far, its score (NaN before the first scores) and the way there from the start.
     ParentLists parents() const;
@@ -74,17 +84,20 @@ private:
     bool may_add(std::int32_t parent, std::int32_t child) const;
     bool may_reverse(std::int32_t parent, std::int32_t child) const;
     bool is_legal(const Step& step) const;
+    bool is_possible(const Step& step) const;
     bool is_tabu(const Step& step) const;
 
+    void forget_scores();
     void refresh(Scorer& scorer);
     void want(std::int32_t child);
     void take(std::span<const double> scores);
 
     bool step();
-    bool random_step(Draws& draws);
+    bool random_step();
     void refresh_best(std::int32_t child);
     double best_gain(std::int32_t child);
     void apply(const Step& step);
+    void change_arcs(const Step& step);
     void set_graph(const ParentLists& graph);
     void go_back();
     template <class Visit>
@@ -110,6 +123,9 @@ private:
     double best_score_ = std::numeric_limits<double>::quiet_NaN();
     std::size_t best_length_ = 0;  // how many of the steps lead to the best graph
     std::int64_t n_steps_ = 0, idle_ = 0;
+    std::int64_t restarts_ = 0;     // that were begun
+    std::int64_t random_left_ = 0;  // random steps that are still to be made
+    Draws draws_;
 };
 
 }  // namespace fishernet

@@ -52,6 +52,8 @@ void OrderClimb::move_to(std::vector<std::int32_t> order) {
     std::fill(end_.begin(), end_.end(), -1);
     score_ = std::numeric_limits<double>::quiet_NaN();
     steps_.assign(1, {Kind::order, -1, -1, 0});
+    turns_.clear();
+    turn_ = idle_ = 0;
 }
 
 void OrderClimb::perturb(std::int64_t times, Draws& draws) {
@@ -65,14 +67,32 @@ void OrderClimb::perturb(std::int64_t times, Draws& draws) {
 // Variable after variable, until none moves any more.
 void OrderClimb::climb(Scorer& scorer, Patience& patience) {
     enter(scorer);
-    std::size_t idle = 0;
-    while (idle < order_.size()) {
-        for (const auto variable : std::vector(order_)) {
-            if (idle == order_.size()) return;
-            patience.ask();
-            idle = try_variable(variable, scorer) ? 0 : idle + 1;
+    while (idle_ < order_.size()) {
+        if (turn_ == turns_.size()) {
+            turns_ = order_;
+            turn_ = 0;
         }
+        patience.ask();
+        idle_ = try_variable(turns_[turn_], scorer) ? 0 : idle_ + 1;
+        ++turn_;
     }
+}
+
+void OrderClimb::save(SavedState& state) const {
+    state.put(order_);
+    state.put(turns_);
+    state.put(static_cast<std::int64_t>(turn_));
+    state.put(static_cast<std::int64_t>(idle_));
+    save_steps(state, steps_);
+}
+
+void OrderClimb::restore(StateReader& state) {
+    move_to(state.order(rules_));
+    turns_ = state.variables(rules_.n);
+    turn_ = static_cast<std::size_t>(state.whole(0, static_cast<std::int64_t>(turns_.size())));
+    idle_ = static_cast<std::size_t>(state.whole(0, rules_.n));
+    steps_ = read_steps(state, rules_.n);
+    if (steps_.empty()) StateReader::refuse();
 }
 
 // Walks everyone's tree for an order that was not come to by moves.
@@ -181,7 +201,6 @@ void OrderClimb::move(std::int32_t variable, std::int32_t place, double gain) {
     auto before = place - 1;
     if (before == here) --before;
     steps_.push_back({Kind::move, before < 0 ? -1 : order_[before], variable, gain});
-    ++n_steps_;
     const auto at = order_.begin() + here;
     if (place > here) std::rotate(at, at + 1, order_.begin() + place);
     else std::rotate(order_.begin() + place, at, at + 1);

@@ -35,6 +35,10 @@ public:
     void perturb(std::int64_t times, Draws& draws);  // puts variables in random places
     void climb(Scorer& scorer, Patience& patience);
 
+    // What going on later needs, as in HillClimb; what is known of parents is found again.
+    void save(SavedState& state) const;
+    void restore(StateReader& state);
+
     // Of the present order; the score is NaN until it is known.
     const std::vector<std::int32_t>& order() const { return order_; }
     ParentLists parents() const;
@@ -42,7 +46,7 @@ public:
     // The way since the order that was moved to. Its first step is the one to that order's graph; what a perturbation
     // gained is counted there.
     const std::vector<Step>& steps() const { return steps_; }
-    std::int64_t n_steps() const { return n_steps_; }  // that were made, the vain ones too
+    std::int64_t n_steps() const { return static_cast<std::int64_t>(steps_.size()) - 1; }
 
 private:
     struct Slot {  // a place for the variable that is moved
@@ -69,7 +73,8 @@ private:
     std::vector<Slot> slots_;
     std::vector<std::int32_t> other_end_;  // of the walk of each child, were the variable on its other side
     std::vector<Step> steps_;
-    std::int64_t n_steps_ = 0;
+    std::vector<std::int32_t> turns_;  // the variables in the order in which they are tried, until all had their turn
+    std::size_t turn_ = 0, idle_ = 0;  // whose turn it is, and how many in a row did not move
 };
 
 }  // namespace fishernet

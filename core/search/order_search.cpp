@@ -1,5 +1,6 @@
 #include "search/order_search.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -13,25 +14,13 @@ OrderSearch::OrderSearch(Rules rules, const ParentLists& start, OrderOptions opt
 
 void OrderSearch::run(Scorer& scorer, StopCheck check) {
     Patience patience(check);
-    Draws draws(options_.key, 0);  // none is drawn before the restarts
-    if (options_.graphs) search_graphs(scorer, patience, 0, draws);
-    else score_start(scorer);
-    search_orders(scorer, patience, 0, draws);
-    if (options_.graphs) search_graphs(scorer, patience, 0, draws);
-    for (std::int64_t number = 0; number < options_.restarts; ++number) {
-        patience.ask();
-        restart(number, scorer, patience);
+    if (!options_.graphs && std::isnan(score_)) score_start(scorer);
+    for (; restart() < options_.restarts; ++stage_) {
+        if (!begun_) begin();
+        if (over_graphs()) graph_.climb(scorer, patience);
+        else orders_.climb(scorer, patience);
+        end();
     }
-}
-
-void OrderSearch::restart(std::int64_t number, Scorer& scorer, Patience& patience) {
-    Draws draws(options_.key, static_cast<std::uint32_t>(number));
-    const bool over_graphs = options_.graphs && number % 2 == 1;
-    const auto& amounts = over_graphs ? options_.steps : options_.moves;
-    const auto turn = static_cast<std::size_t>(options_.graphs ? number / 2 : number);
-    const auto amount = amounts[turn % amounts.size()];
-    if (over_graphs) search_graphs(scorer, patience, amount, draws);
-    else search_orders(scorer, patience, amount, draws);
 }
 
 void OrderSearch::score_start(Scorer& scorer) {
@@ -41,54 +30,95 @@ void OrderSearch::score_start(Scorer& scorer) {
     score_ = std::accumulate(scores.begin(), scores.end(), 0.0);
 }
 
-// From the best graph, or from near it.
-void OrderSearch::search_graphs(Scorer& scorer, Patience& patience, std::int64_t steps, Draws& draws) {
-    graph_.move_to(best_);
-    try {
-        if (steps > 0) graph_.perturb(steps, draws, scorer);
-        graph_.climb(scorer, patience);
-    } catch (...) {
-        keep_graph();
-        throw;
+Draws OrderSearch::draws() const {
+    return {options_.key, static_cast<std::uint32_t>(std::max<std::int64_t>(restart(), 0))};
+}
+
+// From the best graph or order, or in a restart from near it.
+void OrderSearch::begin() {
+    const auto& amounts = over_graphs() ? options_.steps : options_.moves;
+    const auto turn = static_cast<std::size_t>(options_.graphs ? restart() / 2 : restart());
+    const auto amount = restart() < 0 ? 0 : amounts[turn % amounts.size()];
+    Draws random = draws();
+    if (over_graphs()) {
+        graph_.move_to(best_);
+        graph_.perturb(amount, random);
+    } else {
+        orders_.move_to(order_);
+        orders_.perturb(amount, random);
     }
-    keep_graph();
+    begun_ = true;
 }
 
-void OrderSearch::search_orders(Scorer& scorer, Patience& patience, std::int64_t moves, Draws& draws) {
-    orders_.move_to(order_);
-    orders_.perturb(moves, draws);
-    try {
-        orders_.climb(scorer, patience);
-    } catch (...) {
-        keep_order();
-        throw;
+// Keeps what a stage found.
+void OrderSearch::end() {
+    if (betters()) {
+        steps_ = steps();
+        best_ = parents();
+        order_ = over_graphs() ? OrderClimb::order_of(best_) : orders_.order();
+        score_ = stage_score();
     }
-    keep_order();
+    n_steps_ += stage_steps();
+    begun_ = false;
 }
 
-bool OrderSearch::betters(double score) const {
-    return std::isnan(score_) ? !std::isnan(score) : score > score_ + tie_of(score_);
+// Whether the stage has found a better graph than there was before it.
+bool OrderSearch::betters() const {
+    if (!begun_) return false;
+    return std::isnan(score_) ? !std::isnan(stage_score()) : stage_score() > score_ + tie_of(score_);
 }
 
-void OrderSearch::keep_graph() {
-    if (!betters(graph_.score())) return;
-    best_ = graph_.parents();
-    order_ = OrderClimb::order_of(best_);
-    score_ = graph_.score();
-    steps_.insert(steps_.end(), graph_.steps().begin(), graph_.steps().end());
+ParentLists OrderSearch::parents() const {
+    if (!betters()) return best_;
+    return over_graphs() ? graph_.parents() : orders_.parents();
 }
 
-// The first step takes what the others leave of the gain.
-void OrderSearch::keep_order() {
-    if (!betters(orders_.score())) return;
-    const auto first = steps_.size();
-    steps_.insert(steps_.end(), orders_.steps().begin(), orders_.steps().end());
+// The first step of a search over orders takes what the others leave of the gain.
+std::vector<Step> OrderSearch::steps() const {
+    std::vector<Step> steps = steps_;
+    if (!betters()) return steps;
+    if (over_graphs()) {
+        steps.insert(steps.end(), graph_.steps().begin(), graph_.steps().end());
+        return steps;
+    }
+    steps.insert(steps.end(), orders_.steps().begin(), orders_.steps().end());
     double rest = orders_.score() - score_;
-    for (auto step = first + 1; step < steps_.size(); ++step) rest -= steps_[step].gain;
-    steps_[first].gain = rest;
-    best_ = orders_.parents();
-    order_ = orders_.order();
-    score_ = orders_.score();
+    for (auto step = steps_.size() + 1; step < steps.size(); ++step) rest -= steps[step].gain;
+    steps[steps_.size()].gain = rest;
+    return steps;
+}
+
+void OrderSearch::save(SavedState& state) const {
+    state.put(stage_);
+    state.put(static_cast<std::int64_t>(begun_));
+    state.put(n_steps_);
+    for (const auto& list : best_) state.put(list);
+    state.put(order_);
+    state.real.push_back(score_);
+    save_steps(state, steps_);
+    if (!begun_) return;
+    if (over_graphs()) graph_.save(state);
+    else orders_.save(state);
+}
+
+void OrderSearch::restore(StateReader& state) {
+    stage_ = state.whole(0, StateReader::any);
+    begun_ = state.whole(0, 1) == 1;
+    n_steps_ = state.whole(0, StateReader::any);
+    ParentLists graph = state.graph(rules_);
+    if (OrderClimb::order_of(graph).size() != graph.size()) StateReader::refuse();  // it has a cycle
+    best_ = std::move(graph);
+    order_ = state.order(rules_);
+    score_ = state.real();
+    steps_ = read_steps(state, rules_.n);
+    if (!begun_) return;
+    if (!over_graphs()) {
+        orders_.restore(state);
+        return;
+    }
+    graph_.move_to(best_);
+    graph_.perturb(0, draws());
+    graph_.restore(state);
 }
 
 }  // namespace fishernet

@@ -35,29 +35,39 @@ public:
     // What the scorer or the check throws ends it; the best graph so far remains.
     void run(Scorer& scorer, StopCheck check);
 
+    // What going on later needs, as in HillClimb.
+    void save(SavedState& state) const;
+    void restore(StateReader& state);
+
     // The best graph so far, its score (NaN before the first scores) and the way there from the start.
-    const ParentLists& parents() const { return best_; }
-    double score() const { return score_; }
-    const std::vector<Step>& steps() const { return steps_; }
-    std::int64_t n_steps() const { return graph_.n_steps() + orders_.n_steps(); }
+    ParentLists parents() const;
+    double score() const { return betters() ? stage_score() : score_; }
+    std::vector<Step> steps() const;
+    std::int64_t n_steps() const { return n_steps_ + (begun_ ? stage_steps() : 0); }
 
 private:
+    bool over_graphs() const { return options_.graphs && stage_ % 2 == 0; }
+    std::int64_t restart() const { return stage_ - (options_.graphs ? 3 : 1); }  // its number; negative before the first
+    double stage_score() const { return over_graphs() ? graph_.score() : orders_.score(); }
+    std::int64_t stage_steps() const { return over_graphs() ? graph_.n_steps() : orders_.n_steps(); }
+    Draws draws() const;
+    bool betters() const;
     void score_start(Scorer& scorer);
-    void restart(std::int64_t number, Scorer& scorer, Patience& patience);
-    void search_graphs(Scorer& scorer, Patience& patience, std::int64_t steps, Draws& draws);
-    void search_orders(Scorer& scorer, Patience& patience, std::int64_t moves, Draws& draws);
-    bool betters(double score) const;
-    void keep_graph();
-    void keep_order();
+    void begin();
+    void end();
 
     Rules rules_;
     OrderOptions options_;
     HillClimb graph_;
     OrderClimb orders_;
+    // A stage is one search over graphs or over orders. Before it ends, what it found is with it alone.
+    std::int64_t stage_ = 0;
+    bool begun_ = false;
     ParentLists best_;
     std::vector<std::int32_t> order_;  // of the best graph
     double score_ = std::numeric_limits<double>::quiet_NaN();
     std::vector<Step> steps_;
+    std::int64_t n_steps_ = 0;
 };
 
 }  // namespace fishernet

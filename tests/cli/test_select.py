@@ -394,3 +394,69 @@ def test_prototypes_of_rows_with_missing_cells_and_weights(asia: Path, tmp_path:
     facts = facts_of("select", asia, path, "-k", 5, "--weights", "n", "--by", "protodash")
     assert facts["distance"] == fn.select.protodash(K, weighted, 5).distance
     assert sum(facts["stands_for"]) == facts["rows"] == weighted.total
+
+
+# --------------------------------------------------------------------------------- from which there is little to choose
+
+ALL_KINDS = pytest.mark.parametrize("by", ["mmd", "chi-square", "random", "mmd-critic", "protodash", "kernel-thinning"])
+
+
+@pytest.fixture
+def twelve(tmp_path: Path) -> Path:
+    path = tmp_path / "twelve.csv"
+    fn.write_table(ROWS[:12], path)
+    return path
+
+
+@ALL_KINDS
+@pytest.mark.parametrize("k", [0, -1, 13])
+def test_a_number_that_the_table_has_not(asia: Path, twelve: Path, by: str, k: int) -> None:
+    said = refused("select", asia, twelve, "-k", k, "--by", by)
+    assert f"k must be an integer from 1 to 12 (the rows of the table), got {k} (option -k)" in said
+
+
+@ALL_KINDS
+@pytest.mark.parametrize("m", [0, 9, 13])
+def test_a_number_of_criticisms_that_are_not_left(asia: Path, twelve: Path, by: str, m: int) -> None:
+    said = refused("select", asia, twelve, "-k", 4, "--by", by, "--criticisms", m)
+    assert f"criticisms must be an integer from 1 to 8 (the rows not chosen), got {m} (option --criticisms)" in said
+
+
+@ALL_KINDS
+def test_one_row_stands_for_itself(asia: Path, tmp_path: Path, by: str) -> None:
+    fn.write_table(ROWS[:1], tmp_path / "one.csv")
+    facts = facts_of("select", asia, tmp_path / "one.csv", "-k", 1, "--by", by)
+    assert (facts["indices"], facts["stands_for"]) == ([0], [1])
+    assert "from 1 to 1" in refused("select", asia, tmp_path / "one.csv", "-k", 2, "--by", by)
+    said = refused("select", asia, tmp_path / "one.csv", "-k", 1, "--by", by, "--criticisms", 1)
+    assert "all rows are chosen, so there is none to criticize them" in said
+
+
+@ALL_KINDS
+def test_equal_rows_and_a_model_that_tells_none_apart(asia: Path, tmp_path: Path, by: str) -> None:
+    fn.write_table(ROWS[np.zeros(12, dtype=int)], tmp_path / "same.csv")
+    (tmp_path / "one_state.csv").write_text("c\n" + "x\n" * 12)
+    for words in ((asia, tmp_path / "same.csv"), (saved(coin("c", ["x"]), tmp_path), tmp_path / "one_state.csv")):
+        ended = good("select", *words, "-k", 11, "--by", by)
+        rows = [int(line[0]) for line in ended.cells[1:]]
+        if by == "protodash":
+            assert rows == [0]
+            assert ended.err.startswith("protodash 1 row of 11 (no other row brings them nearer), distance 0, ")
+        else:
+            assert len(set(rows)) == 11
+
+
+@ALL_KINDS
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        ("0", "all rows have weight 0, so there is nothing to stand for"),
+        ("", "a weight must be a number, 0 or more; this one is missing"),
+        ("nan", "a weight must be a number, 0 or more"),
+        ("-1", "a weight must be a number, 0 or more; this one is '-1'"),
+    ],
+)
+def test_weights_that_are_none(asia: Path, twelve: Path, by: str, weight: str, words: str) -> None:
+    header, *lines = twelve.read_text(encoding="utf-8").splitlines()
+    twelve.write_text("\n".join([f"{header},w", *(f"{line},{weight}" for line in lines)]) + "\n", encoding="utf-8")
+    assert words in refused("select", asia, twelve, "-k", 2, "--by", by, "--weights", "w")

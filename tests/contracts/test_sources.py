@@ -18,9 +18,30 @@ from tests.tables import random_table
 
 Make = Callable[[Table], Source]
 
+
+def streamed(n: int) -> Make:
+    """Return what makes a stream of a table: of its rows in so many batches, kept on the disk or in memory."""
+
+    def make(table: Table) -> Source:
+        frame = table.to_frame()
+        size = max(1, -(-table.n_rows // n))
+        parts = [frame.slice(begin, size) for begin in range(0, max(1, table.n_rows), size)]
+        return fn.scan(iter(parts), schema=table.variables, cache="memory" if n == 7 else None, weights=_weights(table))
+
+    return make
+
+
+def _weights(table: Table) -> str | None:
+    return None if table.weights is None else "weights"
+
+
 SOURCES: dict[str, Make] = {
     "table": lambda table: table,
+    "stream of 1 batch": streamed(1),
+    "stream of 7 batches": streamed(7),
+    "stream of 1000 batches": streamed(1000),
     "two parts": halves,
+    "parts of 37 rows": lambda table: fn.data.Parts(table[i : i + 37] for i in range(0, max(1, table.n_rows), 37)),
     "many parts": lambda table: Parts(*(table[i : i + 50] for i in range(0, max(1, table.n_rows), 50))),
 }
 OF_NUMBERS: dict[str, Make] = SOURCES | {"scatter": Scatter.from_data}

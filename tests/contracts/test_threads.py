@@ -145,6 +145,18 @@ def terms() -> Any:
     return _core.SetTerms(columns(), "bdeu", 1.0)
 
 
+def cell_sums() -> Any:
+    return _core.CellSums(STATES, "bdeu", 1.0, TABLE.n_rows)
+
+
+def ask_cell_sums(made: Any) -> Any:
+    offsets, members = i64(0, 2, 3, 6, 8, 9), i32(0, 1, 1, 0, 1, 2, 2, 3, 4)  # the families' sets
+    counts = [counts for counts, _, _ in _core.count(columns(), offsets, members, 1000)]
+    nowhere = [None] * 5
+    of_sets = made.set_terms(offsets, members, counts, nowhere, i64(2, 3))
+    return made.family_scores(*FAMILIES, i64(0, 1, 2, 3, 4), counts, nowhere), of_sets
+
+
 def tree_model() -> Any:
     table = np.array([[[0.9, 0.1], [0.2, 0.8]]])
     return _core.TreeModel(
@@ -221,6 +233,7 @@ QUESTIONS = {
     "Cells": Question(cells, ask_cells),
     "GibbsSampler": Question(sampler, ask_sampler),
     "SetTerms": Question(terms, lambda made: made.family_scores(*FAMILIES)),
+    "CellSums": Question(cell_sums, ask_cell_sums),
     "FamilyCache": Question(cache, ask_cache),
     "TreeModel": Question(tree_model, ask_tree_model),
     "StringModel": Question(string_model, ask_string_model),

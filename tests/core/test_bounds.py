@@ -63,6 +63,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: _core.ExactSearch(columns(2, 2), "bdeu", 1.0, -1, SQUARE, SQUARE, TWO, 1e6),
         "number of parents is negative",
     ),
+    "a price below 0": (
+        lambda: _core.ExactSearch(
+            np.zeros(4), np.zeros((1, 4)), i32(0, 0), np.array([0.0, -1.0]), 1, SQUARE, SQUARE, TWO, 1e6
+        ),
+        "a price for each child",
+    ),
+    "a price for one child": (
+        lambda: _core.ExactSearch(np.zeros(4), np.zeros((1, 4)), i32(0, 0), np.zeros(1), 1, SQUARE, SQUARE, TWO, 1e6),
+        "a price for each child",
+    ),
     "its own required parent": (
         lambda: _core.ExactSearch(
             columns(2, 2), "bdeu", 1.0, 1, SQUARE, np.eye(2, dtype=bool), np.full(2, 2.0), 2.0**24

@@ -31,6 +31,26 @@ def terms() -> _core.SetTerms:
     return _core.SetTerms(columns(), "likelihood", 0.5)
 
 
+def sums(**changed: Any) -> _core.CellSums:
+    arguments: dict[str, Any] = {"cardinalities": CARDINALITIES, "measure": "likelihood", "parameter": 0.5, "total": 3}
+    return _core.CellSums(**(arguments | changed))
+
+
+CELLS: Any = np.array([[0, 2], [1, 0], [1, 1]], np.uint32)
+
+
+def scored(**changed: Any) -> Any:
+    """The score of the second variable given the first, by counts of cells that occur."""
+    arguments: dict[str, Any] = {"children": i32(1), "offsets": i64(0, 1), "parents": i32(0), "which": i64(0)}
+    return sums().family_scores(**(arguments | {"counts": [i64(1, 1, 1)], "states": [CELLS]} | changed))
+
+
+def summed(**changed: Any) -> Any:
+    """f and g of the set of the second variable, by counts of all its cells."""
+    arguments: dict[str, Any] = {"offsets": i64(0, 1), "members": i32(1), "counts": [i64(1, 1, 1)], "states": [None]}
+    return sums().set_terms(**(arguments | {"of_child": i64(2)} | changed))
+
+
 def rules(**changed: Any) -> dict[str, Any]:
     no = np.zeros((2, 2), bool)
     limits = {"max_parents": 2, "states": np.array([2.0, 3.0]), "max_cells": 100.0}
@@ -177,6 +197,36 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("missing cells scored", lambda: _core.SetTerms(columns(cardinalities=i64(2, 2)), "likelihood", 0.0)),
     ("no such measure", lambda: _core.SetTerms(columns(), "bayes", 1.0)),
     ("a prior of nothing", lambda: _core.SetTerms(columns(), "bdeu", 0.0)),
+    ("sums of no state", lambda: sums(cardinalities=i64(0, 3))),
+    ("sums of too many states", lambda: sums(cardinalities=i64(2, 2**32))),
+    ("sums of less than no row", lambda: sums(total=-1)),
+    ("sums of more than a double counts", lambda: sums(total=2**53 + 1)),
+    ("sums of no measure", lambda: sums(measure="bayes")),
+    ("sums of no prior", lambda: sums(measure="bdq", parameter=0.0)),
+    ("counts of a child out of range", lambda: scored(children=i32(2))),
+    ("counts of family offsets", lambda: scored(offsets=i64(0, 2))),
+    ("counts of no set", lambda: scored(which=i64())),
+    ("counts of a set beyond", lambda: scored(which=i64(1))),
+    ("counts of a set below 0", lambda: scored(which=i64(-1))),
+    ("counts that are doubles", lambda: scored(counts=[np.ones(3)])),
+    ("counts of two axes", lambda: scored(counts=[np.ones((1, 3), np.int64)])),
+    ("counts that are no array", lambda: scored(counts=[[1, 1, 1]])),
+    ("a negative count", lambda: scored(counts=[i64(3, 1, -1)])),
+    ("too few counted", lambda: scored(counts=[i64(1, 0, 1)])),
+    ("too many counted", lambda: scored(counts=[i64(1, 2**62, 2**62)])),
+    ("fewer counts than cells", lambda: scored(counts=[i64(2, 1)])),
+    ("fewer counts than all cells", lambda: scored(states=[None])),
+    ("more counts than all cells", lambda: scored(counts=[i64(1, 1, 1, 0, 0, 0, 0)], states=[None])),
+    ("no states at all", lambda: scored(states=[])),
+    ("states of another width", lambda: scored(states=[np.zeros((3, 3), np.uint32)])),
+    ("states of 64 bits", lambda: scored(states=[CELLS.astype(np.uint64)])),
+    ("a state beyond", lambda: scored(states=[CELLS + np.uint32(1)])),
+    ("one set of two families", lambda: scored(children=i32(1, 1), offsets=i64(0, 1, 1), which=i64(0, 0))),
+    ("terms of a set out of range", lambda: summed(members=i32(2))),
+    ("terms of set offsets", lambda: summed(offsets=i64(0, 2))),
+    ("terms without counts", lambda: summed(counts=[], states=[])),
+    ("terms of other counts", lambda: summed(members=i32(0))),
+    ("terms of no state", lambda: summed(of_child=i64(0))),
     ("a price that is no number", lambda: _core.SetTerms(columns(), "likelihood", float("nan"))),
     ("nothing to rise", lambda: _core.log_rising(0.0, np.zeros(1))),
     ("a rise from nowhere", lambda: _core.log_rising(float("-inf"), np.ones(1))),
@@ -434,6 +484,11 @@ def test_what_fits_is_taken() -> None:
     assert columns().total == 3
     assert columns(weights=i64(5, 0, 1)).total == 6
     assert terms().family_scores(i32(0, 1), i64(0, 0, 1), i32(0)).shape == (2,)
+    assert sums().price == 0.5
+    assert sums(measure="k2").knows_child
+    assert scored().tolist() == terms().family_scores(i32(1), i64(0, 1), i32(0)).tolist()
+    assert scored(counts=[i64(0, 0, 1, 1, 1, 0)], states=[None]).tolist() == scored().tolist()
+    assert [part.shape for part in summed()] == [(1,), (1, 1)]
     assert model().look_up(columns(), TABLES, True).tolist() == [1.0, 1.5, 0.5]
     assert [len(column) for column in model().sample(TABLES, i32(0, 1), 5, 1)] == [5, 5]
     assert inference().run(i32(0, 1), [])[0][0].tolist() == [1.0, 0.0]

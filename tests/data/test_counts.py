@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError, StateSpaceError
@@ -50,6 +51,36 @@ def test_counts_at_the_borders_of_blocks(n_rows: int, cardinalities: list[int]) 
             else np.zeros(n_rows, int)
         )
         np.testing.assert_array_equal(counts.table().ravel(), np.bincount(flat, minlength=math.prod(shape)))
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32), st.data())
+def test_sets_that_share_a_base_equal_numpy(seed: int, data: st.DataObject) -> None:
+    """Bases with every other variable, in any order, of columns narrow and wide, complete and not."""
+    cardinalities = data.draw(st.lists(st.sampled_from([1, 2, 3, 4, 5, 7, 31, 32, 33]), min_size=4, max_size=16))
+    n = len(cardinalities)
+    n_rows = data.draw(st.sampled_from([0, 1, 63, 500, 3000, 57_344, 57_345]))
+    table = random_table(seed, n_rows, cardinalities)
+    codes = [np.asarray(column).astype(np.int64) for column in table.codes]
+    lacking = data.draw(st.sets(st.integers(0, n - 1), max_size=2))
+    for v in lacking:
+        codes[v][::5] = cardinalities[v]
+    table = fn.Table.from_codes(np.stack(codes, axis=1), table.variables)
+    bases = data.draw(st.lists(st.sets(st.integers(0, n - 1), max_size=3), min_size=1, max_size=4))
+    sets = [tuple(sorted({*base, v})) for base in bases for v in range(n)]
+    sets = data.draw(st.permutations(sets))
+    for chosen, found in zip(sets, table.statistics(sets), strict=True):
+        shape = tuple(cardinalities[v] for v in chosen)
+        kept = np.logical_and.reduce([codes[v] < cardinalities[v] for v in chosen])
+        flat = np.ravel_multi_index([codes[v][kept] for v in chosen], shape)
+        expected = np.bincount(flat, minlength=math.prod(shape))
+        assert found.left_out == n_rows - kept.sum()
+        if found.states is None:
+            np.testing.assert_array_equal(found.counts.ravel(), expected)
+        else:
+            places = np.ravel_multi_index(tuple(found.states.T), shape)
+            np.testing.assert_array_equal(places, np.flatnonzero(expected))
+            np.testing.assert_array_equal(found.counts, expected[places])
 
 
 def test_wide_columns_of_two_and_four_bytes() -> None:

@@ -263,6 +263,34 @@ def test_too_many_states_are_refused_before_anything_is_made() -> None:
     np.testing.assert_allclose(found, np.full((2,) * 4, 1 / 16), rtol=1e-13)
 
 
+def test_a_start_ends_where_the_scan_ends_and_the_nearer_the_sooner() -> None:
+    dn = random_dependency_network(5, [2] * 11)
+    expected = fn.infer.stationary(dn)
+    far = np.random.default_rng(6).dirichlet(np.ones(2**11)).reshape(expected.shape)
+    steps: dict[str, int] = {}
+    for name, start in {"far": far, "near": 0.999 * expected + 0.001 * far, "there": 3 * expected}.items():
+        told: list[int] = []
+        found = fn.infer.stationary(dn, start=start, progress=lambda _, done, __, told=told: told.append(done))
+        assert total_variation(found, expected) < 2 * PROMISED
+        steps[name] = told[-1]
+    assert steps["there"] < steps["near"] <= steps["far"]
+
+
+def test_what_is_no_start_is_refused() -> None:
+    dn = random_dependency_network(5, [2, 3, 2])
+    for start, message in [
+        (np.full((2, 2, 3), 1 / 12), r"one axis per free variable, in all \(2, 3, 2\); got \(2, 2, 3\)"),
+        (np.full(12, 1 / 12), "one axis per free variable"),
+        (np.full((2, 3, 2), -1.0), "finite, not negative and not all 0"),
+        (np.zeros((2, 3, 2)), "not all 0"),
+        (np.full((2, 3, 2), np.nan), "finite"),
+        (np.full((2, 3, 2), np.inf), "finite"),
+    ]:
+        with pytest.raises(FishernetError, match=message) as raised:
+            fn.infer.stationary(dn, start=start)
+        assert raised.value.parameter == "start"
+
+
 def test_too_few_steps_are_an_error_that_says_how_far_it_came() -> None:
     dn = random_dependency_network(15, [2] * 10, inputs=3, sharp=0.2)
     with pytest.raises(ConvergenceError, match="steps") as refused:

@@ -12,24 +12,12 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 import fishernet as fn
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.select import candidates
+from tests.matrices import Precomputed
 from tests.networks import random_network, with_holes
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-
-
-class Precomputed:
-    """A kernel of positions, from its matrix."""
-
-    def __init__(self, matrix: Floats) -> None:
-        self.matrix = matrix
-
-    def __call__(self, X: Any, Y: Any = None) -> Floats:
-        return np.asarray(self.matrix[np.ix_(X, X if Y is None else Y)])
-
-    def diag(self, X: Any) -> Floats:
-        return np.asarray(self.matrix[X, X])
 
 
 def shares_of(table: fn.Table) -> Floats:
@@ -213,15 +201,6 @@ def test_any_rows_with_a_kernel() -> None:
         for choose in (fn.select.mmd_critic, fn.select.protodash):
             assert 1 <= len(choose(kernel, rows, 2).indices) <= 2
         assert len(fn.select.criticisms(kernel, rows, [0], 2).indices) == 2
-
-
-def test_a_kernel_that_is_not_positive_semidefinite_is_told() -> None:
-    matrix = np.random.default_rng(38).normal(size=(5, 5))
-    matrix = (matrix + matrix.T) / 2
-    np.fill_diagonal(matrix, 1.0)
-    assert np.linalg.eigvalsh(matrix).min() < -0.1
-    with pytest.warns(FishernetWarning, match="not positive semidefinite"):
-        fn.select.protodash(Precomputed(matrix), np.arange(5), 5, sum_to_one=False)
 
 
 def test_what_is_refused() -> None:

@@ -82,6 +82,16 @@ def test_kl_of_the_truth_to_the_manifolds_is_that_of_its_joint_array(grid: Truth
     np.testing.assert_allclose(measures.truth_to_manifolds(grid, dn), expected, rtol=1e-9)
 
 
+def test_divergences_of_many_states_are_right_to_three_percent(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = ising(3, 4)
+    for n in (1_000, 100_000):
+        dn = fn.learn.dependency_network(truth.model.sample(n, seed=5))
+        exact = measures.exact_kl(measures.stationary(dn), truth)
+        monkeypatch.setattr(measures, "MANY", 2**10)
+        assert measures.exact_kl(measures.stationary(dn), truth) == pytest.approx(exact, rel=0.03)
+        monkeypatch.undo()
+
+
 def test_conditional_divergence_is_the_librarys() -> None:
     rng = np.random.default_rng(8)
     p, q = rng.dirichlet(np.ones(32), size=2).reshape(2, *[2] * 5)

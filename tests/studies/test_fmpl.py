@@ -69,7 +69,7 @@ def test_agreement_counts_the_published_figures(tmp_path: Path) -> None:
     held = {"init": [2, 3, 40, fmpl.EACH, [0.1]], "seed": 7, "entries": [entry]}
     path = tmp_path / "it.json"
     path.write_text(json.dumps({"data": {fmpl.SETTING: held}}))
-    assert fmpl.agreement(path).rows == [["OR", 1, 1], ["AND", 0, 1], ["HC", 1, 1]]
+    assert fmpl.agreement_with(path).rows == [["OR", 1, 1], ["AND", 0, 1], ["HC", 1, 1]]
 
 
 def test_precision_and_recall() -> None:

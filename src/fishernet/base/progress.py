@@ -10,7 +10,10 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Protocol, Self
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
@@ -88,8 +91,35 @@ class Reporter:
             self._progress(self._what, done, done)
 
 
+class Resumable(Protocol):
+    """Work that can be stopped and gone on with, by an object that was made in the same way."""
+
+    @property
+    def state(self) -> tuple[list[int], list[float]]:
+        """What going on needs: whole numbers and others. It is whole whenever the work calls anybody."""
+
+    def restore(self, whole: Sequence[int], real: Sequence[float]) -> None:
+        """Take a state, before the work begins; raise ValueError or TypeError when it is none."""
+
+
+class Keeper(Protocol):
+    """Where such work leaves its state."""
+
+    def give(self, work: Resumable) -> None:
+        """Give work the state that an earlier run left, if one did."""
+
+    def look(self, work: Resumable) -> None:
+        """Keep the state, unless that was done a moment ago."""
+
+    def keep(self, work: Resumable) -> None:
+        """Keep the state."""
+
+
 class Watch:
-    """Progress and a deadline (`max_seconds` from now on; None: there is none), looked at by whoever works."""
+    """Progress and a deadline (`max_seconds` from now on; None: there is none), looked at by whoever works.
+
+    With a keeper (`keeping`), work that can be gone on with later (`over`) leaves its state there.
+    """
 
     def __init__(self, progress: Progress | None = None, what: str = "", max_seconds: float | None = None) -> None:
         if max_seconds is not None and not (isinstance(max_seconds, float) and max_seconds == math.inf):
@@ -98,6 +128,7 @@ class Watch:
         self._reporter = Reporter(self._progress, what)
         self._began = time.monotonic()
         self._deadline = math.inf if max_seconds is None else self._began + max_seconds
+        self._keeper: Keeper | None = None
 
     @property
     def seconds(self) -> float:
@@ -123,6 +154,30 @@ class Watch:
     def finish(self, done: float) -> None:
         """Say that the work is complete."""
         self._reporter.finish(round(done))
+
+    def keeping(self, keeper: Keeper) -> Self:
+        """Return the same watch with somebody who keeps states."""
+        other = copy(self)
+        other._keeper = keeper
+        return other
+
+    @contextmanager
+    def over(self, work: Resumable) -> Iterator[Callable[[float], bool]]:
+        """Yield what such work calls for a look; it goes on from a state that was kept, and its own is kept."""
+        keeper = self._keeper
+        if keeper is None:
+            yield self.look
+            return
+
+        def look(done: float) -> bool:
+            keeper.look(work)
+            return self.look(done)
+
+        keeper.give(work)
+        try:
+            yield look
+        finally:
+            keeper.keep(work)
 
     def about(self, what: str) -> Watch:
         """Return a watch with the same progress and deadline that calls the work something else."""

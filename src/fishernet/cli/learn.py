@@ -50,7 +50,7 @@ from fishernet.scores import SCORES, Families, local_scores, named_score
 
 TESTS = (*CONTINUOUS, *DISCRETE)
 FRACTIONAL = "fractional"  # the score of numbers, with which "bn" is another kind of network
-SEARCHED = RULES | {"search", "score", "max_parents", "max_seconds", "holdout", *TUNING}
+SEARCHED = RULES | {"search", "score", "max_parents", "max_seconds", "checkpoint", "holdout", *TUNING}
 FITTED = frozenset({"smoothing", "ess", "conditionals", "holdout"})
 
 
@@ -564,6 +564,12 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @option.reading_options("error", "drop", "state", *LEARNED)
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
 @option.amount("--max-seconds", metavar="S", help="bn, markov: take the best found after S seconds.")
+@click.option(
+    "--checkpoint",
+    type=FILE,
+    metavar="FILE",
+    help="bn: keep how far the search is in FILE; after it was stopped, the same command goes on from there.",
+)
 @option.count("--max-rows", help="markov: learn from at most N rows, drawn at random.")
 @option.count(
     "--seed",
@@ -619,6 +625,7 @@ def learn(
     if plot is not None:
         check_output(plot)
         check_folder(plot)
+    check_folder(given.get("checkpoint"))
     watch = Stopwatch()
     with progress_bar() as progress:
         with watch.time("read"):

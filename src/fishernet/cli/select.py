@@ -87,14 +87,15 @@ def select(
     weights: str | None,
     seed: int | None,
 ) -> Answer:
-    """Choose the rows that stand best for TABLE, and say how many of its rows each stands for.
+    """Choose rows that stand for TABLE, and say how many of its rows each stands for.
 
-    By mmd, the mean of the chosen rows under the Fisher kernel of MODEL (.json, .bif, .xdsl or .uai) is as near as can
-    be to that of the whole table. mmd-critic and protodash add row after row to the same end, so that the first ones
-    are the choice of fewer; protodash gives each a weight too. kernel-thinning halves the table until k rows are left.
-    By chi-square, each column on its own fits; random is what all have to beat. For these two MODEL says only what the
-    columns and their states are. Of rows with missing cells (--missing keep) chi-square takes missing for a state of
-    its own, random takes them as they are, and all others take the features that are expected given what is known.
+    By mmd, rows are exchanged until no exchange of one brings their mean under the Fisher kernel of MODEL (.json, .bif,
+    .xdsl or .uai) nearer to that of the whole table. mmd-critic and protodash add row after row to the same end, so
+    that the first ones are the choice of fewer; protodash gives each a weight too. kernel-thinning halves the table
+    until k rows are left. By chi-square, each column on its own fits; random is what all have to beat. For these two
+    MODEL says only what the columns and their states are. Of rows with missing cells (--missing keep) chi-square takes
+    missing for a state of its own, random takes them as they are, and all others take the features that are expected
+    given what is known.
 
     In place of -k, --tolerance X asks for as few rows as reach the share X of the table's spread, the distance of one
     row at random: 0.01 is what 100 rows at random reach.
@@ -136,7 +137,8 @@ def select(
             stands_for = found.stands_for()
     facts = {"model": str(model), "table": str(table), **_facts(found, others, positions, stands_for)}
     facts |= {"seed": number, "seconds": watch.seconds}
-    return Answer(facts, frame=_rows(file.frame, found, others, positions, stands_for), remark=_remark(facts))
+    asked = None if by not in ROW_BY_ROW or tolerance is not None else k
+    return Answer(facts, frame=_rows(file.frame, found, others, positions, stands_for), remark=_remark(facts, asked))
 
 
 def _checked(k: int | None, tolerance: float | None, by: str, starts: int | None) -> Facts:
@@ -200,8 +202,8 @@ def _rows(
     return with_columns(frame.take(pa.array(where)), {"row": where}, after)
 
 
-def _remark(facts: Facts) -> str:
-    """Return what was reached as one line."""
+def _remark(facts: Facts, asked: int | None) -> str:
+    """Return what was reached as one line; with fewer rows than were asked for, why."""
     reached = "nothing was measured"
     if facts["distance_at_start"] is not None:
         reached = (
@@ -209,5 +211,6 @@ def _remark(facts: Facts) -> str:
             f"sweeps {facts['sweeps']:,}, replacements {facts['replacements']:,}"
         )
     elif len(facts["trace"]):
-        reached = f"{several(facts['k'], 'row')}, distance {facts['distance']:.6g}"
+        fewer = f" of {asked:,} (no other row brings them nearer)" if asked is not None and facts["k"] < asked else ""
+        reached = f"{several(facts['k'], 'row')}{fewer}, distance {facts['distance']:.6g}"
     return f"{facts['criterion']} {reached}, seconds: {seconds_words(facts)}, seed {facts['seed']}"

@@ -285,6 +285,8 @@ def _interrupted(interrupt: KeyboardInterrupt) -> str:
     best = getattr(interrupt, "best", None)
     if best is None:
         return "interrupted"
+    if hasattr(interrupt, "checkpoint"):
+        return f"interrupted while learning; the same command goes on from {interrupt.checkpoint}"
     return (
         f"interrupted while learning, with {several(best.n_edges, 'arc')} so far; nothing was written "
         "(--max-seconds stops in time and keeps the best)"

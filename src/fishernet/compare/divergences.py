@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError
-from fishernet.base.names import a, listed, positions
+from fishernet.base.names import a, listed, positions, shown
 from fishernet.data import Table, Variable
 from fishernet.data.matching import as_data, as_table, is_frame
 from fishernet.data.variable import require_categorical
@@ -260,7 +260,7 @@ def checked_shares(weights: Any, n: int, variables: Sequence[Variable] | None) -
         weights = [weights.get(name, 0.0) for name in names]
     array = check.numbers(weights, "weights")
     if array.shape != (n,) or not np.isfinite(array).all() or (array < 0).any() or abs(array.sum() - 1) > 1e-9:
-        raise FishernetError(f"weights must be {n} non-negative numbers that sum to 1, got {array!r}")
+        raise FishernetError(f"weights must be {n} non-negative numbers that sum to 1, got {shown(array)}")
     return array
 
 

@@ -116,17 +116,22 @@ def _numbers(weights: npt.ArrayLike) -> npt.NDArray[Any]:
     return array
 
 
-def in_units(weights: Weights) -> tuple[npt.NDArray[np.int64], float]:
+def in_units(weights: Weights, unit: float | None = None) -> tuple[npt.NDArray[np.int64], float]:
     """Return weights as integers, and what one of them stands for; 1 where the weights are integers.
 
-    Sums of integers are exact, in any order and on any number of threads. The unit is the power of two of which the
-    weights' sum has 2**52 at most, so that sums of counts stay exact as float64, too; a weight is rounded to it.
+    Sums of integers are exact, in any order and on any number of threads. A weight is rounded to the unit: that of
+    `weight_unit` where none is given.
     """
-    if weights.dtype.kind != "f":
+    if weights.dtype.kind != "f" and unit is None:
         return weights.astype(np.int64, copy=False), 1.0
-    _, exponent = np.frexp(float(weights.sum()))
-    unit = max(float(np.ldexp(1.0, int(exponent) - SUM_BITS)), float(np.nextafter(0, 1)))
+    unit = weight_unit(float(weights.sum())) if unit is None else unit
     return np.rint(weights / unit).astype(np.int64), unit
+
+
+def weight_unit(total: float) -> float:
+    """Return the power of two of which a sum has 2**52 at most, so that sums of counts are exact as float64, too."""
+    _, exponent = np.frexp(total)
+    return max(float(np.ldexp(1.0, int(exponent) - SUM_BITS)), float(np.nextafter(0, 1)))
 
 
 def total_weight(weights: Weights) -> int | float:

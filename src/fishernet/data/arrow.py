@@ -143,7 +143,7 @@ def _with_variable(column: SourceColumn, metadata: dict[bytes, bytes]) -> Source
     """Return the cells as the variable says that the field carries, if it does."""
     if VARIABLE not in metadata:
         return column
-    variable = _parsed(column.name, metadata[VARIABLE])
+    variable = variable_from(column.name, metadata[VARIABLE])
     if variable.is_continuous:
         return column.as_continuous()
     cells = column.coded
@@ -166,7 +166,7 @@ def _with_variable(column: SourceColumn, metadata: dict[bytes, bytes]) -> Source
 _NO_VARIABLE = f"its metadata {VARIABLE.decode()!r} describe no variable"
 
 
-def _parsed(name: str, text: bytes) -> Column:
+def variable_from(name: str, text: str | bytes) -> Column:
     """Return the variable that JSON metadata describe."""
     try:
         content = json.loads(text)
@@ -216,13 +216,20 @@ def free_name(weights: str, names: Sequence[str]) -> str:
 
 def _described(variable: Column, column: npt.NDArray[Any]) -> tuple[dict[str, Any], pa.Array]:
     """Return what a column's metadata say, and the column."""
+    content = variable_fields(variable)
+    if not variable.is_continuous:
+        return content, dictionary_array(variable, column)
+    return content, pa.array(column, from_pandas=True) if variable.unit is None else in_arrow(column, variable.unit)
+
+
+def variable_fields(variable: Column) -> dict[str, Any]:
+    """Return what a variable is, but for its name, as JSON holds it; `variable_from` reads it."""
+    found: dict[str, Any] = {"unit": variable.unit}
     if variable.is_continuous:
-        if variable.unit is not None:
-            return {"continuous": True, "unit": variable.unit}, in_arrow(column, variable.unit)
-        return {"continuous": True}, pa.array(column, from_pandas=True)
-    more = {"cuts": variable.cuts, "bounds": variable.bounds, "unit": variable.unit}
-    content = {"states": variable.states, **{word: value for word, value in more.items() if value is not None}}
-    return content, dictionary_array(variable, column)
+        found = {"continuous": True, **found}
+    else:
+        found = {"states": variable.states, "cuts": variable.cuts, "bounds": variable.bounds, **found}
+    return {word: value for word, value in found.items() if value is not None}
 
 
 def dictionary_array(variable: Variable, column: npt.NDArray[np.unsignedinteger[Any]]) -> pa.DictionaryArray:
@@ -268,7 +275,7 @@ def parquet_columns(path: Path, options: Options) -> Columns:
             schema = file.schema_arrow
         _check_metadata(path, schema)
         names = chosen_names(schema, options)
-        texts = [name for name in names if _is_text(schema.field(name).type)]
+        texts = [name for name in names if is_text(schema.field(name).type)]
         with pq.ParquetFile(path, read_dictionary=texts) as file:  # dictionaries are read faster than text
             table = file.read(columns=names)
         return _checked(table, replace(options, exclude=()), frozenset(texts))  # they were not read
@@ -292,7 +299,7 @@ def parquet_contents(path: Path, options: Options) -> Contents:
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
         _check_metadata(path, schema)
-        texts = [field.name for field in schema if _is_text(field.type)]
+        texts = [field.name for field in schema if is_text(field.type)]
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             return _contents(file.read(), options, frozenset(texts))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -331,7 +338,8 @@ def _check_metadata(path: Path, schema: pa.Schema) -> None:
         raise FileFormatError(path, str(error)) from None
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 

@@ -25,15 +25,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data.dates import Unit, parsed
+from fishernet.data.dates import SECONDS_A_DAY, Unit, parsed
 from fishernet.data.variable import Bounds, State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
@@ -119,6 +120,8 @@ def sorted_states(labels: Labels) -> tuple[list[State], npt.NDArray[np.int64]]:
         codes[order] = np.arange(len(labels))
         return [plain[i] for i in order], codes
     states, codes = np.unique(labels, return_inverse=True)
+    if states.dtype.kind == "f":
+        states = states + 0.0  # -0.0 becomes 0.0
     return states.tolist(), codes.astype(np.int64)
 
 
@@ -190,6 +193,9 @@ class Cells:
     is_weights: bool = False
     unit: Unit | None = None
     bounds: Bounds | None = None
+
+    holds_numbers: ClassVar[bool] = False
+    """Whether the cells are numbers, and not positions among labels."""
 
     @cached_property
     def typed_labels(self) -> Labels:
@@ -269,7 +275,7 @@ class Cells:
         start = 0
         for block in self.blocks:
             stop = start + len(block.indices)
-            values[block.positions].take(block.indices, out=cells[start:stop], mode="clip")
+            _core.look_up(block.indices, values[block.positions], cells[start:stop])
             start = stop
         return cells
 
@@ -281,6 +287,10 @@ class Cells:
         """Return which cells hold one of the marked labels (or are missing), (n_rows,) bool."""
         return self.spread(np.append(labels, missing))
 
+    def n_marked(self, labels: npt.NDArray[np.bool_]) -> int:
+        """Return how many cells hold one of the marked labels."""
+        return int(np.count_nonzero(self.marked(labels)))
+
     def missing(self) -> npt.NDArray[np.bool_] | None:
         """Return which cells are missing, (n_rows,) bool, or None where none can be."""
         n_labels = len(self.labels)
@@ -288,14 +298,38 @@ class Cells:
             return None
         return self.marked(np.zeros(n_labels, dtype=bool), missing=True)
 
+    @property
+    def n_missing(self) -> int:
+        """The number of missing cells."""
+        absent = self.missing()
+        return 0 if absent is None else int(np.count_nonzero(absent))
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether all labels are known, not only some that stand for the others."""
+        return True
+
+    def counts_rows(self) -> bool:
+        """Whether the cells are whole numbers in a row, each once, in any order."""
+        return _are_consecutive(self.numbers(others="missing"))
+
     def counts(self, weights: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
         """Return how many rows (or what sum of weights) hold each label, (n_labels,) int64."""
-        n_labels = len(self.labels)
-        if weights is None:
-            return np.bincount(self.positions(), minlength=n_labels + 1)[:n_labels]
-        sums = np.zeros(n_labels + 1, dtype=np.int64)
-        np.add.at(sums, self.positions(), weights)
-        return sums[:n_labels]
+        sums = np.zeros(len(self.labels) + 1, dtype=np.int64)
+        start = 0
+        for block in self.blocks:
+            stop = start + len(block.indices)
+            of = self._replaced(block)
+            if weights is None:
+                sums += np.bincount(of, minlength=len(sums))
+            else:
+                np.add.at(sums, of, weights[start:stop])
+            start = stop
+        return sums[:-1]
+
+    def _replaced(self, block: Block) -> npt.NDArray[np.intp]:
+        """Return the position of each label of a block's cells."""
+        return replace(self, blocks=[block]).positions()
 
     def without(self, labels: npt.NDArray[np.bool_]) -> Cells:
         """Return the column with some of its labels turned into missing cells."""
@@ -315,6 +349,10 @@ class Cells:
         numbers, unit = dates
         cells = self.spread(np.append(numbers, np.nan))
         return NumberCells(self.name, pa.chunked_array([pa.array(cells)]), declared=True, unit=unit)
+
+    def in_unit(self, unit: Unit | None) -> Cells:  # noqa: ARG002
+        """Return the column as it is: its labels are no dates."""
+        return self
 
     def relabelled(self, labels: Sequence[str | None]) -> Cells:
         """Return the column with other labels, equal ones taken for one; None makes cells missing."""
@@ -355,6 +393,9 @@ class NumberCells:
     declared: bool = False
     is_weights: bool = False
     unit: Unit | None = None
+
+    holds_numbers: ClassVar[bool] = True
+    text: ClassVar[bool] = False
 
     @cached_property
     def values(self) -> npt.NDArray[np.float64]:
@@ -407,6 +448,16 @@ class NumberCells:
         absent = np.isnan(self.values)
         return absent if absent.any() else None
 
+    @property
+    def n_missing(self) -> int:
+        """The number of missing cells."""
+        absent = self.missing()
+        return 0 if absent is None else int(np.count_nonzero(absent))
+
+    def counts_rows(self) -> bool:
+        """Whether the cells are whole numbers in a row, each once, in any order."""
+        return _are_consecutive(self.values)
+
     def kept(self, rows: npt.NDArray[np.bool_]) -> NumberCells:
         """Return the column with some of its rows only, as if the others had never been there."""
         return replace(self, column=self.column.filter(pa.array(rows)))
@@ -423,8 +474,21 @@ class NumberCells:
         """Return the column as it is: its numbers are no text."""
         return self
 
+    def in_unit(self, unit: Unit | None) -> NumberCells:
+        """Return a column of dates in another unit."""
+        if unit is None or self.unit is None or unit == self.unit:
+            return self
+        factor = SECONDS_A_DAY if unit == "seconds" else 1 / SECONDS_A_DAY
+        return replace(self, column=pc.multiply(self.column, factor), unit=unit)
+
 
 SourceColumn = Cells | NumberCells
+
+
+def _are_consecutive(numbers: npt.NDArray[np.float64]) -> bool:
+    """Whether numbers are whole, without a gap, each once, in any order."""
+    whole = numbers.max() - numbers.min() == len(numbers) - 1 and (numbers == np.rint(numbers)).all()
+    return bool(whole) and bool((np.bincount((numbers - numbers.min()).astype(np.int64)) == 1).all())
 
 
 def _of_small_range(name: str, column: pa.ChunkedArray) -> Cells | None:

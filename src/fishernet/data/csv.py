@@ -25,7 +25,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -212,6 +212,7 @@ def _is_open(text: str, delimiter: str) -> bool:
 
 TEXT = pa.dictionary(pa.int32(), pa.utf8())
 DELIMITERS = (",", ";", "\t", "|")  # what tables are cut by elsewhere
+STREAM_BLOCK = 1 << 24  # bytes; a row of a file that is read in batches must fit into one
 BLOCKS = (1 << 22, 1 << 26, 2**31 - 1)  # bytes; a row must fit into one, so larger ones are tried when it does not
 
 
@@ -231,6 +232,28 @@ def delimited_columns(file: TextFile, options: Options, delimiter: str | None = 
     found = _read_columns(layout, chosen)
     cells = [tidied(column, options, spaced=layout.spaced) for column in _named(found.cells, layout, names)]
     return Columns(cells, found.n_rows)
+
+
+def text_batches(file: TextFile, options: Options, delimiter: str | None = None) -> Iterator[Columns]:
+    """Read the columns of a delimited file that the options ask for, some rows at a time, as they are written.
+
+    Spaces and the ways to write numbers are dealt with when all labels are known (`tidied`); raises as
+    `delimited_columns`.
+    """
+    layout, names = _opened(file, options, delimiter)
+    hidden = _has_index(names)
+    wanted = set(options.choose(names[hidden:]))
+    chosen = [raw for raw, name in zip(layout.header, names, strict=True) if name in wanted]
+    line_ends, last = layout.quoted, layout.header[-1]
+    read = list(dict.fromkeys([*chosen, last])) if line_ends else chosen
+    end = None
+    for table in layout.batches(read, line_ends=line_ends):
+        found = _columns(table, chosen, frozenset() if line_ends else layout.na_values)
+        cells = _named(found.cells, layout, names)
+        yield Columns([_unspaced(c.coded, options.na_values) for c in cells] if layout.spaced else cells, found.n_rows)
+        end = table.column(last) if line_ends and table.num_rows else end
+    if end is not None:
+        _refuse_open_quote(layout, end)
 
 
 def delimited_contents(file: TextFile, options: Options, delimiter: str | None = None) -> Contents:
@@ -302,7 +325,7 @@ def tidied(column: SourceColumn, options: Options, *, spaced: bool) -> SourceCol
         return column
     kept = [label.lstrip(" ") for label in labels] if spaced else labels
     known = [label for label in kept if label not in options.na_values] if spaced else kept
-    numbers = {label: _plain_number(label, options.text) for label in known}
+    numbers = {label: plain_number(label, options.text) for label in known}
     if known and all(number is not None for number in numbers.values()):
         kept = [numbers.get(label) or label for label in kept]
     if kept == labels:
@@ -311,7 +334,7 @@ def tidied(column: SourceColumn, options: Options, *, spaced: bool) -> SourceCol
     return cells.relabelled([None if label in absent else label for label in kept])
 
 
-def _plain_number(text: str, form: TextFormat) -> str | None:
+def plain_number(text: str, form: TextFormat) -> str | None:
     """Return a number as Python writes it; None where the text is none."""
     number = text.strip(" ")
     if form.thousands is not None and form.thousands in number:
@@ -463,6 +486,31 @@ class Layout:
         raise AssertionError("the last block raises")
 
     def _read(self, names: list[str], line_ends: bool, block: int) -> pa.Table:
+        try:
+            with self.file.input_stream() as stream:
+                return pa_csv.read_csv(stream, **self._options(names, line_ends, block))
+        except pa.ArrowKeyError as error:
+            raise FileFormatError(self.file.path, f"the header cannot be read ({error.args[0]})", line=1) from None
+
+    def batches(self, names: list[str], *, line_ends: bool) -> Iterator[pa.Table]:
+        """Yield the named columns, some rows at a time; an error says where the file is broken."""
+        try:
+            with (
+                self.file.input_stream() as stream,
+                pa_csv.open_csv(stream, **self._options(names, line_ends, STREAM_BLOCK)) as reader,
+            ):
+                yield reader.schema.empty_table()  # a header without rows has no batch
+                for batch in reader:
+                    yield pa.Table.from_batches([batch])
+        except pa.ArrowKeyError as error:
+            raise FileFormatError(self.file.path, f"the header cannot be read ({error.args[0]})", line=1) from None
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" in str(error):  # a header without a line end
+                yield pa.table({name: pa.array([], TEXT) for name in names})
+                return
+            raise explain(self.file, self.delimiter, len(self.header), str(error).partition("\n")[0]) from None
+
+    def _options(self, names: list[str], line_ends: bool, block: int) -> dict[str, Any]:
         convert = pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, TEXT),
             include_columns=names,
@@ -470,16 +518,11 @@ class Layout:
             quoted_strings_can_be_null=False,
             null_values=sorted(self.na_values),
         )
-        try:
-            with self.file.input_stream() as stream:
-                return pa_csv.read_csv(
-                    stream,
-                    read_options=pa_csv.ReadOptions(block_size=block),
-                    parse_options=pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=line_ends),
-                    convert_options=convert,
-                )
-        except pa.ArrowKeyError as error:
-            raise FileFormatError(self.file.path, f"the header cannot be read ({error.args[0]})", line=1) from None
+        return {
+            "read_options": pa_csv.ReadOptions(block_size=block),
+            "parse_options": pa_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=line_ends),
+            "convert_options": convert,
+        }
 
 
 def _refuse_open_quote(layout: Layout, last: pa.ChunkedArray) -> None:

@@ -21,6 +21,7 @@ DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?")
 STORED = {"days": pa.date32(), "seconds": pa.timestamp("us")}
 PER_SECOND = 1_000_000
+SECONDS_A_DAY = 86_400.0
 
 
 def unit_of(kind: pa.DataType) -> Unit | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,20 +201,33 @@ class Rows:
     kept: npt.NDArray[np.bool_] | None = None
 
 
-def encode(source: Columns, options: Options) -> Encoded:
-    """Encode the columns of a source."""
-    cells, weights = _split_weights(source, options)
-    cells = [column.as_dates() if _may_be_dates(column.name, options) else column for column in cells]
+Keep = Callable[[Column, npt.NDArray[Any]], npt.NDArray[Any]]
+
+
+def in_memory(variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:  # noqa: ARG001
+    """Keep a column where it is."""
+    return column
+
+
+def encode(source: Columns, options: Options, keep: Keep = in_memory) -> Encoded:
+    """Encode the columns of a source; each goes through `keep` when it is made, and what comes out is kept."""
+    cells, weights = split_weights(source, options)
     decisions: list[Decision] = []
+    rows = _without_incomplete(chosen_columns(cells, options, decisions), weights, source.n_rows, options)
     if options.schema is None:
-        cells = _without_identifiers(_without_empty(cells, options, decisions), options, decisions)
-    rows = _without_incomplete(cells, weights, source.n_rows, options)
-    if options.schema is None:
-        return _with_found_states(rows, options, decisions)
-    encoded = _with_schema(rows, options.schema, options)
+        return _with_found_states(rows, options, decisions, keep)
+    encoded = _with_schema(rows, options.schema, options, keep)
     if options.missing == "drop" and options.unknown == "missing":
         encoded = _without_missing(encoded)
     return encoded
+
+
+def chosen_columns(cells: Sequence[SourceColumn], options: Options, decisions: list[Decision]) -> list[SourceColumn]:
+    """Return the columns that become variables, text that is dates as such; what is left out joins the decisions."""
+    dated = [column.as_dates() if _may_be_dates(column.name, options) else column for column in cells]
+    if options.schema is not None:
+        return dated
+    return _without_identifiers(_without_empty(dated, options, decisions), options, decisions)
 
 
 def _may_be_dates(name: str, options: Options) -> bool:
@@ -226,7 +239,7 @@ def _may_be_dates(name: str, options: Options) -> bool:
 # ------------------------------------------------------------------------------------------------------ weights
 
 
-def _split_weights(source: Columns, options: Options) -> tuple[list[SourceColumn], Weights | None]:
+def split_weights(source: Columns, options: Options) -> tuple[list[SourceColumn], Weights | None]:
     """Take the column of weights out of the others."""
     names = [options.weights] if options.weights is not None else [c.name for c in source.cells if c.is_weights][:1]
     cells = [column for column in source.cells if column.name not in names]
@@ -262,8 +275,26 @@ def _weight(label: Any) -> int | float:
 
 def _without_incomplete(cells: list[SourceColumn], weights: Weights | None, n_rows: int, options: Options) -> Rows:
     """Count missing cells, and drop or refuse them where that is asked."""
-    masks = {column.name: mask for column in cells if (mask := column.missing()) is not None}
-    missing = {name: count for name, mask in masks.items() if (count := int(np.count_nonzero(mask)))}
+    missing = missing_cells(cells, n_rows, options)
+    if not missing or options.missing != "drop":
+        return Rows(cells, weights, n_rows, missing)
+    kept = complete_rows(cells, n_rows)
+    weights = None if weights is None else weights[kept]
+    return Rows([column.kept(kept) for column in cells], weights, int(np.count_nonzero(kept)), missing, kept)
+
+
+def complete_rows(cells: Sequence[SourceColumn], n_rows: int) -> npt.NDArray[np.bool_]:
+    """Return which rows have no missing cell, (n_rows,)."""
+    complete = np.ones(n_rows, dtype=bool)
+    for column in cells:
+        if (absent := column.missing()) is not None:
+            complete &= ~absent
+    return complete
+
+
+def missing_cells(cells: Sequence[SourceColumn], n_rows: int, options: Options) -> dict[str, int]:
+    """Return the number of missing cells of each column that has some; refuse them where that is asked."""
+    missing = {column.name: count for column in cells if (count := column.n_missing)}
     stateless = [column.name for column in cells if not (column.declared and column.has_values)]
     empty = [name for name in stateless if missing.get(name) == n_rows and name not in options.continuous]
     if empty and options.schema is None:
@@ -274,11 +305,7 @@ def _without_incomplete(cells: list[SourceColumn], weights: Weights | None, n_ro
         )
     if missing and options.missing == "error":
         raise _missing_error(missing, "missing 'drop', 'state' or 'keep' says what to do with them")
-    if not missing or options.missing != "drop":
-        return Rows(cells, weights, n_rows, missing)
-    kept = ~np.logical_or.reduce([masks[name] for name in missing])
-    weights = None if weights is None else weights[kept]
-    return Rows([column.kept(kept) for column in cells], weights, int(np.count_nonzero(kept)), missing, kept)
+    return missing
 
 
 def _without_missing(encoded: Encoded) -> Encoded:
@@ -314,7 +341,7 @@ def _without_empty(cells: list[SourceColumn], options: Options, decisions: list[
         return cells
     decisions.extend(Decision(name, "only missing cells", ("continuous",), True) for name in empty)
     message = f"{are(empty, 'column')} left out: there are only missing cells"
-    warnings.warn(FishernetWarning(message, parameter="exclude"), stacklevel=4)
+    warnings.warn(FishernetWarning(message, parameter="exclude"), stacklevel=5)
     return [column for column in cells if column.name not in empty]
 
 
@@ -325,9 +352,10 @@ def _without_identifiers(cells: list[SourceColumn], options: Options, decisions:
     for column in cells:
         _warn_of_spoiled_numbers(column, options)
         n_labels = 0 if _is_asked_for(column, options) else _distinct_texts(column)
-        n_known = column.n_rows - (0 if (gaps := column.missing()) is None or not n_labels else int(gaps.sum()))
+        n_known = column.n_rows - (column.n_missing if n_labels else 0)
         if n_labels > MOST_TEXTS or (n_known >= LEAST_ROWS and 2 * n_labels > n_known):
-            why = f"{several(n_labels, 'different text')} in {several(n_known, 'row')}"
+            texts = several(n_labels, "different text")
+            why = f"{'' if column.coded.holds_all else 'at least '}{texts} in {several(n_known, 'row')}"
             found.append(Decision(column.name, f"{why}: an identifier", ("categorical",), True))
         else:
             kept.append(column)
@@ -342,7 +370,7 @@ def _without_identifiers(cells: list[SourceColumn], options: Options, decisions:
                 f"categorical={names!r} keeps {them}, and exclude={names!r} leaves {them} out without this warning",
                 parameter="categorical",
             ),
-            stacklevel=4,
+            stacklevel=5,
         )
     return kept
 
@@ -378,12 +406,12 @@ def _warn_of_spoiled_numbers(column: SourceColumn, options: Options) -> None:
     elif not 0 < len(labels) <= MOST_SPOILING or n_labels - len(labels) <= MOST_STATES:
         return
     else:
-        n_cells = int(np.count_nonzero(cells.marked(strange)))
+        n_cells = cells.n_marked(strange)
         hint = (
             f"it holds numbers, and {listed(labels)} in {n_cells:,} of its cells: na_values= says what means a missing "
             f"cell, and categorical=[{name!r}] keeps it as it is without this warning"
         )
-    warnings.warn(FishernetWarning(f"column {name!r} is taken for text; {hint}", parameter="na_values"), stacklevel=5)
+    warnings.warn(FishernetWarning(f"column {name!r} is taken for text; {hint}", parameter="na_values"), stacklevel=6)
 
 
 def _decision(column: SourceColumn, variable: Column, options: Options) -> Decision:
@@ -408,42 +436,64 @@ def _decision(column: SourceColumn, variable: Column, options: Options) -> Decis
 
 def _counts_rows(column: SourceColumn) -> bool:
     """Whether a column holds a row of whole numbers, each once, as ids do, in any order."""
-    if column.n_rows < LEAST_ROWS or not column.is_plain_number:
-        return False
-    numbers = column.numbers(others="missing")
-    whole = numbers.max() - numbers.min() == len(numbers) - 1 and (numbers == np.rint(numbers)).all()
-    return bool(whole) and bool((np.bincount((numbers - numbers.min()).astype(np.int64)) == 1).all())
+    return column.n_rows >= LEAST_ROWS and column.is_plain_number and column.counts_rows()
 
 
-def _with_found_states(rows: Rows, options: Options, decisions: list[Decision]) -> Encoded:
-    variables: list[Column] = []
+def _with_found_states(rows: Rows, options: Options, decisions: list[Decision], keep: Keep) -> Encoded:
+    dropped = rows.kept is not None
+    found = found_columns(rows.cells, rows.weights, rows.missing, options, decisions, dropped=dropped)
     columns: list[npt.NDArray[Any]] = []
-    for column in rows.cells:
+    for column, one in zip(rows.cells, found, strict=True):
+        if one.codes is None:
+            made: npt.NDArray[Any] = column.numbers(kept=rows.kept)
+        else:
+            made = _spread(column.coded, one.codes, one.fill, one.variable)
+        columns.append(keep(one.variable, made))
+    return Encoded([one.variable for one in found], columns, rows.weights, rows.n_rows, tuple(decisions), rows.kept)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a column is: its variable, each label's code (None where it stays continuous), and that of missing cells."""
+
+    variable: Any
+    codes: npt.NDArray[np.int64] | None = None
+    fill: int = 0
+
+
+def found_columns(
+    cells: Sequence[SourceColumn],
+    weights: Weights | None,
+    missing: dict[str, int],
+    options: Options,
+    decisions: list[Decision],
+    *,
+    dropped: bool,
+) -> list[Found]:
+    """Return what columns are, why joins the decisions; `missing` cells they had, `dropped` if with their rows."""
+    found = []
+    for column in cells:
         if not column.has_values and column.name not in options.continuous:
-            left = "row without a missing cell" if rows.kept is not None else "row"
+            left = "row without a missing cell" if dropped else "row"
             raise SchemaError(
                 f"there is no {left}, so the states of column {column.name!r} are unknown unless they are declared",
                 parameter="schema",
             )
-        variable, cells = _found_column(column, rows, options)
-        variables.append(variable)
-        columns.append(cells)
-        decisions.append(_decision(column, variable, options))
-    _refuse_stateless(variables, rows, options)
-    return Encoded(variables, columns, rows.weights, rows.n_rows, tuple(decisions), rows.kept)
+        found.append(_found_column(column, weights, missing, options))
+        decisions.append(_decision(column, found[-1].variable, options))
+    _refuse_stateless([one.variable for one in found], missing, options)
+    return found
 
 
-def _found_column(column: SourceColumn, rows: Rows, options: Options) -> tuple[Column, npt.NDArray[Any]]:
-    """Return what a column is, and its cells."""
+def _found_column(column: SourceColumn, weights: Weights | None, missing: dict[str, int], options: Options) -> Found:
     if stays_continuous(column, options):
-        return Continuous(column.name, column.unit), column.numbers(kept=rows.kept)
-    cells = column.coded
-    variable, codes = found_states(cells, rows.weights, options)
+        return Found(Continuous(column.name, column.unit))
+    variable, codes = found_states(column.coded, weights, options)
     fill = variable.cardinality
-    if options.missing == "state" and column.name in rows.missing:
+    if options.missing == "state" and column.name in missing:
         states = (*variable.states, fresh_missing_state(variable.states))
         variable = Variable(variable.name, states, variable.cuts, variable.bounds, variable.unit)
-    return variable, _spread(cells, codes, fill, variable)
+    return Found(variable, codes, fill)
 
 
 def stays_continuous(column: SourceColumn, options: Options) -> bool:
@@ -456,9 +506,9 @@ def stays_continuous(column: SourceColumn, options: Options) -> bool:
     return asked or column.looks_continuous()
 
 
-def _refuse_stateless(variables: Sequence[Column], rows: Rows, options: Options) -> None:
+def _refuse_stateless(variables: Sequence[Column], missing: dict[str, int], options: Options) -> None:
     """Raise MissingValueError when missing cells of continuous columns should become a state."""
-    numbers = {v.name: rows.missing[v.name] for v in variables if v.is_continuous and v.name in rows.missing}
+    numbers = {v.name: missing[v.name] for v in variables if v.is_continuous and v.name in missing}
     if numbers and options.missing == "state":
         raise _missing_error(
             numbers, "a continuous column has no states; cut it into bins, or leave its rows out (missing 'drop')"
@@ -473,11 +523,10 @@ def _spread(column: Cells, codes: npt.NDArray[np.int64], fill: int, variable: Va
 def found_states(column: Cells, weights: Weights | None, options: Options) -> Coding:
     """Return the variable that a column's labels make, and each label's code."""
     labels = column.typed_labels
-    cut = None if column.name in options.categorical else options.cut(column.name)
-    named = options.cuts_by_name(column.name) or column.name in options.continuous
-    if named and cut is not None and not is_numeric(labels):
-        column.refuse_marked(np.isnan(column.label_numbers), None, "bins are cut from numbers")
-    if cut is not None and (named or column.is_plain_number):
+    cut = asked_bins(column, options)
+    if cut is not None:
+        if not is_numeric(labels):
+            column.refuse_marked(np.isnan(column.label_numbers), None, "bins are cut from numbers")
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
             texts = None if column.unit is None else date_texts(cuts, column.unit)
@@ -488,6 +537,14 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
         return variable, np.arange(len(labels))
     states, codes = sorted_states(labels)
     return Variable(column.name, states), codes
+
+
+def asked_bins(column: SourceColumn, options: Options) -> int | tuple[float, ...] | None:
+    """Return into how many bins a column is to be cut at most, or where; None for not at all."""
+    if column.name in options.categorical:
+        return None
+    named = options.cuts_by_name(column.name) or column.name in options.continuous
+    return options.cut(column.name) if named or column.is_plain_number else None
 
 
 def _bounds(column: Cells) -> Bounds | None:
@@ -525,7 +582,7 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
     if not counts.any():  # no weights but zero
         counts = column.counts()
     held = counts > 0
-    values, inverse = np.unique(column.label_numbers[held], return_inverse=True)
+    values, inverse = np.unique(column.label_numbers[held] + 0.0, return_inverse=True)  # -0.0 becomes 0.0
     if len(values) <= cut:
         return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
     if not np.isfinite(values).all():
@@ -541,18 +598,19 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
 # ------------------------------------------------------------------------------------ states given by a schema
 
 
-def _with_schema(rows: Rows, schema: Sequence[Column], options: Options) -> Encoded:
+def _with_schema(rows: Rows, schema: Sequence[Column], options: Options, keep: Keep) -> Encoded:
     cells = {column.name: column for column in rows.cells}
     if options.missing == "state":
         stateless = {v.name: rows.missing[v.name] for v in schema if v.name in rows.missing and v.missing_state is None}
         if stateless:
             raise _missing_error(stateless, "these variables have no state for them")
-    columns = [_as_wanted(cells[variable.name], variable, rows, options) for variable in schema]
+    columns = [keep(variable, _as_wanted(cells[variable.name], variable, rows, options)) for variable in schema]
     return Encoded(list(schema), columns, rows.weights, rows.n_rows, kept=rows.kept)
 
 
 def _as_wanted(column: SourceColumn, variable: Column, rows: Rows, options: Options) -> npt.NDArray[Any]:
     """Return a column's cells as a variable has them."""
+    column = column.in_unit(variable.unit)
     if variable.is_continuous:
         return _as_numbers(column, variable, rows, options)
     cells = column.coded

@@ -50,11 +50,14 @@ def quantile_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -
         At most ``n_bins - 1`` of the values, ascending.
     """
     below = np.cumsum(counts)
-    total = int(below[-1])
-    shares = [-(-j * total // n_bins) for j in range(1, n_bins)]  # j / n_bins of the rows, rounded up
-    found = np.searchsorted(below, np.array(shares, dtype=np.int64), side="left")
+    found = np.searchsorted(below, cut_ranks(int(below[-1]), n_bins), side="left")
     cuts: list[float] = values[np.unique(np.minimum(found, len(values) - 2))].tolist()
     return cuts
+
+
+def cut_ranks(total: int, n_bins: int) -> npt.NDArray[np.int64]:
+    """Return how many rows lie at or below each cut at least: j / n_bins of them, rounded up."""
+    return np.array([-(-j * total // n_bins) for j in range(1, n_bins)], dtype=np.int64)
 
 
 def equal_width_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:  # noqa: ARG001
@@ -121,12 +124,14 @@ class TextFormat:
         """Check the keywords as a caller gave them."""
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
         if delimiter is not None and not (_is_character(delimiter) and delimiter not in '"\r\n'):
-            raise SchemaError(f"delimiter must be one character or 'tab', not {delimiter!r}", parameter="delimiter")
+            raise SchemaError(
+                f"delimiter must be one character or 'tab', not {shown(delimiter)}", parameter="delimiter"
+            )
         if decimal not in (".", ","):
-            raise SchemaError(f"decimal must be '.' or ',', not {decimal!r}", parameter="decimal")
+            raise SchemaError(f"decimal must be '.' or ',', not {shown(decimal)}", parameter="decimal")
         if thousands is not None and not (_is_character(thousands) and not thousands.isalnum()):
             raise SchemaError(
-                f"thousands must be one character, no letter or digit, not {thousands!r}", parameter="thousands"
+                f"thousands must be one character, no letter or digit, not {shown(thousands)}", parameter="thousands"
             )
         if thousands == decimal:
             raise SchemaError(f"decimal and thousands cannot both be {decimal!r}", parameter="thousands")
@@ -339,7 +344,7 @@ def _checked_na_values(na_values: Iterable[str]) -> frozenset[str]:
     words = [na_values] if isinstance(na_values, str) else list(check.items(na_values, "na_values", "str"))
     if isinstance(na_values, str) or not all(isinstance(word, str) for word in words):
         raise SchemaError(
-            f'na_values must be a sequence of str, as in ("", "NA"), not {na_values!r}', parameter="na_values"
+            f'na_values must be a sequence of str, as in ("", "NA"), not {shown(na_values)}', parameter="na_values"
         )
     return frozenset(words)
 
@@ -361,7 +366,7 @@ def _checked_bins(bins: Bins | None) -> int | dict[str | None, int | tuple[float
 def _checked_cut(where: str, cut: Any) -> int | tuple[float, ...]:
     if isinstance(cut, str) or not (hasattr(cut, "__index__") or hasattr(cut, "__iter__")) or isinstance(cut, bool):
         raise SchemaError(
-            f"{where} must be a number of bins or a sequence of cut points, not {cut!r}", parameter="bins"
+            f"{where} must be a number of bins or a sequence of cut points, not {shown(cut)}", parameter="bins"
         )
     if not hasattr(cut, "__iter__"):
         n_bins = int(cut.__index__())

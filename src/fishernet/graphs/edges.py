@@ -60,7 +60,7 @@ def adjacent(names: Sequence[str], lists: Iterable[Iterable[SupportsIndex]], wha
 def _ascending(names: Sequence[str], variable: int, found: Iterable[SupportsIndex], what: str) -> Positions:
     who = f"the {what} of {names[variable]!r}"
     if isinstance(found, str) or not isinstance(found, Iterable):
-        raise SchemaError(f"{who} must be a tuple of positions, not {found!r}; from_edges takes names")
+        raise SchemaError(f"{who} must be a tuple of positions, not {shown(found)}; from_edges takes names")
     ascending = tuple(sorted(_integer(item, who) for item in found))
     if ascending and not 0 <= ascending[0] <= ascending[-1] < len(names):
         wrong = ascending[0] if ascending[0] < 0 else ascending[-1]
@@ -77,7 +77,7 @@ def _integer(item: Any, who: str) -> int:
             raise TypeError
         return operator.index(item)
     except TypeError:
-        raise SchemaError(f"{who} must be positions (integers), got {item!r}; from_edges takes names") from None
+        raise SchemaError(f"{who} must be positions (integers), got {shown(item)}; from_edges takes names") from None
 
 
 def networkx_parts(graph: Any, *, directed: bool) -> tuple[list[Any], list[tuple[Any, ...]]]:

@@ -8,10 +8,11 @@ where at least ten of both are expected in each, the test is the likelihood-rati
 
 with Williams' q [1]_, and chi-square with r - 1 degrees of freedom. Far out, where corrections for many tests look,
 it stays near the exact distribution; Pearson's statistic takes a few more than were expected for far less probable
-than they are. States in which fewer are expected are joined with their neighbours until they are not, and each is
-compared by itself with all others too, exactly; the p-value is then twice the lesser of that of the joined states and
-of the least of the single ones times their number. So it is at most alpha with a probability of at most alpha, exactly
-or (G) within some hundredths of alpha. Two states in which hundreds are expected go by G too.
+than they are. States in which fewer are expected are joined with their neighbours until they are not, and each of them
+is also tested exactly against all others together. The p-value is then twice the smaller of two: that of the joined
+states, and the smallest single one times the number of single tests (Bonferroni). So it is at most alpha with a
+probability of at most alpha, exactly or (G) within some hundredths of alpha. Two states in which hundreds are expected
+go by G too.
 
 References
 ----------

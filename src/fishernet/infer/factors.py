@@ -15,6 +15,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.base.names import shown
 from fishernet.base.random import Seed, generator
 from fishernet.base.vocabulary import GroupMethodName, word
 from fishernet.data import Table, Variable
@@ -216,7 +217,7 @@ def group_probabilities(
     limit = checked_limit(max_table)
     method = word(method, "method", METHODS, error=SchemaError)
     if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
-        raise SchemaError(f"n_samples must be a positive integer, got {n_samples!r}")
+        raise SchemaError(f"n_samples must be a positive integer, got {shown(n_samples)}")
     if method != "sample":
         try:
             of_parents = parent_marginals(net, method=method, max_table=limit)

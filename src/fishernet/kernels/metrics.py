@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, ZeroProbabilityError
-from fishernet.base.names import a, positions
+from fishernet.base.names import a, positions, shown
 from fishernet.base.random import Seed, generator
 from fishernet.data import Source, Table
 from fishernet.kernels.features import NO_WEIGHT, Features, Matrix, check_cells, inner, is_sparse, scaled, sparse
@@ -140,7 +140,7 @@ def checked_cutoff(cutoff: float | None) -> float:
     """Return the share of the largest eigenvalue up to which others count as 0; `CUTOFF` for None."""
     least = CUTOFF if cutoff is None else float(cutoff)
     if not 0 <= least < 1:
-        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {cutoff!r}")
+        raise SchemaError(f"the cut-off must be a number from 0 to below 1, got {shown(cutoff)}")
     return least
 
 

@@ -47,6 +47,6 @@ def parts_of_tables(names: Sequence[str], conditionals: Sequence[Any]) -> Featur
 
 
 def parts_of_regressions(names: Sequence[str], widths: Sequence[int]) -> FeatureParts:
-    """Return the parts of features that lie by variable, so many of each."""
+    """Return the parts of features that are ordered by variable; `widths` has the number of each variable's."""
     variable_of = np.repeat(np.arange(len(widths)), widths)
     return FeatureParts(tuple(names), variable_of, None, np.empty(0, dtype=np.int64), lambda _group: {})

@@ -16,7 +16,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Brief, Framed
 from fishernet.base.errors import FishernetError, FishernetWarning
-from fishernet.base.names import several
+from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import ScoreName, SearchName
@@ -273,7 +273,7 @@ def hold_out(table: Table, holdout: float, seed: Seed = None) -> tuple[Table, Ta
     (800, 200)
     """
     if not check.is_number(holdout) or not 0 <= holdout < 1:
-        raise FishernetError(f"holdout must be from 0 to below 1, got {holdout!r}", parameter="holdout")
+        raise FishernetError(f"holdout must be from 0 to below 1, got {shown(holdout)}", parameter="holdout")
     check.made(table, "table", "a Table", "weights", "split")
     whole = table.weights is not None and not table.has_fractions
     held_out, training = _drawn_counts(table, holdout, seed) if whole else table.split(holdout, seed)

@@ -48,6 +48,9 @@ class Exact:
     variables. The result has no steps. With a deadline a search over orders goes before (`fishernet.learn.order`): what
     it found is the answer when there is not enough time, with ``finished`` False.
 
+    With a checkpoint only the result is kept, and a search that was stopped begins anew: its tables take as much memory
+    as it may have, and writing them would take longer than many of its stages.
+
     Notes
     -----
     For n variables the tables take ``8 (n / 2 + 1) 2**n`` bytes, for fNML and K2 (whose g depends on the child) up to
@@ -139,7 +142,7 @@ class TableRun:
         terms = subset_terms(source, score, most=most, after_part=after_part)
         if terms is None:
             return None
-        return _core.ExactSearch(terms.joint, terms.marginals, terms.kind_of_child, *self._rules.limits)
+        return _core.ExactSearch(terms.joint, terms.marginals, terms.kind_of_child, terms.prices, *self._rules.limits)
 
     def _tell(self, done: float, total: float) -> bool:
         self.done, self.total = done, total

@@ -116,7 +116,7 @@ class BlanketSearch:
         self.n_tests += 1
         self.n_skipped += bool(getattr(answer, "skipped", False))
         if not (hasattr(answer, "statistic") and hasattr(answer, "p_value")):
-            raise FishernetError(f"a test must answer with a statistic and a p_value, got {answer!r}")
+            raise FishernetError(f"a test must answer with a statistic and a p_value, got {shown(answer)}")
         if not 0 <= answer.p_value <= 1 or math.isnan(answer.statistic):
             raise FishernetError(f"the test of {i} and {j} given {given} answered {answer!r}: no p-value from 0 to 1")
         return answer

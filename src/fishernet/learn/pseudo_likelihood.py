@@ -24,7 +24,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
-from fishernet.base.names import listed
+from fishernet.base.names import listed, shown
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import ClimbingRule, ScoreName, word
 from fishernet.data import as_scatter, categorical_source
@@ -48,9 +48,11 @@ def log_prior(prior: Prior, n_variables: int) -> Floats:
     try:
         a, b, m = (0.5, 0.5, float(n_variables - 1)) if prior is True else map(float, prior)
     except (TypeError, ValueError):
-        raise FishernetError(f"prior must be True, False or three numbers (a, b, m), got {prior!r}") from None
+        raise FishernetError(f"prior must be True, False or three numbers (a, b, m), got {shown(prior)}") from None
     if not (0 < a < math.inf and 0 < b < math.inf and n_variables - 1 <= m < math.inf):
-        raise FishernetError(f"prior (a, b, m) needs positive a and b and m at least {n_variables - 1}, got {prior!r}")
+        raise FishernetError(
+            f"prior (a, b, m) needs positive a and b and m at least {n_variables - 1}, got {shown(prior)}"
+        )
     return np.array([_log_beta(a + size, b + m - size) - _log_beta(a, b) for size in range(n_variables)])
 
 

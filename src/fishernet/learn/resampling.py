@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
@@ -42,6 +42,9 @@ def reusable(options: Mapping[str, Any]) -> dict[str, Any]:
     A generator of arcs would be empty for the second run, which then went by no rules at all.
     """
     kept = dict(options)
+    if kept.get("checkpoint") is not None:
+        message = "a checkpoint is of one search, and here are many; give it to learn.structure, or take none"
+        raise FishernetError(message, parameter="checkpoint")
     for rule in ("required", "forbidden"):
         if rule in kept:
             kept[rule] = _listed(kept[rule])

@@ -21,7 +21,7 @@ from fishernet.base import check
 from fishernet.base.display import Framed, page
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
-from fishernet.base.progress import Watch
+from fishernet.base.progress import Resumable, Watch
 from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
@@ -71,7 +71,8 @@ class Search(Protocol):
         graph that is good already; the rounds of structural EM take it.
 
         ``watch.look(steps)`` is True when the time is over; then the best graph so far is the result. On Ctrl-C it is
-        the attribute ``best`` of the KeyboardInterrupt.
+        the attribute ``best`` of the KeyboardInterrupt. A search that can go on from a state of its own works within
+        ``watch.over(work)`` (`fishernet.base.progress.Resumable`); any other begins anew when it was stopped.
         """
 
 
@@ -100,7 +101,8 @@ class SearchResult(Framed):
     steps: tuple[Step, ...]
     """The way there from the start, without steps that led to nothing; their gains add up to that of the score."""
     n_scores: int
-    """How many distinct local scores were computed; those that chose the candidates are counted apart."""
+    """How many distinct local scores were computed; those that chose the candidates are counted apart. Of a search that
+    went on from a checkpoint: since then, as is `seconds`."""
     finished: bool
     """False when the time limit ended the search."""
     seconds: float
@@ -123,7 +125,7 @@ class SearchResult(Framed):
         return pa.table({field: [getattr(step, field) for step in self.steps] for field in fields})
 
 
-class CoreSearch(Protocol):
+class CoreSearch(Resumable, Protocol):
     """A search of the core (`core/search`)."""
 
     @property
@@ -141,7 +143,8 @@ def run_in_core(search: CoreSearch, scorer: Scorer, rules: Rules, watch: Watch, 
     """Run a search of the core to its end, or until its time is over."""
     names = rules.names
     try:
-        finished = search.run(scorer.for_core(), watch.look)
+        with watch.over(search) as look:
+            finished = search.run(scorer.for_core(), look)
     except KeyboardInterrupt as interrupt:
         interrupt.best = Dag(names, search.parents)  # type: ignore[attr-defined]
         raise

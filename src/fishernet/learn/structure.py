@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,14 +16,16 @@ from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
 from fishernet.data import Source
 from fishernet.graphs import Dag
+from fishernet.learn.checkpoint import run_with_checkpoint
 from fishernet.learn.exact import Exact
 from fishernet.learn.hill_climb import HillClimb, Tabu
-from fishernet.learn.missing.structural_em import node_average_structure, structural_em
+from fishernet.learn.missing.structural_em import structural_em
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.order import Order
 from fishernet.learn.rules import MAX_CELLS, Edge, Rules
 from fishernet.learn.search import Search, SearchResult, column_names
 from fishernet.scores import LocalScores, Score, named_score
+from fishernet.scores.node_average import NodeAverage
 
 # A search's fields are the options that it takes by name.
 SEARCHES: dict[str, type[HillClimb | Tabu | Order | Exact]] = {
@@ -53,6 +56,7 @@ def structure(
     max_memory: float | None = None,
     max_seconds: float | None = None,
     missing: IncompleteName | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
     **options: Any,
@@ -114,6 +118,11 @@ def structure(
         missing may depend on what is known of its row). "node-average": one search that scores each family on the rows
         that are complete in it [2]_, by a penalized likelihood of its own (no other `score` then); fast, and right
         where cells are missing completely at random. Default: "em" for up to 200,000 cells or another score than BIC.
+    checkpoint : path, optional
+        A file in which the search leaves its state, at most once a second and when it ends. After it was stopped (by a
+        kill, Ctrl-C, an exception, `max_seconds`), the same call goes on from there and ends with the same graph, steps
+        and score, to the last bit; when it had finished, the answer is that of the file. Candidates are chosen anew,
+        and exact search keeps its result alone. For one search: not for structural EM.
     seed : None, int or numpy.random.Generator
         For searches with restarts. None is 0 here: the same call finds the same graph. Of an object, its field `seed`.
     progress : callable or True, optional
@@ -140,6 +149,8 @@ def structure(
         than may be.
     FishernetError
         When the search is unknown or does not take an option.
+    FileFormatError
+        When the checkpoint is none, is one of other data or of another search, or cannot be written.
     StateSpaceError
         When an exact search would take more than `max_memory`.
     KeyboardInterrupt
@@ -176,12 +187,16 @@ def structure(
     watch = Watch(progress, "learning the structure", max_seconds)
     check.made(searching, "search", "the name of a search, or a search", "run")
     way = way_with_missing(source, missing, how)
+    if way == "em" and checkpoint is not None:
+        message = "a checkpoint is of one search, and structural EM (missing='em') makes one in every round; "
+        raise FishernetError(f"{message}take missing='node-average', or no checkpoint", parameter="checkpoint")
     try:
         if way == "em":
             return structural_em(source, how, searching, rules, watch)
-        if way == "node-average":
-            return node_average_structure(source, searching, rules, watch)
-        return searching.run(LocalScores(source, how), rules, watch)
+        scorer = LocalScores(source, NodeAverage() if way == "node-average" else how)
+        if checkpoint is not None:
+            return run_with_checkpoint(check.path(checkpoint, "checkpoint"), searching, scorer, rules, watch)
+        return searching.run(scorer, rules, watch)
     except KeyboardInterrupt as interrupt:
         if not hasattr(interrupt, "best"):
             interrupt.best = rules.start  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.display import Drawn
 from fishernet.base.errors import MissingValueError, SchemaError, StateSpaceError
-from fishernet.base.names import Pair, listed, numbered, positions, several
+from fishernet.base.names import Pair, listed, numbered, positions, several, shown
 from fishernet.base.random import Seed, draw_count, generator
 from fishernet.base.value import Value
 from fishernet.data import Continuous, Table
@@ -419,7 +419,7 @@ class GaussianMarkovNetwork(Queried, Drawn, Value):
         wanted = list(positions(self._where, names))
         asked = set(wanted)
         if not wanted or len(asked) < len(wanted):
-            raise SchemaError(f"the names to predict must be some variables, each once; got {names!r}")
+            raise SchemaError(f"the names to predict must be some variables, each once; got {shown(names)}")
         if given is None:
             known = [v for v in range(len(self.names)) if v not in asked]
         else:

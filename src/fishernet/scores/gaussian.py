@@ -23,6 +23,7 @@ import numpy as np
 from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
+from fishernet.base.names import shown
 from fishernet.data import Scatter, Source, Statistic, as_scatter
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.scores.score import Families, Score
@@ -168,7 +169,7 @@ def fmpl(X: Any, child: int, blanket: Iterable[int], *, center: bool = True) -> 
     columns = [child, *check.items(blanket, "blanket", "positions")]
     for position in columns:
         if isinstance(position, bool) or not isinstance(position, int | np.integer) or not 0 <= position < d:
-            raise SchemaError(f"a column is a position from 0 to {d - 1}, got {position!r}")
+            raise SchemaError(f"a column is a position from 0 to {d - 1}, got {shown(position)}")
     if len(set(columns)) < len(columns):
         raise SchemaError(f"the child {child} and its blanket {columns[1:]} must be distinct")
     part = scatter.marginal(sorted(columns))

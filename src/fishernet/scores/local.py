@@ -1,7 +1,8 @@
 """Local scores: the score of one family, and the only way to it.
 
 What was scored before is remembered. For a table in memory and a score that the core knows, counting and scoring happen
-there in one pass; otherwise the source is asked for statistics, and the score for f and g of them.
+there in one pass; otherwise the source is asked for statistics, and the score for f and g of them. Where the statistics
+are whole counts the core adds up f and g too, and no bit tells the two ways apart.
 
 The terms of all sets of variables, for exact search over any source and under any score.
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +26,14 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FishernetWarning
 from fishernet.base.names import positions
-from fishernet.data import Source
+from fishernet.data import Source, Statistic
+from fishernet.data.statistics.counting import flat_sets
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.score import Families, Rule, Score
 
 MOST_RESOLVED = 1e12  # rows, from which on a double cannot tell scores apart that differ by 0.01 nats
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
+MOST_COUNTED = 2.0**53  # rows, which a double counts one by one
 
 
 class LocalScores:
@@ -65,6 +68,7 @@ class LocalScores:
         self._n_once = 0
         self._sets = self._new_sets()
         self._terms = score.terms(source)
+        self._sums = None if self.in_core else _cell_sums(source, score)
 
     @property
     def n_distinct(self) -> int:
@@ -104,7 +108,7 @@ class LocalScores:
         if self._terms is not None:
             return self._terms.families(families)
         found = self.source.family_scores(families, self.score)
-        return _by_statistics(self.source, families, self.score) if found is None else found
+        return _by_statistics(self.source, families, self.score, self._sums) if found is None else found
 
 
 def _in_core(source: Source, score: Score) -> tuple[_core.Columns, Rule] | None:
@@ -133,20 +137,53 @@ def _warn_of_resolution(source: Source, score: Score) -> None:
         )
 
 
-def _by_statistics(source: Source, families: Families, score: Score) -> npt.NDArray[np.float64]:
+def _cell_sums(source: Source, score: Score, *, all_sets: bool = False) -> _core.CellSums | None:
+    """Return what adds up the score's terms over whole counts in the core; None where it does not know the score."""
+    total = float(source.total)
+    rule = score.rule(source.total)
+    if rule is None or not total.is_integer() or total > MOST_COUNTED:
+        return None
+    cardinalities = np.array([variable.cardinality for variable in source.variables], dtype=np.int64)
+    return _core.CellSums(cardinalities, *rule, int(total), all_sets)
+
+
+def _are_all(statistic: Statistic, total: float) -> bool:
+    """Whether a statistic has whole counts of all rows."""
+    return statistic.counts.dtype.kind in "iu" and statistic.total == total
+
+
+def _cells(statistics: Iterable[Statistic]) -> tuple[list[npt.NDArray[np.int64]], list[npt.NDArray[np.uint32] | None]]:
+    """Return the counts and states of statistics as the core takes them."""
+    counts, states = [], []
+    for one in statistics:
+        counts.append(np.ascontiguousarray(one.counts, dtype=np.int64).reshape(-1))
+        states.append(None if one.states is None else np.ascontiguousarray(one.states, dtype=np.uint32))
+    return counts, states
+
+
+def _by_statistics(
+    source: Source, families: Families, score: Score, sums: _core.CellSums | None
+) -> npt.NDArray[np.float64]:
     """Return the score of each family from the statistics that the source gives."""
-    listed = list(families)
-    scores = []
-    for begin in range(0, len(listed), SETS_AT_ONCE):
-        part = listed[begin : begin + SETS_AT_ONCE]
+    total = source.total
+    scores = np.empty(len(families))
+    for begin in range(0, len(families), SETS_AT_ONCE):
+        part = families[begin : begin + SETS_AT_ONCE]
         joints = [tuple(sorted((*parents, child))) for child, parents in part]
         distinct = sorted(set(joints))
-        found = dict(zip(distinct, source.statistics(distinct), strict=True))
-        for (child, parents), joint in zip(part, joints, strict=True):
-            found[joint].require_complete(source.variables, "a score")
+        place = dict(zip(distinct, range(len(distinct)), strict=True))
+        found = source.statistics(distinct)
+        for statistic in found:
+            statistic.require_complete(source.variables, "a score")
+        which = np.array([place[joint] for joint in joints], dtype=np.int64)
+        if sums is not None and all(_are_all(statistic, total) for statistic in found):
+            flat = (part.children, part.offsets, part.parents)
+            scores[begin : begin + len(part)] = sums.family_scores(*flat, which, *_cells(found))
+            continue
+        for f, ((child, parents), s) in enumerate(zip(part, which.tolist(), strict=True), begin):
             states = source.variables[child].cardinality
-            scores.append(score.joint(found[joint]) - score.marginal(found[joint].marginal(parents), states))
-    return np.array(scores, dtype=np.float64)
+            scores[f] = score.joint(found[s]) - score.marginal(found[s].marginal(parents), states)
+    return scores
 
 
 def local_scores(source: Source, families: Families, score: Score) -> npt.NDArray[np.float64]:
@@ -176,14 +213,17 @@ class SubsetTerms:
     joint : (2 ** n,) float64
         f of every set; 0 where a set is too large.
     marginals : (n_kinds, 2 ** n) float64
-        g of every set, for each number of states that a child may have.
+        g of every set, for each number of states that a child may have; or of all of them, where it is the same.
     kind_of_child : (n,) int32
         Which row of the marginals is a variable's.
+    prices : (n,) float64
+        What a variable pays, beside that, for every configuration of its parents.
     """
 
     joint: npt.NDArray[np.float64]
     marginals: npt.NDArray[np.float64]
     kind_of_child: npt.NDArray[np.int32]
+    prices: npt.NDArray[np.float64]
 
 
 def subset_terms(source: Source, score: Score, *, most: int, after_part: Callable[[int], bool]) -> SubsetTerms | None:
@@ -203,27 +243,77 @@ def subset_terms(source: Source, score: Score, *, most: int, after_part: Callabl
     MissingValueError
         When rows have missing cells.
     """
-    terms = score.terms(source)
+    n, terms = len(source.variables), score.terms(source)
     if terms is not None:
-        n, joint = len(source.variables), terms.subsets(most)
-        whole = SubsetTerms(joint, joint[None], np.zeros(n, np.int32))
+        joint = terms.subsets(most)
+        whole = SubsetTerms(joint, joint[None], np.zeros(n, np.int32), np.zeros(n))
         return whole if after_part(n_sets(n, most)) else None
-    cardinalities = [variable.cardinality for variable in source.variables]
-    states, kind_of_child = np.unique(cardinalities, return_inverse=True)
-    n = len(cardinalities)
-    joint = np.zeros(2**n)
-    marginals = np.zeros((len(states), 2**n))
+    known = _SetTerms(source, score)
     sets = _sets(n, most)
     while part := list(itertools.islice(sets, SETS_AT_ONCE)):
-        for chosen, statistic in zip(part, source.statistics(part), strict=True):
+        statistics = source.statistics(part)
+        for statistic in statistics:
             statistic.require_complete(source.variables, "a score")
-            mask = sum(1 << v for v in chosen)
-            joint[mask] = score.joint(statistic)
-            for kind, r in enumerate(states.tolist()):
-                marginals[kind, mask] = score.marginal(statistic, r)
+        known.add(part, statistics)
         if not after_part(len(part)):
             return None
-    return SubsetTerms(joint, marginals, kind_of_child.astype(np.int32))
+    return known.terms()
+
+
+class _SetTerms:
+    """The terms of sets, added part after part.
+
+    While counts are whole the core adds up the terms, with the bits that its own walk over the rows of a table gives.
+    With the first that are not, the score is asked for these and all that follow.
+    """
+
+    def __init__(self, source: Source, score: Score) -> None:
+        self._score, self._total = score, source.total
+        self._cardinalities = np.array([variable.cardinality for variable in source.variables], dtype=np.int64)
+        self._n = n = len(self._cardinalities)
+        self._sums = _cell_sums(source, score, all_sets=True)
+        self._states, kinds = np.unique(self._cardinalities, return_inverse=True)
+        self._kind_of_child = kinds.astype(np.int32)
+        self._joint = np.zeros(2**n)
+        self._shared = self._sums is not None and not self._sums.knows_child  # g is f
+        self._marginals = self._joint[None] if self._shared else np.zeros((len(self._states), 2**n))
+
+    def add(self, sets: list[tuple[int, ...]], statistics: list[Statistic]) -> None:
+        """Add the terms of some sets."""
+        if self._sums is not None and not all(_are_all(one, self._total) for one in statistics):
+            self._leave_core(self._sums)
+        masks = [sum(1 << v for v in chosen) for chosen in sets]
+        if self._sums is not None:
+            children = self._states[:0] if self._shared else self._states
+            self._joint[masks], marginals = self._sums.set_terms(*flat_sets(sets), *_cells(statistics), children)
+            if not self._shared:
+                self._marginals[:, masks] = marginals
+            return
+        for mask, statistic in zip(masks, statistics, strict=True):
+            self._joint[mask] = self._score.joint(statistic)
+            for kind, r in enumerate(self._states.tolist()):
+                self._marginals[kind, mask] = self._score.marginal(statistic, r)
+
+    def _leave_core(self, sums: _core.CellSums) -> None:
+        """Go on with the score's own g, which knows the price."""
+        self._sums = None
+        if not self._shared:
+            return
+        self._shared = False
+        self._marginals = np.repeat(self._joint[None], len(self._states), axis=0)
+        if sums.price:
+            cells = np.ones(1)
+            for r in self._cardinalities.tolist():
+                cells = np.concatenate([cells, r * cells])
+            self._marginals += sums.price * (self._states[:, None] - 1.0) * cells
+
+    def terms(self) -> SubsetTerms:
+        """Return the terms of all sets added."""
+        if not self._shared:
+            return SubsetTerms(self._joint, self._marginals, self._kind_of_child, np.zeros(self._n))
+        price = 0.0 if self._sums is None else self._sums.price
+        prices = np.array([price * (r - 1.0) for r in self._cardinalities.tolist()])
+        return SubsetTerms(self._joint, self._marginals, np.zeros(self._n, np.int32), prices)
 
 
 def n_sets(n: int, most: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.base.names import check_names, listed, positions
+from fishernet.base.names import check_names, listed, positions, shown
 from fishernet.base.vocabulary import ScoreName, refuse_options, word
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
@@ -72,11 +72,11 @@ def named_score(score: str | Score, **options: Any) -> Score:
 def _carried(score: str, number: str) -> dict[str, float]:
     """Return the option that a score's name carries."""
     if score not in NUMBERS:
-        raise FishernetError(f"score {score!r} takes no number, got {number!r} after the colon")
+        raise FishernetError(f"score {score!r} takes no number, got {shown(number)} after the colon")
     try:
         return {NUMBERS[score]: float(number)}
     except ValueError:
-        raise FishernetError(f"score {score!r} takes a number after the colon, got {number!r}") from None
+        raise FishernetError(f"score {score!r} takes a number after the colon, got {shown(number)}") from None
 
 
 def score(dag: Dag | UndirectedGraph, table: Any, score: ScoreName | Score = "bic", **options: Any) -> float:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import shown
 from fishernet.data import Statistic
 from fishernet.scores.score import Rule, Score, cell_counts, sum_n_log_n
 
@@ -74,7 +75,7 @@ def whole(value: SupportsIndex, name: str) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise FishernetError(f"{name} must be a whole number, got {value!r}") from None
+        raise FishernetError(f"{name} must be a whole number, got {shown(value)}") from None
 
 
 def regrets(n: npt.NDArray[np.float64] | npt.NDArray[np.int64], states: int) -> npt.NDArray[np.float64]:

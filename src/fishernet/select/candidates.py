@@ -3,10 +3,15 @@
 Under the Fisher kernel of a network's tables a combination of rows is a weighted count of their cells, and its kernel
 with every candidate a look-up a variable; a kernel with features multiplies these; any other is asked for its matrix's
 rows, each of them once.
+
+A kernel that is not made of features may be none. One that is not finite or not symmetric is refused before the search.
+That its matrix is not positive semidefinite is seen between some of the rows, in its diagonal, or where a squared
+distance comes out below 0; then the choice goes on, and a warning says so at its end.
 """
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
@@ -14,8 +19,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import a
+from fishernet.base import check
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.names import a, several
 from fishernet.data.arrays import Weights
 from fishernet.data.frames.rows import weights_of
 from fishernet.data.matching import Data
@@ -29,6 +35,8 @@ Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 MOST_KEPT = 2**28  # numbers of rows of a kernel's matrix: 2 GB
+PROBED = 64  # rows between which a kernel's matrix is looked at
+ROUNDING = 1e-6  # of the largest kernel of a row with itself: a kernel may be computed in float32
 
 
 class Candidates(Protocol):
@@ -39,6 +47,13 @@ class Candidates(Protocol):
     """(n_rows,): the mean kernel of each row with the table's, by their weights."""
     diagonal: Array
     """(n_rows,): the kernel of each row with itself."""
+    is_indefinite: bool
+    """Whether it was seen that the kernel is not positive semidefinite."""
+
+    @property
+    def scale(self) -> float:
+        """The largest kernel of a row with itself."""
+        ...
 
     @property
     def between(self) -> float:
@@ -58,6 +73,14 @@ class Candidates(Protocol):
         """Return the kernel of one row with some others."""
         ...
 
+    def squared(self, value: float) -> float:
+        """Return a squared distance: 0 where it comes out below, which is remembered unless it is rounding."""
+        ...
+
+    def warn(self, n_refused: int = 0, *, stacklevel: int = 3) -> None:
+        """Say that the kernel is not positive semidefinite, where that was seen, and how many rows were refused."""
+        ...
+
     def squared_length(self, rows: Positions, factors: Array) -> float:
         """Return the kernel of a combination of rows with itself."""
         ...
@@ -71,13 +94,34 @@ def candidates_of(kernel: Any, data: Data, name: str) -> Candidates:
     """Return the rows of data as candidates under a kernel."""
     rows = rows_of(checked_kernel(kernel, name), data)
     weights = weights_of(data)
-    if len(rows) == 0:
-        raise FishernetError(f"{name} needs a row to choose from, and there is none")
+    check_some(len(rows), name)
     if weights is not None and not weights.sum():
         raise SchemaError("all rows have weight 0, so there is nothing to stand for")
     if hasattr(getattr(kernel, "rule", None), "along"):
         return _ByCells(kernel, rows, weights)
-    return _ByFeatures(kernel, rows, weights) if has_features(kernel) else _ByRows(kernel, rows, weights)
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused by its row
+        found = _ByFeatures(kernel, rows, weights) if has_features(kernel) else _ByRows(kernel, rows, weights)
+    _check_finite(found)
+    found.look()
+    return found
+
+
+def check_some(n_rows: int, name: str) -> None:
+    """Refuse a table without rows."""
+    if n_rows == 0:
+        raise FishernetError(f"{name} needs a row to choose from, and there is none")
+
+
+def _check_finite(candidates: Candidates) -> None:
+    """Refuse a kernel with NaN or infinity: each of these is in a row's kernel with itself or in its mean."""
+    for values in (candidates.diagonal, candidates.mean):
+        bad = ~np.isfinite(values)
+        if bad.any():
+            raise SchemaError(
+                f"the kernel of row {int(bad.argmax())} with the rows of the table is not finite; a kernel has no NaN "
+                "and no infinity",
+                parameter="kernel",
+            )
 
 
 def checked_kernel(kernel: Any, name: str) -> Any:
@@ -92,6 +136,14 @@ def _shares(weights: Weights | None, n_rows: int) -> Array:
     return np.full(n_rows, 1 / n_rows) if weights is None else weights / weights.sum()
 
 
+def _real(values: Any, name: str) -> Array:
+    """Return numbers as float64, in the same memory where they are that already."""
+    found = np.asarray(values)
+    if found.dtype.kind == "c":
+        raise SchemaError(f"{name} must be of real numbers, not of complex ones", parameter="kernel")
+    return found if found.dtype == np.float64 else check.numbers(found, name)
+
+
 class _OfKernel:
     """What all have in common."""
 
@@ -100,8 +152,37 @@ class _OfKernel:
     def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
         self._kernel, self._rows = kernel, rows
         self.n_rows = len(rows)
-        self.diagonal = np.asarray(kernel.diag(rows), dtype=np.float64)
+        self.diagonal = _real(kernel.diag(rows), "the kernel's diagonal")
+        if self.diagonal.shape != (self.n_rows,):
+            raise SchemaError(
+                f"the kernel's diagonal must have a number for each of {several(self.n_rows, 'row')}, got an array of "
+                f"shape {self.diagonal.shape}",
+                parameter="kernel",
+            )
         self._shares = _shares(weights, self.n_rows)
+        self.is_indefinite = False
+
+    def look(self) -> None:
+        """Look at the matrix between some of the rows; features make one that is symmetric and semidefinite."""
+
+    def squared(self, value: float) -> float:
+        """Return a squared distance: 0 where it comes out below, which is remembered unless it is rounding."""
+        self.is_indefinite |= value < -ROUNDING * self.scale
+        return max(value, 0.0)
+
+    def warn(self, n_refused: int = 0, *, stacklevel: int = 3) -> None:
+        """Say that the kernel is not positive semidefinite, where that was seen, and how many rows were refused."""
+        if not self.is_indefinite and not n_refused:
+            return
+        refused = f"{several(n_refused, 'row')} passed over, with which the weights have no best values"
+        below = "squared distances may be below 0, where 0 is told, and chosen rows need not be near the table"
+        message = f"the kernel is not positive semidefinite: {refused if n_refused else below}"
+        warnings.warn(FishernetWarning(message, parameter="kernel"), stacklevel=stacklevel)
+
+    @cached_property
+    def scale(self) -> float:
+        """The largest kernel of a row with itself."""
+        return float(np.abs(self.diagonal).max())
 
     @cached_property
     def mean_diagonal(self) -> float:
@@ -185,9 +266,26 @@ class _ByRows(_OfKernel):
 
     def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
         super().__init__(kernel, rows, weights)
-        self.mean = mean_to(kernel, rows, rows)
+        self.mean = _real(mean_to(kernel, rows, rows), "the kernel's matrix")
         self._kept: dict[int, Array] = {}
         self._most_kept = max(MOST_KEPT // self.n_rows, 1)
+
+    def look(self) -> None:
+        """Look at the matrix between some of the rows: one that is not symmetric is refused."""
+        some = np.unique(np.linspace(0, self.n_rows - 1, PROBED).round().astype(np.int64))
+        rows = counted_once(self._rows[some])
+        matrix = _real(self._kernel(rows, rows), "the kernel's matrix")
+        off = np.abs(matrix - matrix.T)
+        rounding = ROUNDING * np.abs(matrix).max()
+        if off.max() > rounding:
+            x, y = np.unravel_index(int(off.argmax()), off.shape)
+            raise SchemaError(
+                f"the kernel is not symmetric: of rows {some[x]} and {some[y]} it is {matrix[x, y]:g}, and of rows "
+                f"{some[y]} and {some[x]} {matrix[y, x]:g}",
+                parameter="kernel",
+            )
+        lowest = min(float(np.linalg.eigvalsh(matrix)[0]), float(self.diagonal.min()))
+        self.is_indefinite |= lowest < -len(some) * rounding or self.between < -rounding
 
     def combination(self, rows: Positions, factors: Array) -> Array:
         """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""

@@ -148,7 +148,7 @@ def distance_by_k(
     FishernetError
         When a number does not fit, or the method is unknown.
     SchemaError
-        When the table does not fit the kernel.
+        When the table or the kernel does not fit, as for `mmd_critic`, which also says when there is a warning.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from fishernet.data.variable import require_categorical
 from fishernet.kernels import Kernel
 from fishernet.kernels.metrics import Invariant
 from fishernet.kernels.rows import rows_of
-from fishernet.select.candidates import Candidates, candidates_of, checked_kernel
+from fishernet.select.candidates import Candidates, candidates_of, check_some, checked_kernel
 from fishernet.select.selection import Selection, checked_rows
 
 
@@ -100,6 +100,10 @@ def _with_holes_as_states(table: Table) -> Table:
 
 GAIN = 1e-12  # a replacement must lower the value by more than this share of it
 TIED = 1e-12  # values this near to the smallest are ties, where it is below 1
+UNLIKE = 1e-5  # of the largest kernel: what exchanges add up to is not farther from what was reached
+NOT_ONE_MATRIX = (
+    "the kernel is not symmetric, or not the same at every call: exchanges that should have brought rows nearer did not"
+)
 
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
@@ -138,13 +142,13 @@ class KernelSwaps:
     @property
     def trace(self) -> Array:
         """The value of the start, then after every replacement."""
-        return np.array(self._trace)
+        return np.maximum(self._trace, 0.0)
 
     def draw_start(self, key: int, n_starts: int) -> None:
         """Begin with the best of random subsets."""
         n_rows = self._candidates.n_rows
         subsets = [_core.draw_subset(n_rows, self._k, key, task) for task in range(n_starts)]
-        values = [self._value(rows) for rows in subsets]
+        values = [self._candidates.squared(self._value(rows)) for rows in subsets]
         self.set_start(subsets[int(np.argmin(values))])
 
     def set_start(self, rows: Positions) -> None:
@@ -159,16 +163,21 @@ class KernelSwaps:
             self._take_stock()
         replaced = sum(self._replace(position) for position in range(first, last))
         if last == self._k:
+            expected = self._trace[-1]
             self._take_stock()
+            if abs(self._trace[-1] - expected) > UNLIKE * self._candidates.scale:
+                raise SchemaError(NOT_ONE_MATRIX, parameter="kernel")
         return replaced
 
     def _take_stock(self) -> None:
         self._sums = self._candidates.combination(self.rows, np.ones(self._k))
         self._trace[-1] = self._value(self.rows)
+        self._candidates.squared(self._trace[-1])
 
     def _value(self, rows: Positions) -> float:
+        """Return the squared distance of some rows; below 0 where the kernel is not positive semidefinite."""
         within = self._candidates.squared_length(rows, np.full(self._k, 1 / self._k))
-        return max(within + self._candidates.between - 2 * float(self._candidates.mean[rows].mean()), 0.0)
+        return within + self._candidates.between - 2 * float(self._candidates.mean[rows].mean())
 
     def _kernel_row(self, row: int) -> Array:
         return self._candidates.combination(np.array([row]), np.ones(1))
@@ -184,7 +193,7 @@ class KernelSwaps:
         best = int(np.argmax(candidates <= candidates.min() + TIED * max(1.0, value)))
         change = float(added[best] - added[row])
         roundings = 8 * np.finfo(float).eps * (abs(float(added[best])) + abs(float(added[row])))
-        if not -change > GAIN * value + roundings:
+        if not -change > GAIN * abs(value) + roundings:
             return False
         self._sums = rest + self._kernel_row(best)
         self.rows[position] = best
@@ -268,9 +277,14 @@ def greedy_mmd(
     FishernetError
         When k, the start or n_starts does not fit.
     SchemaError
-        When the table does not fit the kernel's model.
+        When the table does not fit the kernel's model, or the kernel has NaN or infinity, or is not symmetric.
     ZeroProbabilityError
         When a row has probability zero under a Fisher kernel's network.
+
+    Warns
+    -----
+    FishernetWarning
+        When the kernel is seen not to be positive semidefinite: then distances mean little.
 
     Notes
     -----
@@ -294,17 +308,26 @@ def greedy_mmd(
     """
     data = held(table)
     rows = rows_of(checked_kernel(kernel, "greedy_mmd"), data)
+    check_some(len(rows), "greedy_mmd")
     k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
-    make = _by_distance(kernel, data, k)
-    return _search(make, data, len(rows), k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
+    candidates = None if _has_cells(kernel) else candidates_of(kernel, data, "greedy_mmd")
+    make = _by_distance(kernel, data, k, candidates)
+    found = _search(make, data, len(rows), k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
+    if candidates is not None:
+        candidates.warn()
+    return found
 
 
-def _by_distance(kernel: Any, data: Data, k: int, candidates: Candidates | None = None) -> Make:
-    """Return what makes a search for the smallest distance under a kernel; candidates that are there are used."""
-    rule: Any = getattr(kernel, "rule", None)
-    if hasattr(rule, "cells"):  # a row is a list of cells: the core exchanges rows by these
-        return partial(_core_distance, rule, rows_of(kernel, data), k)
-    return lambda: KernelSwaps(candidates or candidates_of(kernel, data, "greedy_mmd"), k)
+def _has_cells(kernel: Any) -> bool:
+    """Whether a row is a list of cells: the core exchanges rows by these."""
+    return hasattr(getattr(kernel, "rule", None), "cells")
+
+
+def _by_distance(kernel: Any, data: Data, k: int, candidates: Candidates | None) -> Make:
+    """Return what makes a search for the smallest distance under a kernel; candidates are for those without cells."""
+    if candidates is None or _has_cells(kernel):
+        return partial(_core_distance, kernel.rule, rows_of(kernel, data), k)
+    return partial(KernelSwaps, candidates, k)
 
 
 def refined(
@@ -326,6 +349,7 @@ def refined(
         swaps.visit(first, min(k, first + AT_ONCE))
         reporter.step(first, k)
     reporter.finish(k)
+    candidates.warn(stacklevel=4)
     return Selection(
         indices=swaps.rows,
         distance=float(swaps.trace[-1]),

@@ -23,15 +23,13 @@ References
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, FishernetWarning
-from fishernet.base.names import several
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import Data
@@ -80,11 +78,16 @@ def mmd_critic(
     FishernetError
         When k does not fit, or neither k nor tolerance is given.
     SchemaError
-        When the table does not fit the kernel.
+        When the table does not fit the kernel, or the kernel has NaN or infinity, or is not symmetric.
+
+    Warns
+    -----
+    FishernetWarning
+        When the kernel is seen not to be positive semidefinite: then distances mean little.
 
     See Also
     --------
-    greedy_mmd : exchanges chosen rows until none can be bettered: nearer, and slower.
+    greedy_mmd : exchanges chosen rows until none can be bettered.
 
     References
     ----------
@@ -119,9 +122,10 @@ def mmd_critic(
         sums += candidates.combination(np.array([row]), np.ones(1))
         chosen.append(row)
         free[row] = False
-        trace.append(max(within / n**2 - 2 * towards / n + candidates.between, 0.0))
+        trace.append(candidates.squared(within / n**2 - 2 * towards / n + candidates.between))
         reporter.step(n, most)
     reporter.finish(len(chosen))
+    candidates.warn()
     return _selected(chosen, trace, None, "mmd-critic", data, kernel)
 
 
@@ -155,12 +159,12 @@ def protodash(
     Raises
     ------
     FishernetError, SchemaError
-        As for `mmd_critic`.
+        As for `mmd_critic`; when free weights have nothing to weigh, because no row is nearer than none.
 
     Warns
     -----
     FishernetWarning
-        When the kernel is not positive semidefinite, and rows had to be passed over for it.
+        When the kernel is seen not to be positive semidefinite, or rows had to be passed over for it.
 
     References
     ----------
@@ -196,7 +200,9 @@ def protodash(
         trace.append(weighing.distance)
         reporter.step(len(weighing.rows), most)
     reporter.finish(len(weighing.rows))
-    weighing.warn()
+    if not weighing.rows:
+        raise _nothing_to_weigh(candidates.is_indefinite or weighing.n_refused > 0)
+    candidates.warn(weighing.n_refused)
     return _selected(weighing.rows, trace, weighing.weights, "protodash", data, kernel)
 
 
@@ -229,6 +235,8 @@ def criticisms(
     ------
     FishernetError
         When m is more than there are rows beside the prototypes, or a position does not fit.
+    SchemaError
+        As for `mmd_critic`, which also says when there is a warning.
 
     References
     ----------
@@ -249,6 +257,8 @@ def criticisms(
     candidates = candidates_of(kernel, data, "criticisms")
     rows, weights = _prototypes(selection, candidates.n_rows)
     left = candidates.n_rows - len(rows)
+    if not left:
+        raise FishernetError("every row is a prototype, so there is none to criticize them")
     check.integer(m, "m", least=1, most=left, note="the rows that are no prototypes")
     witness = np.abs(candidates.mean - candidates.combination(rows, weights))
     free = np.ones(candidates.n_rows, dtype=bool)
@@ -275,7 +285,17 @@ def criticisms(
             rest = np.maximum(rest - column**2, 0.0)
         reporter.step(n, m)
     reporter.finish(m)
+    candidates.warn()
     return _selected(chosen, trace, None, "criticisms", data, kernel)
+
+
+def _nothing_to_weigh(is_indefinite: bool) -> FishernetError:
+    if is_indefinite:
+        return SchemaError("the kernel is not positive semidefinite: no row can be weighed by it", parameter="kernel")
+    message = (
+        "no row with a weight above 0 is nearer to the table than none at all; with sum_to_one=True there are rows"
+    )
+    return FishernetError(message, parameter="sum_to_one")
 
 
 def _prototypes(selection: Any, n_rows: int) -> tuple[Positions, Array]:
@@ -341,13 +361,13 @@ class _Weighing:
     def __init__(self, candidates: Candidates, sum_to_one: bool) -> None:
         self._candidates = candidates
         self._sum_to_one = sum_to_one
-        self._constant = spread(candidates) + abs(candidates.between) if sum_to_one else 0.0
+        self._constant = spread(candidates) + abs(candidates.between) or 1.0 if sum_to_one else 0.0
         self._level = 0.0  # the gradient along rows of positive weight
         self.rows: list[int] = []
         self._positive: list[int] = []  # places among the rows
         self._factor = np.empty((0, 0))
         self._matrix = np.empty((0, 0))
-        self._refused = 0
+        self.n_refused = 0
         self.weights = np.empty(0)
 
     @property
@@ -378,7 +398,7 @@ class _Weighing:
         left = self._below(new[:-1][self._positive])
         rest = own - float(left @ left)
         if rest <= JITTER * abs(own):
-            self._refused += rest < -JITTER * abs(own)
+            self.n_refused += rest < -JITTER * abs(own)
             return False
         n = len(self.rows)
         matrix = np.empty((n + 1, n + 1))
@@ -443,16 +463,4 @@ class _Weighing:
     def distance(self) -> float:
         """The squared distance of the weighted sum to the mean of the table."""
         towards = float(self.weights @ self._candidates.mean[np.array(self.rows)])
-        return max(self._within - 2 * towards + self._candidates.between, 0.0)
-
-    def warn(self) -> None:
-        """Say that rows were passed over."""
-        if self._refused:
-            warnings.warn(
-                FishernetWarning(
-                    f"the kernel is not positive semidefinite: {several(self._refused, 'row')} passed over, with which "
-                    "the weights have no best values",
-                    parameter="kernel",
-                ),
-                stacklevel=3,
-            )
+        return self._candidates.squared(self._within - 2 * towards + self._candidates.between)

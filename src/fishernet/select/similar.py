@@ -12,7 +12,7 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.display import Framed, brief
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import a, several
+from fishernet.base.names import a, several, shown
 from fishernet.data import Table
 from fishernet.data.frames.rows import arrow_rows, held, taken
 from fishernet.data.matching import Data, as_data, is_frame, is_table
@@ -133,7 +133,7 @@ def _given_row(kernel: Kernel, rows: Rows, row: Any) -> Rows:
         return rows[np.array([int(row) % len(rows)])]
     is_string = isinstance(row, str | list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1)
     if not is_string and not is_table(row) and not is_frame(row):
-        raise FishernetError(f"row must be a position in the table or a table of one row, got {row!r}")
+        raise FishernetError(f"row must be a position in the table or a table of one row, got {shown(row)}")
     given = rows_of(kernel, [row] if is_string else row)
     if len(given) != 1:
         raise FishernetError(f"the given row must be a table of one row, got {several(len(given), 'row')}")

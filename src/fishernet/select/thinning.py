@@ -64,7 +64,7 @@ def kernel_thinning(
     FishernetError
         When k does not fit.
     SchemaError
-        When the table does not fit the kernel.
+        When the table or the kernel does not fit, as for `mmd_critic`, which also says when there is a warning.
 
     References
     ----------

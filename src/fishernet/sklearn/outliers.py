@@ -21,6 +21,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fishernet.base.errors import FishernetError
+from fishernet.base.names import shown
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import BinningName, MeasureName, ScoreName, SearchName, word
 from fishernet.data.options import Bins
@@ -39,7 +40,7 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
     """Tells rows that are unlike those of training, by a Bayesian network that is learned from them or given.
 
     X is an array, or a pandas, polars or pyarrow frame, whose columns may hold text, numbers and truth values. A row is
-    odd where a cell is rare given the others, even if each cell is usual by itself.
+    odd where a cell is rare given the others, even if each cell alone is common.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
         share = self.contamination
         if isinstance(share, bool | str) or share is None or not 0 < share <= 0.5:
             raise FishernetError(
-                f"contamination must be a number above 0 and at most 0.5, got {share!r}", parameter="contamination"
+                f"contamination must be a number above 0 and at most 0.5, got {shown(share)}", parameter="contamination"
             )
         self._fit_network(X, None)
         self._values = self._values_of_cells(measure)

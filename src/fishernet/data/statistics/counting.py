@@ -44,12 +44,15 @@ class _Rows(Protocol):
     def require_complete(self, purpose: str) -> None: ...
 
 
-def statistics_of(rows: _Rows, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
-    """Return the statistics of sets of variables, given by ascending positions, in that order."""
+def statistics_of(rows: _Rows, sets: Sequence[tuple[int, ...]], most_dense: int | None = None) -> list[Statistic]:
+    """Return the statistics of sets of variables, given by ascending positions, in that order.
+
+    Those with more cells than `most_dense` hold the cells that occur; without it, as many as the rows allow are dense.
+    """
     check_sets(sets, len(rows.variables))
     places = {v for v, variable in enumerate(rows.variables) if variable.is_continuous}
     mixed = [chosen for chosen in sets if not chosen or not places.issuperset(chosen)]
-    found = dict(zip(mixed, _counted(rows, mixed), strict=True)) if mixed else {}
+    found = dict(zip(mixed, _counted(rows, mixed, most_dense), strict=True)) if mixed else {}
     for chosen in sets:
         if chosen not in found:
             numbers = rows.numbers if len(chosen) == len(places) else np.array([rows.codes[v] for v in chosen])
@@ -57,10 +60,11 @@ def statistics_of(rows: _Rows, sets: Sequence[tuple[int, ...]]) -> list[Statisti
     return [found[chosen] for chosen in sets]
 
 
-def _counted(rows: _Rows, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+def _counted(rows: _Rows, sets: Sequence[tuple[int, ...]], most_dense: int | None) -> list[Statistic]:
     """Return the statistics of sets with categorical members, whose rows the core counts."""
     fractions = rows.has_fractions
-    most_dense = most_dense_cells(rows.n_rows if fractions else int(rows.total))
+    if most_dense is None:
+        most_dense = most_dense_cells(rows.n_rows if fractions else int(rows.total))
     unit = rows.weights_in_units[1] if fractions else 0.0
     counted = count_cells(rows.native, rows.variables, sets, most_dense, unit)
     return [_with_moments(one, chosen, rows) for one, chosen in zip(counted, sets, strict=True)]

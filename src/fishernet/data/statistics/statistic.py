@@ -156,6 +156,19 @@ class Statistic(Brief):
         full[places] = held if len(held) else 0
         return full.reshape(self.cardinalities + held.shape[1:])
 
+    def held(self, most_dense: int) -> Statistic:
+        """Return the statistic with all cells where these are at most so many, otherwise with those that occur."""
+        dense = math.prod(self.cardinalities) <= most_dense
+        cells: tuple[Any, ...] = self.counts, self.states, self.mean, self.scatter
+        if dense and self.states is not None:
+            cells = (self._spread(self.counts), None, self._spread(self.mean), self._spread(self.scatter))
+        elif not dense and self.states is None:
+            states, counts = occurring(self)
+            cells = (counts, states, _of_cells(self, self.mean), _of_cells(self, self.scatter))
+        counts, states, mean, scatter = cells
+        sets = self.variables, self.cardinalities
+        return Statistic.adopt(*sets, counts, states, self.left_out, self.continuous, mean, scatter)
+
     def marginal(self, variables: Sequence[int]) -> Statistic:
         """Return the statistic of some of the variables, given by their positions."""
         chosen = set(variables)
@@ -227,10 +240,7 @@ def _pooled(
     """Return the statistic of cells in any order, equal ones taken together: all cells while these are few."""
     states, counts, mean, scatter = _merged(states, counts, mean, scatter)
     found = Statistic.adopt(variables, cardinalities, counts, states, left_out, continuous, mean, scatter)
-    if math.prod(cardinalities) > most_dense_cells(found.total + left_out):
-        return found
-    full = [found._spread(part) for part in (counts, mean, scatter)]
-    return Statistic.adopt(variables, cardinalities, full[0], None, left_out, continuous, *full[1:])
+    return found.held(most_dense_cells(found.total + left_out))
 
 
 def _merged(

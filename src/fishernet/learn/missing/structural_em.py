@@ -41,11 +41,6 @@ ROUGH = 1e-5  # how far the parameters are fitted between rounds, in nats a know
 ROUGH_STEPS = 20
 
 
-def node_average_structure(rows: Any, search: Search, rules: Rules, watch: Watch, caution: float = 1.0) -> SearchResult:
-    """Return the graph that a search finds under the penalized node-average likelihood."""
-    return search.run(LocalScores(rows, NodeAverage(caution)), rules, watch)
-
-
 def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: Watch) -> SearchResult:
     """Return the graph that a search finds on expected statistics, round by round, from that of the available cases.
 
@@ -53,7 +48,8 @@ def structural_em(rows: Any, score: Score, search: Search, rules: Rules, watch: 
     one. Each round goes on from the graph so far, without restarts; a search over orders goes on as a tabu search.
     """
     beginning = Order(restarts=START_RESTARTS)
-    first = node_average_structure(rows, beginning, rules, watch.about("the available cases"), START_CAUTION)
+    available = LocalScores(rows, NodeAverage(START_CAUTION))
+    first = beginning.run(available, rules, watch.about("the available cases"))
     found = dataclasses.replace(first, score=math.nan)  # which is another score
     going_on = getattr(search, "going_on", search)
     n_scores, gains, round_number = first.n_scores, True, 0

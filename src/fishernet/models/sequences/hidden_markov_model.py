@@ -376,7 +376,7 @@ class HiddenMarkovModel(Value):
             When `n` or `length` does not fit, or a trajectory might never stop.
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise SchemaError(f"the number of strings must be an integer from 0, got {n!r}")
+            raise SchemaError(f"the number of strings must be an integer from 0, got {shown(n)}")
         return [self.alphabet.string(codes) for codes in draw(self.parameters, int(n), length, generator(seed))]
 
     def _parts(self) -> tuple[Any, ...]:

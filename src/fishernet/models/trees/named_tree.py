@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.display import Brief
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import listed, require_str
+from fishernet.base.names import listed, require_str, shown
 from fishernet.models.sequences.alphabet import Alphabet, Numbers
 from fishernet.models.trees.hidden_tree import HiddenTree
 from fishernet.models.trees.shape import TreeShape
@@ -246,7 +246,7 @@ def _check_rates(birth: float, death: float, by_length: bool) -> None:
     for name, value in (("birth", birth), ("death", death)):
         if not (check.is_number(value) and 0 <= value <= most and value < np.inf):
             kind = "a rate, finite and from 0 on" if by_length else "a probability"
-            raise FishernetError(f"{name} must be {kind}, got {value!r}")
+            raise FishernetError(f"{name} must be {kind}, got {shown(value)}")
 
 
 def _powers(steps: Numbers, birth: float, death: float) -> Numbers:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import several
+from fishernet.base.names import several, shown
 from fishernet.base.value import Value
 
 Nested = Any  # a list of nested lists and of integers
@@ -79,7 +79,7 @@ class TreeShape(Value):
         SchemaError when that is no tree, or its leaves are not the positions 0, 1, ... each once.
         """
         if not _is_node(tree):
-            raise SchemaError(f"a tree is a list of its children, such as [[0, 1], 2]; got {tree!r}")
+            raise SchemaError(f"a tree is a list of its children, such as [[0, 1], 2]; got {shown(tree)}")
         lists = _depth_first(tree)
         number = {id(below): node for node, below in enumerate(lists)}
         first = np.concatenate([[0], np.cumsum([len(below) for below in lists])]).astype(np.int64)

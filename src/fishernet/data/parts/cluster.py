@@ -1,0 +1,340 @@
+"""Data frames of Dask as sources of statistics: the rows stay with the workers of a cluster.
+
+Each partition is read once to find out what its columns are, and once to be encoded; from then on its codes stay in
+the memory of a worker, and what travels are questions and counts. Where there is no cluster, the partitions are read
+one after the other by Dask's threads in this process. A worker that dies takes codes with it; Dask makes them again
+from the partitions, and the answers are the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import platform
+import re
+import sys
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from operator import add
+from typing import Any
+
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.data.arrow import frame_columns
+from fishernet.data.encode import Decision
+from fishernet.data.options import Options
+from fishernet.data.parts.finding import Places, found_variables
+from fishernet.data.parts.parts import FAN, Here, Parts, common_unit, facts_of, weighed_in
+from fishernet.data.pooling import stacked
+from fishernet.data.table import Table
+
+PACKAGE = "fishernet"
+RETRIES = 2  # of a task that failed, as one that reads from a network may
+DEEPEST = 8  # arguments in arguments
+PATH = re.compile(r".*[/\\][^/\\]*\.\w{1,8}")
+MOST_BYTES = 2**26  # of the columns of partitions that are put together
+
+
+def is_dask(frame: Any) -> bool:
+    """Whether something is a data frame of Dask."""
+    kind = type(frame)
+    return kind.__module__.partition(".")[0] == "dask" and hasattr(kind, "to_delayed") and hasattr(kind, "columns")
+
+
+def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> Parts:
+    """Return a data frame of Dask as a source of statistics.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+        Of partitions that are pandas frames.
+    client : dask.distributed.Client, optional
+        Of the cluster that works; without it the current one, and where there is none, this process.
+    options : Options, optional
+        The keywords of `Table.from_frame`.
+
+    Raises
+    ------
+    FishernetError
+        When a partition cannot be read or encoded, naming it; when the scheduler cannot be reached, or the workers have
+        another version of this library.
+    SchemaError, MissingValueError
+        As `Table.from_frame` of the whole frame would.
+    """
+    if not is_dask(frame):
+        raise SchemaError(f"a data frame of Dask is needed, not {type(frame).__name__}")
+    options = Options.checked() if options is None else options
+    if all(isinstance(name, str) for name in frame.columns):
+        frame = frame[options.choose(list(frame.columns))]
+        options = replace(options, exclude=())
+    frame_columns(frame._meta, options)  # refuses types that hold no labels
+    lazy = frame.to_delayed()
+    client = _current_client() if client is None else client
+    if client is None:
+        here = _Threads()
+        parts = [partial(one.compute, scheduler="threads") for one in lazy]
+        held, decisions, options = _encoded(here, parts, options)
+        unit = common_unit([facts_of(table) for table in held])
+        tables = [weighed_in(table, unit) for table in held]
+        return Parts.adopt(here, tables, options.schema or (), [facts_of(table) for table in tables], decisions)
+    workers = Workers(client)
+    held, decisions, options = _encoded(workers, lazy, options)
+    return workers.joined(held, options, decisions)
+
+
+def _encoded(places: Places, parts: Sequence[Any], options: Options) -> tuple[list[Any], Sequence[Decision], Options]:
+    """Return handles of the partitions as tables, why their columns are what they are, and options that say so."""
+    decisions: Sequence[Decision] = ()
+    if options.schema is None:
+        found = found_variables(places, parts, options)
+        decisions = found.decisions
+        nothing: dict[str, Any] = {"columns": None, "categorical": (), "continuous": (), "bins": None}
+        options = replace(options, schema=found.variables, unknown="error", **nothing)
+    return places.hold(parts, partial(_encoded_frame, options=options)), decisions, options
+
+
+def _encoded_frame(frame: Any, options: Options) -> Table:
+    return Table.of_columns(frame_columns(frame, options), options)
+
+
+def _current_client() -> Any:
+    """Return the current client of a cluster, None where there is none."""
+    distributed = sys.modules.get("distributed")  # nobody has a client who has not imported it
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+class _Threads(Here):
+    """Parts that Dask's threads read, one after the other, in this process."""
+
+    def hold(self, parts: Sequence[Callable[[], Any]], function: Callable[[Any], Any]) -> list[Any]:
+        """Return a function's answers for partitions; an error says which one it is about."""
+        held = []
+        for i, part in enumerate(parts):
+            try:
+                held.append(function(part()))
+            except Exception as error:
+                raise _told(error, f"partition {i}{_file_of(part.func.__self__)}") from error  # type: ignore[attr-defined]
+        return held
+
+
+class Workers:
+    """The workers of a cluster, who hold tables and are asked of them."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._labels: dict[str, str] = {}
+        with self._reached():
+            self._check_versions()
+
+    # ------------------------------------------------------------------------------------------------ what is asked
+
+    def hold(self, parts: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
+        """Return futures of a function's answers for partitions; they are made again where a worker dies."""
+        from dask.delayed import delayed
+
+        with self._reached():
+            lazy = [delayed(function, pure=False)(part) for part in parts]
+            futures = self._client.compute(lazy, retries=RETRIES)
+            self._labels.update({future.key: f"partition {i}" for i, future in enumerate(futures)})
+            self._wait(futures, parts)
+        return list(futures)
+
+    def sum(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
+        """Return the sum of a function's answers, added by the workers, by eights in the order of the parts."""
+        with self._reached():
+            first = answers = self._client.map(function, list(held), pure=False, retries=RETRIES)
+            while len(answers) > 1:
+                eights = [answers[i : i + FAN] for i in range(0, len(answers), FAN)]
+                answers = [eight[0] if len(eight) == 1 else self._submit(_added, *eight) for eight in eights]
+            return self._result(answers[0], first, held)
+
+    def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield a function's answers in the order of the parts; no more are under way than workers can work on."""
+        with self._reached():
+            ahead = 2 * max(1, sum(self._client.nthreads().values()))
+        rest, waiting = iter(held), deque[tuple[Any, Any]]()
+        while True:
+            with self._reached():
+                for table in itertools.islice(rest, ahead - len(waiting)):
+                    waiting.append((self._submit(function, table), table))
+                if not waiting:
+                    return
+                future, table = waiting.popleft()
+                answer = self._result(future, [future], [table])
+            del future
+            yield answer
+
+    def joined(self, held: Sequence[Any], options: Options, decisions: Sequence[Decision]) -> Parts:
+        """Return futures of tables as one source, small ones put together while there is one for each thread."""
+        facts = list(self.each(held, facts_of))
+        unit = common_unit(facts)
+        with self._reached():
+            n_threads = max(1, sum(self._client.nthreads().values()))
+            most = min(MOST_BYTES, -(-sum(one.n_bytes for one in facts) // n_threads))
+            groups = _groups([one.n_bytes for one in facts], most)
+            futures = [self._joint(held, group, unit) for group in groups]
+            self._wait(futures, [None] * len(futures))
+        return Parts.adopt(self, futures, options.schema or (), list(self.each(futures, facts_of)), decisions)
+
+    def _joint(self, held: Sequence[Any], group: slice, unit: float) -> Any:
+        tables = held[group]
+        if len(tables) == 1 and not unit:
+            return tables[0]
+        future = self._submit(partial(_stacked, unit=unit), *tables)
+        last = group.stop - 1
+        self._labels[future.key] = f"partition {last}" if len(tables) == 1 else f"partitions {group.start} to {last}"
+        return future
+
+    def _submit(self, function: Callable[..., Any], *held: Any) -> Any:
+        return self._client.submit(function, *held, pure=False, retries=RETRIES)
+
+    # -------------------------------------------------------------------------------------------- what may go wrong
+
+    def _wait(self, futures: Sequence[Any], parts: Sequence[Any]) -> None:
+        """Wait until all are done; raise the first error, naming the partition."""
+        from distributed import as_completed
+
+        done: Any = as_completed
+        for future in done(futures, loop=self._client.loop):
+            if future.status == "error":
+                at = next(i for i, one in enumerate(futures) if one.status == "error")
+                where = self._labels.get(futures[at].key, f"partition {at}")
+                raise _told(futures[at].exception(), where + _file_of(parts[at]))
+            if future.status != "finished":
+                raise ConnectionError(future.status)
+
+    def _result(self, future: Any, answers: Sequence[Any], held: Sequence[Any]) -> Any:
+        """Return a future's result; an error names the partition of which it came."""
+        try:
+            return self._client.gather(future)
+        except Exception:
+            for answer, table in zip(answers, held, strict=True):
+                for one in (table, answer):
+                    if one.status == "error":
+                        raise _told(one.exception(), self._labels.get(table.key, "a partition")) from None
+            raise
+
+    def _reached(self) -> _Reached:
+        return _Reached(self._client)
+
+    def _check_versions(self) -> None:
+        """Raise FishernetError unless the workers have this library, in this version, and this Python."""
+        question = f"(__import__({PACKAGE!r}).__version__, __import__('platform').python_version())"
+        if not self._client.nthreads():
+            message = "the cluster has no workers yet; waiting for one"
+            warnings.warn(FishernetWarning(message, parameter="client"), stacklevel=5)
+            self._client.submit(str, pure=False).result()  # a cluster that adapts itself starts one for that
+        here = sys.modules[PACKAGE.partition(".")[0]].__version__ if PACKAGE in sys.modules else ""
+        python = platform.python_version()
+        for worker, found in self._client.run(eval, question, on_error="return").items():
+            if isinstance(found, BaseException):
+                raise FishernetError(
+                    f"the worker {worker} cannot import {PACKAGE} ({found}); install it where the workers run",
+                    parameter="client",
+                )
+            if found[0] != here:
+                raise FishernetError(
+                    f"the worker {worker} has {PACKAGE} {found[0]}, and here it is {here}; install one version"
+                    " everywhere",
+                    parameter="client",
+                )
+            if found[1].split(".")[:2] != python.split(".")[:2]:
+                raise FishernetError(
+                    f"the worker {worker} runs Python {found[1]}, and here it is {python}; use one version everywhere",
+                    parameter="client",
+                )
+
+
+class _Reached:
+    """Where a scheduler that is gone is told in a plain sentence."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __enter__(self) -> None:
+        if self._client.status != "running":
+            raise self._gone()
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if hasattr(error, "parameter") or not isinstance(error, Exception):  # ours already, Ctrl-C, or none
+            return
+        name = type(error).__name__
+        lost = isinstance(error, OSError | TimeoutError) or "Cancelled" in name or "CommClosed" in name
+        if lost or self._client.status != "running":
+            raise self._gone() from error
+
+    def _gone(self) -> FishernetError:
+        scheduler = getattr(self._client, "scheduler", None)
+        address = getattr(scheduler, "address", None) or getattr(self._client, "_start_arg", None) or "of the client"
+        return FishernetError(
+            f"the Dask scheduler {address} cannot be reached: it has ended, or the client is closed; connect a new "
+            "client and scan the frame again",
+            parameter="client",
+        )
+
+
+def _told(error: Any, where: str) -> Any:
+    """Return an error of a task as one that says of which partition it came."""
+    text = " ".join(str(error).split())
+    if hasattr(error, "parameter"):  # of our own: its kind and attributes stay
+        if not text.startswith(where):
+            error.args = (f"{where}: {text}", *error.args[1:])
+        return error
+    if type(error).__name__ == "KilledWorker":
+        text = "the workers that worked on it died, each time; they may lack memory: make partitions smaller"
+        return FishernetError(f"{where}: {text}")
+    return FishernetError(f"{where}: {type(error).__name__}: {text}")
+
+
+def _file_of(lazy: Any) -> str:
+    """Return of which file a partition is, where its task tells that; to be added to its number."""
+    if lazy is None:
+        return ""
+    path = next(_paths(dict(lazy.dask)[lazy.key], DEEPEST), None)
+    return "" if path is None else f" ({path})"
+
+
+def _paths(task: Any, depth: int) -> Iterator[str]:
+    """Yield what look like paths among the arguments of a task of Dask, however they are nested."""
+    if isinstance(task, str):
+        if PATH.fullmatch(task):
+            yield task
+        return
+    inner: list[Any] = []
+    if isinstance(task, dict):
+        inner.extend(task.values())
+    elif isinstance(task, list | tuple):
+        inner.extend(task)
+    else:
+        inner.extend(getattr(task, name, None) for name in ("path", "args", "kwargs"))
+    if depth:
+        for one in inner:
+            yield from _paths(one, depth - 1)
+
+
+# ------------------------------------------------------------------------------------------------ what workers do
+
+
+def _added(*answers: Any) -> Any:
+    return reduce(add, answers)
+
+
+def _stacked(*tables: Table, unit: float) -> Table:
+    return weighed_in(tables[0] if len(tables) == 1 else stacked(tables), unit)
+
+
+def _groups(sizes: Sequence[int], most: int) -> list[slice]:
+    """Return neighbours whose sizes sum to so much at most, but for those that are larger alone."""
+    groups, begin, size = [], 0, 0
+    for i, one in enumerate(sizes):
+        if i > begin and size + one > most:
+            groups.append(slice(begin, i))
+            begin, size = i, 0
+        size += one
+    return [*groups, slice(begin, len(sizes))]

@@ -1,0 +1,294 @@
+"""Rows that lie in several places, as one source of statistics.
+
+A place answers what it is asked of its own rows, and the answers add: nothing travels but functions and what they
+answer. They are added in the order of the rows, never in that of time, so the sum has the same bits each time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import a, several
+from fishernet.data.arrays import in_units, weight_unit
+from fishernet.data.encode import Decision
+from fishernet.data.matching import is_table
+from fishernet.data.parts.finding import Places
+from fishernet.data.source import Source
+from fishernet.data.statistics import Statistic, most_dense_cells
+from fishernet.data.statistics.counting import check_sets, statistics_of
+from fishernet.data.table import Table
+from fishernet.data.variable import Column
+
+FAN = 8  # answers that are added at once
+
+Answer = TypeVar("Answer")
+
+
+class Here:
+    """Parts in the memory of this process, asked one after the other."""
+
+    def hold(self, parts: Sequence[Callable[[], Any]], function: Callable[[Any], Any]) -> list[Any]:
+        """Return a function's answers for parts, each of which is read by calling it."""
+        return [function(part()) for part in parts]
+
+    def sum(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
+        """Return the sum of a function's answers, added by eights in the order of the parts."""
+        return summed(map(function, held))
+
+    def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
+        """Return a function's answers, in the order of the parts."""
+        return map(function, held)
+
+
+def summed(answers: Iterable[Any]) -> Any:
+    """Return the sum of answers: eight at a time, then eight of these sums, and so on."""
+    levels: list[list[Any]] = []
+    for answer in answers:
+        _push(levels, 0, answer)
+    total: list[Any] = []
+    for level in levels:
+        level.extend(total)
+        total = [reduce(add, level)] if level else []
+    return total[0]
+
+
+def _push(levels: list[list[Any]], at: int, answer: Any) -> None:
+    if at == len(levels):
+        levels.append([])
+    levels[at].append(answer)
+    if len(levels[at]) == FAN:
+        full, levels[at] = levels[at], []
+        _push(levels, at + 1, reduce(add, full))
+
+
+class Parts(Source):
+    """Rows that lie in several places: a source of statistics, and of whatever else adds.
+
+    `fishernet.scan` makes it of a Dask data frame, whose rows stay with the workers of the cluster.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        The parts, in the order of the rows; all of the same variables.
+
+    Raises
+    ------
+    SchemaError
+        When there is no table, or their variables differ.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> from fishernet.data import Parts
+    >>> table = fn.datasets.load("nursery")
+    >>> parts = Parts([table[:5000], table[5000:9000], table[9000:]])
+    >>> parts
+    Parts(12,960 rows, 9 variables, 3 parts)
+    >>> fn.learn.dag(parts) == fn.learn.dag(table)
+    True
+    >>> net = fn.learn.parameters(fn.learn.dag(parts), parts)
+    >>> [len(answer) for answer in parts.each(net.log_prob)]
+    [5000, 4000, 3960]
+    """
+
+    _facts: list[_Facts]
+
+    def __init__(self, tables: Iterable[Table]) -> None:
+        held = check.items(tables, "tables", "Table")
+        if not held:
+            raise SchemaError("parts need at least one table")
+        for i, table in enumerate(held):
+            if not is_table(table):
+                raise SchemaError(f"parts are tables, and the one at {i} is {a(type(table).__name__)}")
+            if table.variables != held[0].variables:
+                raise SchemaError(f"table {i} has other variables than the first; give it theirs by table.conform")
+        unit = common_unit([facts_of(table) for table in held])
+        tables = [weighed_in(table, unit) for table in held]
+        self._keep(Here(), tables, held[0].variables, [facts_of(table) for table in tables], ())
+
+    @classmethod
+    def adopt(
+        cls,
+        places: Places,
+        held: Sequence[Any],
+        variables: Sequence[Column],
+        facts: Sequence[_Facts],
+        decisions: Sequence[Decision] = (),
+    ) -> Self:
+        """Make it of handles of tables that are elsewhere, with what is to be known of each."""
+        parts = cls.__new__(cls)
+        parts._keep(places, held, variables, facts, decisions)
+        return parts
+
+    def _keep(
+        self,
+        places: Places,
+        held: Sequence[Any],
+        variables: Sequence[Column],
+        facts: Sequence[_Facts],
+        decisions: Sequence[Decision],
+    ) -> None:
+        self._places, self._held, self._facts = places, list(held), list(facts)
+        self._variables, self._decisions = tuple(variables), tuple(decisions)
+        self._unit = common_unit(facts)
+
+    @property
+    def variables(self) -> tuple[Column, ...]:
+        """The columns."""
+        return self._variables
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables' names."""
+        return tuple([variable.name for variable in self._variables])
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows stored (weights not counted)."""
+        return sum(facts.n_rows for facts in self._facts)
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts."""
+        return len(self._held)
+
+    @property
+    def total(self) -> int | float:
+        """The sum of the weights, N in every formula; a float where they are not whole numbers."""
+        if not self._unit:
+            return sum(int(facts.weight) for facts in self._facts)
+        return sum(round(facts.weight / self._unit) for facts in self._facts) * self._unit
+
+    def each(self, function: Callable[[Table], Answer]) -> Iterator[Answer]:
+        """Yield the function's answer for the table of every part, in the order of the rows.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a `Table`. It travels to where the rows are, and its answer back, so both are pickled there.
+        """
+        return self._places.each(self._held, function)
+
+    def sum(self, function: Callable[[Table], Answer]) -> Answer:
+        """Return the sum of the function's answers for the tables of all parts, added with ``+`` where the rows are.
+
+        The order of addition depends on nothing but the number of parts.
+        """
+        answer: Answer = self._places.sum(self._held, function)
+        return answer
+
+    def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
+        """Return the statistics of sets of variables, given by ascending positions, in that order.
+
+        Counts are what a table of all rows answers. Means and scatters of numbers agree to rounding.
+        """
+        check_sets(sets, len(self._variables))
+        if not sets:
+            return []
+        n = self.n_rows if self._unit else self.total
+        most_dense = most_dense_cells(n / self.n_parts)  # of a part; of all parts there are more
+        asked = _Asked(tuple(map(tuple, sets)), most_dense)
+        return self.sum(asked).statistics(asked, self._variables, most_dense_cells(n), fractions=bool(self._unit))
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        sizes = several(self.n_rows, "row"), several(len(self._variables), "variable"), several(self.n_parts, "part")
+        return f"Parts({', '.join(sizes)})"
+
+
+# --------------------------------------------------------------------------------------------- what is asked of a part
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What is to be known of a part: its rows, their weight, whether it has fractions, and the bytes of its columns."""
+
+    n_rows: int
+    weight: float
+    fractions: bool
+    n_bytes: int
+
+
+def facts_of(table: Table) -> _Facts:
+    """Return what is to be known of a part."""
+    n_bytes = sum(column.nbytes for column in table.codes)
+    return _Facts(table.n_rows, table.total, table.has_fractions, n_bytes)
+
+
+def common_unit(facts: Sequence[_Facts]) -> float:
+    """Return the unit in which weights are counted everywhere; 0 where all are whole."""
+    if not any(one.fractions for one in facts):
+        return 0.0
+    return weight_unit(math.fsum(one.weight for one in facts))
+
+
+def weighed_in(table: Table, unit: float) -> Table:
+    """Return a table whose weights are rounded to a unit, so that sums over all parts are exact; 0 for as they are."""
+    if not unit or table.weights is None or not table.has_fractions:
+        return table
+    weights = in_units(table.weights, unit)[0] * unit
+    return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The statistics of some sets, asked of a part."""
+
+    sets: tuple[tuple[int, ...], ...]
+    most_dense: int
+
+    def __call__(self, table: Table) -> _Batch:
+        found = statistics_of(table, self.sets, self.most_dense)
+        flat = [one for one, is_flat in zip(found, self.flat(table.variables), strict=True) if is_flat]
+        rest = [one for one, is_flat in zip(found, self.flat(table.variables), strict=True) if not is_flat]
+        counts = np.concatenate([one.counts.reshape(-1) for one in flat]) if flat else np.zeros(0, dtype=np.int64)
+        return _Batch(counts, np.array([one.left_out for one in flat]), tuple(rest))
+
+    def flat(self, variables: Sequence[Column]) -> list[bool]:
+        """Return of each set whether its answer is counts of all cells."""
+        sizes = [0 if variable.is_continuous else variable.cardinality for variable in variables]
+        cells = [math.prod([sizes[v] for v in chosen]) for chosen in self.sets]
+        return [0 < n <= self.most_dense for n in cells]
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Answers for many sets: counts of all cells in one array, which travels and adds as one; and other statistics."""
+
+    counts: npt.NDArray[Any]
+    left_out: npt.NDArray[Any]
+    rest: tuple[Statistic, ...]
+
+    def __add__(self, other: _Batch) -> _Batch:
+        rest = tuple([a + b for a, b in zip(self.rest, other.rest, strict=True)])
+        return _Batch(self.counts + other.counts, self.left_out + other.left_out, rest)
+
+    def statistics(
+        self, asked: _Asked, variables: Sequence[Column], most_dense: int, *, fractions: bool
+    ) -> list[Statistic]:
+        """Return the statistics of the sets asked for, in the form in which one table answers."""
+        sizes = [variable.cardinality for variable in variables]
+        counts = self.counts.astype(np.float64, copy=False) if fractions else self.counts
+        left_out, rest = iter(self.left_out.tolist()), iter(self.rest)
+        found, begin = [], 0
+        for chosen, is_flat in zip(asked.sets, asked.flat(variables), strict=True):
+            if not is_flat:
+                found.append(next(rest).held(most_dense))
+                continue
+            shape = tuple([sizes[v] for v in chosen])
+            end = begin + math.prod(shape)
+            found.append(Statistic.adopt(chosen, shape, counts[begin:end].reshape(shape), None, next(left_out)))
+            begin = end
+        return found

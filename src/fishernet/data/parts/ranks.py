@@ -1,0 +1,181 @@
+"""Numbers of given rank among those that lie in many places: where a column is cut into bins of equally many rows.
+
+Each place keeps its distinct numbers, sorted, with how many rows (or what weight) lie at or below each. While they are
+few, all are gathered. Otherwise the order of the floats is used, which as 64-bit integers are in the order of the
+numbers: in each round every place counts what lies below some thousand borders, which narrows the interval of each rank
+a thousandfold, until few numbers are left in it. The ranks found are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.data.arrays import in_units
+from fishernet.data.cells import SourceColumn
+from fishernet.data.options import cut_ranks
+
+MOST_GATHERED = 2**16  # distinct numbers that travel
+MOST_BORDERS = 2**12  # a round
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+Sum = Callable[[Callable[[Any], Any]], Any]  # adds a function's answers of all places
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The distinct numbers of a column in one place, ascending, and the rows (or units of weight) up to each."""
+
+    values: Floats
+    below: Counts  # (n_values + 1,), from 0 on
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Distinct numbers, ascending, with the rows (or units of weight) at each; None where they are too many."""
+
+    values: Floats | None
+    counts: Counts | None = None
+
+    def __add__(self, other: Gathered) -> Gathered:
+        if self.values is None or other.values is None or self.counts is None or other.counts is None:
+            return Gathered(None)
+        values, places = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        if len(values) > MOST_GATHERED:
+            return Gathered(None)
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, places, np.concatenate([self.counts, other.counts]))
+        return Gathered(values, counts)
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest number of all places; -infinity where there is none."""
+
+    value: float
+
+    def __add__(self, other: Largest) -> Largest:
+        return self if self.value >= other.value else other
+
+
+def ladders(
+    cells: Sequence[SourceColumn], weights: npt.NDArray[Any] | None, names: Sequence[str], unit: float | None
+) -> dict[str, Ladder]:
+    """Return the ladders of some columns of one place; rows that weigh nothing are left out."""
+    units = None if weights is None else in_units(weights, unit)[0]
+    found = {}
+    for column in cells:
+        if column.name in names:
+            coded = column.coded
+            counts, numbers = coded.counts(units), coded.label_numbers
+            held = (counts > 0) & ~np.isnan(numbers)
+            values, places = np.unique(numbers[held] + 0.0, return_inverse=True)
+            sums = np.zeros(len(values), dtype=np.int64)
+            np.add.at(sums, places, counts[held])
+            found[column.name] = Ladder(values, np.concatenate([[0], np.cumsum(sums)]))
+    return found
+
+
+def gathered(all_places: Sum, name: str) -> Gathered:
+    """Return all distinct numbers of a column with their counts, where they are few."""
+    found: Gathered = all_places(partial(_between, name=name, intervals=((-np.inf, np.inf),)))
+    return found
+
+
+def quantile_cuts(all_places: Sum, name: str, n_bins: int) -> list[float]:
+    """Return what `fishernet.data.options.quantile_cuts` would of a column of many numbers, all finite.
+
+    It must have more distinct ones than are gathered.
+    """
+    last = all_places(partial(_largest, name=name)).value
+    first = -all_places(partial(_largest_negated, name=name)).value
+    ranks = cut_ranks(int(all_places(partial(_below, name=name, borders=np.array([last])))[0]), n_bins)
+    found = _of_ranks(all_places, name, ranks, _key(first) - 1, _key(last))
+    cuts = {value if value < last else all_places(partial(_largest, name=name, less=last)).value for value in found}
+    return sorted(cuts)
+
+
+def _of_ranks(all_places: Sum, name: str, ranks: Counts, low: int, high: int) -> list[float]:
+    """Return the least number of which so many rows lie at or below it, for each rank; between two keys."""
+    intervals = [(low, high)] * len(ranks)  # each number's key is above the first and at most the second
+    while True:
+        distinct = sorted(set(intervals))
+        n_borders = max(2, MOST_BORDERS // len(distinct))
+        borders = sorted({key for interval in distinct for key in _inside(*interval, n_borders)})
+        values = np.array([_value(key) for key in borders])
+        below = all_places(partial(_below, name=name, borders=values))
+        places = np.searchsorted(below, ranks, side="left")
+        lows = [borders[place - 1] if place else low for place in places.tolist()]
+        intervals = [(max(a, b), borders[place]) for (a, _), b, place in zip(intervals, lows, places, strict=True)]
+        if all(b - a == 1 for a, b in intervals):
+            return [_value(b) for _, b in intervals]
+        edges = [(_value(a), _value(b)) for a, b in sorted(set(intervals))]
+        few: Gathered = all_places(partial(_between, name=name, intervals=tuple(edges)))
+        if few.values is None or few.counts is None:
+            continue
+        begins = np.array([a for a, _ in edges])
+        before = all_places(partial(_below, name=name, borders=begins)).tolist()
+        found = []
+        for (a, b), rank in zip(intervals, ranks.tolist(), strict=True):
+            at = edges.index((_value(a), _value(b)))
+            held = (few.values > edges[at][0]) & (few.values <= edges[at][1])
+            upto = before[at] + np.cumsum(few.counts[held])
+            found.append(float(few.values[held][int(np.searchsorted(upto, rank, side="left"))]))
+        return found
+
+
+def _inside(low: int, high: int, n: int) -> list[int]:
+    """Return at most n ascending keys above the lower that divide an interval evenly; the upper is the last."""
+    n = min(n, high - low)
+    return [low + (high - low) * i // n for i in range(1, n + 1)]
+
+
+# ----------------------------------------------------------------------------------------------- asked of one place
+
+
+def _below(place: dict[str, Ladder], name: str, borders: Floats) -> Counts:
+    """Return how many rows lie at or below each border."""
+    ladder = place[name]
+    return ladder.below[np.searchsorted(ladder.values, borders, side="right")]
+
+
+def _between(place: dict[str, Ladder], name: str, intervals: Sequence[tuple[float, float]]) -> Gathered:
+    """Return the numbers above the first and at most the second end of an interval, with their counts."""
+    ladder = place[name]
+    ends = np.searchsorted(ladder.values, np.array(intervals), side="right")
+    if int((ends[:, 1] - ends[:, 0]).sum()) > MOST_GATHERED:
+        return Gathered(None)
+    rows = np.concatenate([np.arange(a, b) for a, b in ends.tolist()])
+    return Gathered(ladder.values[rows], np.diff(ladder.below)[rows])
+
+
+def _largest(place: dict[str, Ladder], name: str, less: float = np.inf) -> Largest:
+    values = place[name].values
+    at = int(np.searchsorted(values, less, side="left"))
+    return Largest(float(values[at - 1]) if at else -np.inf)
+
+
+def _largest_negated(place: dict[str, Ladder], name: str) -> Largest:
+    values = place[name].values
+    return Largest(-float(values[0]) if len(values) else -np.inf)
+
+
+# --------------------------------------------------------------------------------------------- floats in their order
+
+
+def _key(value: float) -> int:
+    """Return a number as an integer; those of finite numbers are in the numbers' order."""
+    bits = int(np.array([value + 0.0]).view(np.uint64)[0])
+    return (1 << 63) + bits if bits < 1 << 63 else (1 << 64) - 1 - bits
+
+
+def _value(key: int) -> float:
+    """Return the number of an integer."""
+    bits = key - (1 << 63) if key >= 1 << 63 else (1 << 64) - 1 - key
+    return float(np.array([bits], dtype=np.uint64).view(np.float64)[0])

@@ -1,0 +1,356 @@
+"""Where a long source's rows come from: batches of columns, one after the other.
+
+Files, folders and patterns of Parquet, Arrow and text files, a dataset of Arrow, a relation of DuckDB, whatever speaks
+Arrow's interface for streams, and any iterable of batches or of frames. A thread reads the next batches while one is
+worked on.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import Table as ArrowTable
+
+from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.names import listed, shown
+from fishernet.data.arrow import columns_of, frame_columns, is_text
+from fishernet.data.cells import Columns
+from fishernet.data.csv import TextFile, text_batches
+from fishernet.data.matching import is_frame
+from fishernet.data.options import Options
+from fishernet.data.reading import columns_of as columns_of_file
+
+BATCH_ROWS = 2**19
+AHEAD = 3  # batches that are read before they are asked for
+PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+TEXT = {".csv": ",", ".tsv": "\t", ".txt": None}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a source, and where they come from, as messages say it."""
+
+    columns: Columns
+    where: str
+
+
+@dataclass(frozen=True)
+class Batches:
+    """What a source holds.
+
+    Attributes
+    ----------
+    read : function
+        Begins anew and gives the batches; of an iterable it works once.
+    files : tuple of Path
+        The files, in the order of their rows; none of a source in memory.
+    n_rows : int or None
+        How many rows there are, where the source knows.
+    """
+
+    read: Callable[[], Iterator[Batch]]
+    files: tuple[Path, ...] = ()
+    n_rows: int | None = None
+
+    def stamp(self) -> list[list[Any]]:
+        """Return what tells whether the files have changed: path, size and time of each."""
+        found = []
+        for path in self.files:
+            state = path.stat()
+            found.append([str(path.resolve()), state.st_size, state.st_mtime_ns])
+        return found
+
+
+def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
+    """Return the batches of a source; `wanted` says which of its rows are read.
+
+    Raises
+    ------
+    FileFormatError
+        When a file does not exist, is of no known format, is broken, or has other columns than the first.
+    SchemaError
+        When the source is of no kind that has batches.
+    """
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        return _of_files(_found(path), options, wanted, folder=path if path.is_dir() else None)
+    if hasattr(type(source), "get_fragments"):
+        return _of_dataset(source, options, wanted)
+    if isinstance(source, Sequence) and source and all(isinstance(one, str | os.PathLike) for one in source):
+        return _of_files([path for one in source for path in _found(Path(one))], options, wanted)
+    opened = _record_batches(source)
+    if opened is not None:
+        return Batches(lambda: _of_arrow(opened(), options, wanted))
+    if is_frame(source):
+        return Batches(lambda: iter([Batch(frame_columns(source, options), "the frame")]))
+    if isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping):
+        return Batches(lambda: _of_frames(source, options, wanted))
+    raise SchemaError(
+        "a stream is a path, a folder or pattern of files, a dataset of Arrow, or an iterable of record batches, not "
+        f"{shown(source)}"
+    )
+
+
+def _record_batches(source: Any) -> Callable[[], Iterator[pa.RecordBatch]] | None:
+    """Return what opens a source that has Arrow's batches; None where it has none."""
+    if isinstance(source, pa.RecordBatchReader):
+        return lambda: _with_empty(source)
+    if isinstance(source, ArrowTable):
+        return lambda: _with_empty(source.to_reader(BATCH_ROWS))
+    for name in ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader"):  # of DuckDB's relations and results
+        if hasattr(type(source), name):
+            return lambda: _with_empty(getattr(source, name)(BATCH_ROWS))
+    if hasattr(type(source), "__arrow_c_stream__") and not hasattr(type(source), "columns"):
+        return lambda: _with_empty(pa.RecordBatchReader.from_stream(source))
+    return None
+
+
+def _with_empty(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """Yield a batch without rows before the others: there may be none, and it says what the columns are."""
+    yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+    yield from reader
+
+
+def _of_arrow(
+    found: Iterable[pa.RecordBatch], options: Options, wanted: Any, where: str = "the stream"
+) -> Iterator[Batch]:
+    for i, batch in enumerate(found):
+        yield Batch(_columns(pa.Table.from_batches([batch]), options, wanted), f"{where}, batch {i}")
+
+
+def _of_frames(found: Iterable[Any], options: Options, wanted: Any) -> Iterator[Batch]:
+    for i, frame in enumerate(found):
+        where = f"the iterable, item {i}"
+        if isinstance(frame, pa.RecordBatch | ArrowTable):
+            table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+            yield Batch(_columns(table, options, wanted), where)
+        elif is_frame(frame):
+            if wanted is not None:
+                raise SchemaError(f"{where}: filter= needs batches of Arrow; filter the frames", parameter="filter")
+            yield Batch(frame_columns(frame, options), where)
+        else:
+            raise SchemaError(f"{where}: a record batch or a data frame is needed, not {shown(frame)}")
+
+
+def _columns(
+    table: pa.Table,
+    options: Options,
+    wanted: Any,
+    undeclared: frozenset[str] = frozenset(),
+) -> Columns:
+    if wanted is not None:
+        table = table.filter(wanted)
+    return columns_of(table, options, undeclared)
+
+
+# -------------------------------------------------------------------------------------------------------- files
+
+
+def _found(path: Path) -> list[Path]:
+    """Return the files of a path: itself, those of a folder, or those of a pattern, by their names."""
+    if path.is_file():
+        return [path]
+    known = (*PARQUET, *ARROW, *TEXT, ".gz")
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.is_file() and _is_shown(p.relative_to(path)))
+        files = [p for p in inside if p.suffix.lower() in known]
+        if not files:
+            raise FileFormatError(path, "the folder holds no Parquet, Arrow or text files")
+        return files
+    if glob.has_magic(str(path)):
+        names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 a pattern may begin anywhere
+        files = [Path(name) for name in names if Path(name).is_file()]
+        if not files:
+            raise FileFormatError(path, "no file has a name of this pattern")
+        return files
+    raise FileFormatError(path, "there is no such file or folder")
+
+
+def _is_shown(path: Path) -> bool:
+    """Whether a file is no bookkeeping of those that write folders (_SUCCESS, .crc)."""
+    return not any(part.startswith(("_", ".")) for part in path.parts)
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower().removesuffix(".gz")
+    suffix = Path(name).suffix
+    if suffix in PARQUET:
+        return "parquet"
+    if suffix in ARROW:
+        return "arrow"
+    return "text" if suffix in TEXT else suffix
+
+
+def _of_files(files: list[Path], options: Options, wanted: Any, folder: Path | None = None) -> Batches:
+    kinds = {_kind(path): path for path in files}
+    if len(kinds) > 1:
+        raise FileFormatError(folder or files[0], f"the files are of several kinds: {listed(map(str, kinds.values()))}")
+    [kind] = kinds
+    if kind == "text":
+        if wanted is not None:
+            raise SchemaError("filter= is for Parquet and Arrow files", parameter="filter")
+        return Batches(lambda: _of_texts(files, options), tuple(files))
+    if kind in ("parquet", "arrow"):
+        texts = _check_schemas(files, kind)
+        dataset = _dataset(files, kind, texts, folder)
+        found = _of_dataset(dataset, options, wanted, frozenset(texts) if kind == "parquet" else frozenset())
+        return replace(found, files=tuple(files))
+    if len(files) == 1 and wanted is None:  # read_table says what is known of other formats
+        [path] = files
+        return Batches(lambda: iter([Batch(columns_of_file(path, options), str(path))]), (path,))
+    raise FileFormatError(files[0], "is of a format that is not read in batches; fn.read_table may know it")
+
+
+def _check_schemas(files: list[Path], kind: str) -> list[str]:
+    """Return the columns of text; raise where a file is broken, or has other columns or types than the first."""
+    first: pa.Schema | None = None
+    for path in files:
+        schema = _schema(path, kind)
+        if first is None:
+            first = schema
+            continue
+        if schema.names != first.names and set(schema.names) != set(first.names):
+            apart = sorted(set(schema.names) ^ set(first.names))
+            raise FileFormatError(path, f"has other columns than {files[0].name}: only one of them has {listed(apart)}")
+        for field in first:
+            kind_here = schema.field(field.name).type
+            if kind_here != field.type:
+                raise FileFormatError(
+                    path, f"column {field.name!r} is of type {kind_here} here and of {field.type} in {files[0].name}"
+                )
+    assert first is not None
+    return [field.name for field in first if is_text(field.type)]
+
+
+def _schema(path: Path, kind: str) -> pa.Schema:
+    import pyarrow.parquet as pq
+
+    try:
+        if kind == "parquet":
+            return pq.read_schema(path)
+        with pa.memory_map(str(path)) as file:
+            return pa.ipc.open_file(file).schema
+    except (pa.ArrowException, OSError) as error:
+        what = "Parquet" if kind == "parquet" else "Arrow"
+        why = str(error).partition("\n")[0]
+        raise FileFormatError(path, f"is no {what} file, or a broken one ({why})") from None
+
+
+def _dataset(files: list[Path], kind: str, texts: list[str], folder: Path | None) -> Any:
+    import pyarrow.dataset as pa_ds  # which loads pandas where it is installed
+
+    if kind == "parquet":
+        form: Any = pa_ds.ParquetFileFormat(read_options=pa_ds.ParquetReadOptions(dictionary_columns=texts))
+    else:
+        form = pa_ds.IpcFileFormat()
+    base = None if folder is None else str(folder)
+    hive = None if folder is None else pa_ds.partitioning(flavor="hive")
+    return pa_ds.dataset([str(path) for path in files], format=form, partitioning=hive, partition_base_dir=base)
+
+
+def _of_dataset(dataset: Any, options: Options, wanted: Any, undeclared: frozenset[str] = frozenset()) -> Batches:
+    names = list(dataset.schema.names)
+    needed = [name for name in names if name in _needed(names, options)]
+
+    def read() -> Iterator[Batch]:
+        row = 0
+        yield Batch(columns_of(dataset.schema.empty_table().select(needed), options, undeclared), "the dataset")
+        try:
+            scanner = dataset.scanner(
+                columns=needed, filter=wanted, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
+            )
+            for batch in scanner.to_batches():
+                table = pa.Table.from_batches([batch]).replace_schema_metadata(dataset.schema.metadata)
+                yield Batch(columns_of(table, options, undeclared), f"rows from {row:,} on")
+                row += batch.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise _broken(dataset, error) from None
+
+    n_rows = None
+    if wanted is None:
+        try:
+            n_rows = dataset.count_rows()
+        except (pa.ArrowException, OSError) as error:
+            raise _broken(dataset, error) from None
+    return Batches(read, tuple(Path(file) for file in getattr(dataset, "files", ())), n_rows)
+
+
+def _broken(dataset: Any, error: Exception) -> FileFormatError:
+    """Return the error that names the file of a dataset that cannot be read: the first that cannot alone."""
+    why = str(error).partition("\n")[0]
+    for fragment in dataset.get_fragments():
+        try:
+            for _ in fragment.to_batches(batch_size=BATCH_ROWS):
+                pass
+        except (pa.ArrowException, OSError) as own:
+            return FileFormatError(fragment.path, f"is broken ({str(own).partition(chr(10))[0]})")
+    return FileFormatError(next(iter(getattr(dataset, "files", ["the dataset"]))), f"cannot be read ({why})")
+
+
+def _needed(names: list[str], options: Options) -> set[str]:
+    """Return the columns that are read at all: those asked for, and the weights."""
+    wanted = set(options.choose(names))
+    return wanted if options.weights is None else {*wanted, options.weights}
+
+
+def _of_texts(files: list[Path], options: Options) -> Iterator[Batch]:
+    first: list[str] | None = None
+    for path in files:
+        gzipped = path.name.lower().endswith(".gz")
+        ending = Path(path.name.lower().removesuffix(".gz")).suffix
+        file = TextFile.of(path, gzipped, options.text.encoding)
+        for columns in text_batches(file, options, TEXT[ending]):
+            names = [column.name for column in columns.cells]
+            first = names if first is None else first
+            if names != first:
+                apart = sorted(set(names) ^ set(first)) or names
+                raise FileFormatError(path, f"has other columns than {files[0].name}: {listed(apart)}")
+            yield Batch(columns, path.name)
+
+
+# -------------------------------------------------------------------------------------------------------- ahead
+
+
+class ReadAhead:
+    """Batches that a thread reads while others are worked on; closing it ends the thread."""
+
+    def __init__(self, batches: Iterator[Batch]) -> None:
+        self._queue: queue.Queue[Batch | BaseException | None] = queue.Queue(AHEAD)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._read, args=(batches,), daemon=True)
+        self._thread.start()
+
+    def _read(self, batches: Iterator[Batch]) -> None:
+        try:
+            for batch in batches:
+                if not self._put(batch):
+                    return
+            self._put(None)
+        except BaseException as error:
+            self._put(error)
+
+    def _put(self, item: Batch | BaseException | None) -> bool:
+        while not self._ended.is_set():
+            try:
+                self._queue.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def __iter__(self) -> Iterator[Batch]:
+        try:
+            while (item := self._queue.get()) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            self._ended.set()

@@ -1,0 +1,174 @@
+"""What the columns of rows in many places are is what one table of all rows makes of them."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fishernet as fn
+from fishernet.data.encode import Decision
+from fishernet.data.options import Options
+from fishernet.data.parts import tally
+from fishernet.data.parts.finding import found_variables
+from fishernet.data.parts.parts import Here
+
+pd: Any = pytest.importorskip("pandas")
+
+N = 3000
+
+
+def frame(n: int = N) -> Any:
+    rng = np.random.default_rng(0)
+    hours = pd.date_range("2020-01-01", periods=n, freq="h")
+    holes = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))
+    return pd.DataFrame(
+        {
+            "few": rng.integers(0, 5, n),
+            "many": rng.integers(0, 400, n),
+            "real": rng.normal(size=n),
+            "row": np.arange(n) + 7,
+            "shuffled": rng.permutation(n),
+            "text": rng.choice(np.array(["a", "b", "c", None]), n),
+            "name": [f"n{i}" for i in range(n)],
+            "day": hours.strftime("%Y-%m-%d"),
+            "day, but for one": ["2020-01-01"] * (n - 1) + ["2021-01-01 10:00"],
+            "when": hours,
+            "when, as text": hours.strftime("%Y-%m-%d %H:%M"),
+            "flag": rng.random(n) < 0.3,
+            "declared": pd.Categorical(rng.choice(["x", "y"], n), categories=["y", "x", "z"]),
+            "holes": holes,
+            "whole with holes": np.rint(holes),
+            "empty": [None] * n,
+            "numbers as text": rng.integers(0, 900, n).astype(str),
+            "spoiled": [str(i) if i % 500 else "n/a!" for i in range(n)],
+            "thousands": [f"{i:,}" for i in range(900, 900 + n)],
+            "percent": [f"{i}%" for i in rng.integers(0, 99, n)],
+            "tail": np.exp(rng.normal(size=n) * 9),
+            "weight": rng.random(n),
+            "times": rng.integers(0, 3, n),
+            "first half": [1.0] * (n // 2) + [None] * (n - n // 2),
+        }
+    )
+
+
+FRAME = frame()
+OPTIONS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "drop": {"missing": "drop", "exclude": ["first half"]},
+    "state": {"missing": "state", "exclude": ["holes"]},
+    "error": {"missing": "error"},
+    "bins": {"bins": 4},
+    "many bins": {"bins": 60},
+    "bins, weighted": {"bins": 4, "weights": "weight"},
+    "bins, repeated": {"bins": {None: 5, "real": [0.0]}, "weights": "times"},
+    "bins, dropped": {"bins": 5, "missing": "drop", "weights": "weight", "exclude": ["first half"]},
+    "equal widths": {"bins": 3, "binning": "equal-width", "weights": "times"},
+    "bins of text": {"bins": {"numbers as text": 4, "when, as text": 3}},
+    "bins of no numbers": {"bins": {"name": 3}},
+    "categorical": {"categorical": ["name", "many", "when"]},
+    "continuous": {"continuous": ["numbers as text", "few"]},
+    "some": {"columns": ["text", "few"]},
+    "no such column": {"columns": ["nothing"]},
+}
+
+
+def outcome(make: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """Return a result or the error, and what was warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = make()
+        except fn.FishernetError as error:
+            result = error
+    return result, [str(one.message) for one in caught if issubclass(one.category, fn.FishernetWarning)]
+
+
+def pieces(whole: Any, n_parts: int) -> list[Any]:
+    borders = np.linspace(0, len(whole), n_parts + 1).astype(int)
+    return [partial(whole.iloc.__getitem__, slice(a, b)) for a, b in itertools.pairwise(borders)]
+
+
+def described(variables: Any) -> list[Any]:
+    return [(v, repr(v), v.unit, None if v.is_continuous else v.bounds) for v in variables]
+
+
+def without_numbers(decisions: Any) -> list[Any]:
+    """Decisions without the number of texts of what was left out, which is a lower bound where they are very many."""
+    return [Decision(d.name, "", d.overrule, True) if d.left_out else d for d in decisions]
+
+
+def assert_same(whole: Any, n_parts: int, keywords: dict[str, Any], *, exact: bool = True) -> None:
+    expected, warned = outcome(lambda: fn.Table.from_frame(whole, **keywords))
+    options = Options.checked(**keywords)
+    found, warned_of_parts = outcome(lambda: found_variables(Here(), pieces(whole, n_parts), options))
+    if isinstance(expected, Exception):
+        assert type(found) is type(expected)
+        assert str(found) == str(expected).replace(", row 0:", ":")
+        return
+    assert not isinstance(found, Exception), found
+    assert described(found.variables) == described(expected.variables)
+    if exact:
+        assert list(found.decisions) == list(expected._decisions)
+        assert warned_of_parts == warned
+    else:
+        assert without_numbers(found.decisions) == without_numbers(expected._decisions)
+        assert len(warned_of_parts) == len(warned)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 11])
+@pytest.mark.parametrize("keywords", OPTIONS.values(), ids=OPTIONS)
+def test_variables_and_decisions_are_those_of_one_table(n_parts: int, keywords: dict[str, Any]) -> None:
+    assert_same(FRAME, n_parts, keywords)
+
+
+@pytest.mark.parametrize("n_parts", [2, 11])
+@pytest.mark.parametrize("keywords", OPTIONS.values(), ids=OPTIONS)
+def test_labels_that_stand_for_all_decide_as_all_do(
+    n_parts: int, keywords: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The least number of labels kept with which texts are still told from identifiers."""
+    monkeypatch.setattr(tally, "MOST_LABELS", 260)
+    assert_same(FRAME, n_parts, keywords, exact=False)
+
+
+@pytest.mark.parametrize("keywords", [{}, {"bins": 3}, {"missing": "drop"}])
+def test_parts_may_hold_other_types_than_their_neighbours(keywords: dict[str, Any]) -> None:
+    columns = {
+        "whole, then not": [[1, 2, 3], [1.5, 2.0, None]],
+        "numbers, then text": [[1, 2, 3], ["a", "b", "1"]],
+        "nothing, then text": [[None, None, None], ["a", "b", "a"]],
+    }
+    for name, (first, second) in columns.items():
+        parts = [pd.DataFrame({name: pd.Series(half), "other": half}) for half in (first, second)]
+        parts = [part.assign(other=["x", "y", "x"]) for part in parts]
+        whole = pd.concat(parts, ignore_index=True)
+        expected, _ = outcome(partial(fn.Table.from_frame, whole, **keywords))
+        readers = [partial(part.copy) for part in parts]
+        found, _ = outcome(partial(found_variables, Here(), readers, Options.checked(**keywords)))
+        if isinstance(expected, Exception):
+            assert str(found) == str(expected)
+        else:
+            assert described(found.variables) == described(expected.variables), name
+
+
+def test_dates_and_other_labels_do_not_add() -> None:
+    parts = [pd.DataFrame({"d": pd.to_datetime(["2020-01-01"])}), pd.DataFrame({"d": ["tomorrow"]})]
+    with pytest.raises(fn.SchemaError, match="'d' holds dates in one part and other labels in another"):
+        found_variables(Here(), [partial(part.copy) for part in parts], Options.checked())
+
+
+@pytest.mark.parametrize("n", [100, 3000])
+def test_ids_are_told_from_numbers_that_are_nearly_ids(n: int) -> None:
+    """The sum that tells them is over all numbers: one that is there twice, or lacks, is seen."""
+    ids = np.random.default_rng(1).permutation(n) + 5
+    twice = ids.copy()
+    twice[np.argmax(twice == 50)] = 51
+    gap = np.where(ids == n + 4, n + 5, ids)
+    for numbers in (ids, twice, gap, ids + 0.5):
+        assert_same(pd.DataFrame({"x": numbers, "y": np.arange(n) % 3}), 7, {})

@@ -1,0 +1,228 @@
+"""The encoded store: found again, told when stale, never half-written; and sources that are broken."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import fishernet as fn
+from fishernet.data.streams import store
+from fishernet.data.streams.spool import FileRoom
+
+TABLE = fn.datasets.load("asia").sample(2000, seed=1)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    fn.write_table(TABLE, tmp_path / "asia.parquet")
+    return tmp_path / "asia.parquet"
+
+
+def test_a_store_is_found_again_and_not_read_again(source: Path, tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def told(what: str, done: int, total: int | None) -> None:
+        calls.append(what)
+
+    first = fn.scan(source, cache=tmp_path / "store", progress=told)
+    assert "reading" in calls
+    calls.clear()
+    second = fn.scan(source, cache=tmp_path / "store", progress=told)
+    assert calls == []
+    assert first == second == TABLE
+    assert str(first.describe()) == str(second.describe())
+    second.verify()
+
+
+def test_a_stale_store_is_made_anew_with_a_warning(source: Path, tmp_path: Path) -> None:
+    fn.scan(source, cache=tmp_path / "store")
+    with pytest.warns(fn.FishernetWarning, match="made with other keywords"):
+        assert fn.scan(source, cache=tmp_path / "store", columns=["lung", "smoke"]).names == ("smoke", "lung")
+    fn.write_table(TABLE[:50], source)
+    with pytest.warns(fn.FishernetWarning, match="the source has changed"):
+        assert fn.scan(source, cache=tmp_path / "store", columns=["lung", "smoke"]).n_rows == 50
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fn.scan(source, cache=tmp_path / "store", columns=["lung", "smoke"]).n_rows == 50
+
+
+def test_a_stream_can_be_kept_later(source: Path, tmp_path: Path) -> None:
+    kept = fn.scan(source).cache(tmp_path / "kept")
+    assert kept == TABLE
+    assert fn.scan(source, cache=tmp_path / "kept").folder == tmp_path / "kept"
+    with pytest.raises(fn.FishernetError, match="is in memory"):
+        fn.scan(source, cache="memory").cache(tmp_path / "other")
+
+
+def test_a_folder_of_other_things_is_left_alone(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(fn.FishernetError, match="holds other things"):
+        fn.scan(source, cache=tmp_path)
+    with pytest.raises(fn.FishernetError, match="must be a folder"):
+        fn.scan(source, cache=source)
+    assert [path.name for path in tmp_path.iterdir()] == ["asia.parquet"]
+
+
+def damaged(folder: Path, how: str) -> None:
+    if how == "cut":
+        os.truncate(folder / "codes-1.bin", 100)
+    elif how == "gone":
+        (folder / "codes-1.bin").unlink()
+    elif how == "json":
+        (folder / "store.json").write_text("{")
+    elif how == "version":
+        head = json.loads((folder / "store.json").read_text())
+        (folder / "store.json").write_text(json.dumps(head | {"version": 99}))
+
+
+@pytest.mark.parametrize(
+    ("how", "message"), [("cut", "cut off"), ("gone", "missing"), ("json", "damaged"), ("version", "version 99")]
+)
+def test_a_damaged_store_says_so(source: Path, tmp_path: Path, how: str, message: str) -> None:
+    folder = tmp_path / "store"
+    fn.scan(source, cache=folder)
+    damaged(folder, how)
+    with pytest.raises(fn.FileFormatError, match=message):
+        fn.scan(source, cache=folder)
+
+
+def test_a_changed_byte_is_found_by_its_checksum(source: Path, tmp_path: Path) -> None:
+    stream = fn.scan(source, cache=tmp_path / "store")
+    with (tmp_path / "store" / "codes-1.bin").open("r+b") as file:
+        file.seek(1234)
+        file.write(b"\x01" if stream.codes[0].base is None else b"\x07")
+    with pytest.raises(fn.FileFormatError, match="checksum"):
+        stream.verify()
+
+
+def test_a_full_disk_says_what_is_needed_and_leaves_nothing(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = FileRoom.add
+    calls = 0
+
+    def full(self: FileRoom, name: str, array: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 5:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(self, name, array)
+
+    monkeypatch.setattr(FileRoom, "add", full)
+    with pytest.raises(fn.FishernetError, match=r"the disk of .* is full"):
+        fn.scan(source, cache=tmp_path / "store")
+    assert [path.name for path in tmp_path.iterdir()] == ["asia.parquet"]
+
+
+def test_a_killed_scan_leaves_no_store_that_seems_whole(source: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys, fishernet as fn\n"
+        "def told(what, done, total):\n"
+        "    print('reading', flush=True); import time; time.sleep(60)\n"
+        "fn.scan(sys.argv[1], cache=sys.argv[2], progress=told)\n"
+    )
+    command = [sys.executable, "-c", script, str(source), str(tmp_path / "store")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+    assert not (tmp_path / "store").exists()
+    assert fn.scan(source, cache=tmp_path / "store") == TABLE
+
+
+# ---------------------------------------------------------------------------------------------------- broken sources
+
+
+def test_files_of_other_columns_or_types_are_named(tmp_path: Path) -> None:
+    pa.parquet.write_table(pa.table({"a": ["x"], "b": [1]}), tmp_path / "one.parquet")
+    pa.parquet.write_table(pa.table({"a": ["x"], "c": [1]}), tmp_path / "two.parquet")
+    with pytest.raises(fn.FileFormatError, match=r"two\.parquet: has other columns than one\.parquet: .*'b', 'c'"):
+        fn.scan(tmp_path)
+    pa.parquet.write_table(pa.table({"a": ["x"], "b": ["1"]}), tmp_path / "two.parquet")
+    with pytest.raises(fn.FileFormatError, match=r"two\.parquet: column 'b' is of type string here and of int64"):
+        fn.scan(tmp_path)
+    (tmp_path / "three.csv").write_text("a,b\nx,1\n")
+    with pytest.raises(fn.FileFormatError, match="several kinds"):
+        fn.scan(tmp_path)
+
+
+def test_text_files_of_other_columns_are_named(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("a,b\nx,1\n")
+    (tmp_path / "2.csv").write_text("a,c\nx,1\n")
+    with pytest.raises(fn.FileFormatError, match=r"2\.csv: has other columns than 1\.csv"):
+        fn.scan(tmp_path)
+
+
+@pytest.mark.parametrize("keep", [10, 2000])
+def test_a_truncated_file_is_named(source: Path, tmp_path: Path, keep: int) -> None:
+    whole = source.read_bytes()
+    (tmp_path / "part.parquet").write_bytes(whole[: min(keep, len(whole) - 20)])
+    with pytest.raises(fn.FileFormatError, match=r"part\.parquet"):
+        fn.scan(tmp_path)
+
+
+def test_a_file_with_damaged_pages_is_named(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        pa.parquet.write_table(pa.table({"x": [f"label {i % 50}" for i in range(20000)]}), tmp_path / f"{name}.parquet")
+    data = bytearray((tmp_path / "b.parquet").read_bytes())
+    data[4:300] = bytes(296)
+    (tmp_path / "b.parquet").write_bytes(bytes(data))
+    with pytest.raises(fn.FileFormatError, match=r"b\.parquet"):
+        fn.scan(tmp_path)
+
+
+def test_a_file_that_changes_while_it_is_read(source: Path) -> None:
+    def told(what: str, done: int, total: int | None) -> None:
+        os.utime(source, (time.time() + 5, time.time() + 5))
+
+    with pytest.raises(fn.FileFormatError, match="changed while it was read"):
+        fn.scan(source, progress=told)
+
+
+def test_an_empty_part_is_no_harm_and_a_late_state_is_told(tmp_path: Path) -> None:
+    parts = [TABLE[:700], TABLE[:0], TABLE[700:]]
+    for i, part in enumerate(parts):
+        fn.write_table(part, tmp_path / f"part-{i}.parquet")
+    assert fn.scan(tmp_path) == TABLE
+    frames = [pa.table({"a": ["x", "y"]}), pa.table({"a": ["x", "z"]})]
+    schema = [fn.Variable("a", ["x", "y"])]
+    with pytest.raises(fn.UnknownStateError, match="row 3: the label 'z'"):
+        fn.scan(iter(frames), schema=schema)
+    assert fn.scan(iter(frames), schema=schema, unknown="missing")["a"].tolist() == ["x", "y", "x", None]
+    assert fn.scan(iter(frames)).variables[0].states == ("x", "y", "z")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (3, "a stream is a path"),
+        (iter([3]), "item 0: a record batch or a data frame"),
+        ("nowhere.parquet", "no such file"),
+        ("nowhere-*.parquet", "no file has a name of this pattern"),
+        (iter([pa.table({"a": ["x"]}), pa.table({"b": ["x"]})]), "the columns are"),
+        (iter([pa.table({"a": [1]}), pa.table({"a": [1.5]})]), "column 'a' is of another type"),
+    ],
+    ids=str,
+)
+def test_what_is_no_stream_is_refused_in_a_sentence(wrong: Any, message: str) -> None:
+    with pytest.raises(fn.FishernetError, match=message):
+        fn.scan(wrong)
+
+
+def test_an_empty_folder_and_one_of_other_files(tmp_path: Path) -> None:
+    with pytest.raises(fn.FileFormatError, match="holds no Parquet"):
+        fn.scan(tmp_path)
+    (tmp_path / "notes.md").write_text("x")
+    with pytest.raises(fn.FileFormatError, match="holds no Parquet"):
+        fn.scan(tmp_path)
+    assert store.made_of(tmp_path) is None
