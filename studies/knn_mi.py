@@ -53,16 +53,21 @@ QUICK: Mapping[str, graphs.Limits] = {
 }
 USUAL: Mapping[str, graphs.Limits] = {
     "seven": {
-        OURS: [(500, 25), (1_000, 10), (2_000, 5)],
-        "KCIT": [(125, 25), (250, 5)],
-        "RCIT": [(500, 25), (1_000, 10), (2_000, 5)],
+        OURS: [(500, 25), (1_000, 15), (2_000, 5)],
+        "KCIT": [(125, 25), (250, 10)],
+        "RCIT": [(500, 25), (1_000, 15), (2_000, 5)],
         LOCAL: [(500, 25)],
     },
-    "large": {OURS: [(250, 25), (500, 3)], "KCIT": [(125, 2)], "RCIT": [(250, 2)], LOCAL: []},
+    "large": {
+        OURS: [(250, 25), (500, 3)],
+        "KCIT": [(125, 3)],
+        "RCIT": [(250, 2)],
+        LOCAL: [],
+    },
     "nonparanormal": {
         OURS: [(250, 25), (1_000, 3)],
-        "KCIT": [(125, 5)],
-        "RCIT": [(250, 5), (500, 3)],
+        "KCIT": [(125, 10)],
+        "RCIT": [(125, 10), (250, 3)],
         LOCAL: [],
     },
 }
@@ -195,7 +200,7 @@ def of_recovery(name: str, found: graphs.Found, repetitions: int, groups: graphs
     yield Table(name, ["data", "rows", *methods], graphs.distance_rows(found, repetitions), ".1f", best=True)
     paired = graphs.paired_rows(found, {**each, **groups}, others, OURS)
     yield Table(f"{name}-paired", ["data", "rows", "sets", *others], paired, "z.1f")
-    yield Table(f"{name}-seconds", ["rows", *methods], graphs.seconds_rows(found), ".2g")
+    yield Table(f"{name}-seconds", ["rows", *methods], graphs.seconds_rows(found), ".3f")
 
 
 def in_all(experiments: Sequence[tuple[graphs.Found, graphs.Groups]]) -> Iterator[Table]:
@@ -333,7 +338,7 @@ def proteins(run: Run, folder: Path) -> Table:
     for m in methods:
         columns = np.array([next(found) for _ in range(seeds[m])]).T
         rows.append([m, *map(mean, columns)])
-    return Table("proteins", heads, rows, ["", *[".1f"] * 5, ".2g"])
+    return Table("proteins", heads, rows, ["", *[".1f"] * 5, ".3f"])
 
 
 def compute(run: Run) -> Iterator[Table]:

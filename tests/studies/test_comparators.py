@@ -181,6 +181,25 @@ def test_random_features_are_a_function_of_the_seed() -> None:
     assert np.random.get_state()[1].tolist() == before  # type: ignore[index]  # noqa: NPY002
 
 
+def test_blas_has_one_thread_and_then_as_many_as_before() -> None:
+    control = pytest.importorskip("threadpoolctl")
+
+    def threads() -> list[int]:
+        return [held["num_threads"] for held in control.threadpool_info() if held["user_api"] == "blas"]
+
+    with control.threadpool_limits(2):
+        before = threads()
+        with comparators.one_blas_thread():
+            assert threads() == [1] * len(before)
+        assert threads() == before
+
+
+def test_without_its_control_blas_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparators, "find_spec", lambda _: None)
+    with comparators.one_blas_thread() as held:
+        assert held is None
+
+
 FAKE = """import sys
 if sys.argv[1] == "-e":
     sys.exit({status})

@@ -298,6 +298,15 @@ def test_markers_apart_stand_beside_each_other_and_the_same_axes_at_the_same_hei
         assert (step == pytest.approx(of_other, rel=1e-3)) == same
 
 
+def test_panels_of_dots_have_the_same_axis_if_asked(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    panels = {name: {"x": {"r": {"mean": 1.0}, "s": {"mean": most}}} for name, most in (("a", 2.0), ("b", 4.0))}
+    for same in (False, True):
+        figures.dots(tmp_path / "dots.svg", panels, x="share", line=0.5, same=same)
+        (one, _), (two, _), (first, _), (four, _) = positions(tmp_path / "dots.svg")
+        assert (two - one == pytest.approx((four - first) / 3, rel=1e-3)) == same
+
+
 def test_nothing_is_written_when_drawing_fails(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     with (
