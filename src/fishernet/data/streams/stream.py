@@ -325,10 +325,10 @@ def _on_disk(
         spool = Spool(FileRoom(aside), options)
         with telling_need(new, lambda: _estimate(new, spool.n_rows, batches.n_rows)):
             columns = _read_through(batches, spool, options, how, progress)
-            writer = Writer(new)
-            encoded = encode(columns, options, writer.column)
-            writer.weights(encoded.weights)
-            writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
+            with Writer(new) as writer:
+                encoded = encode(columns, options, writer.column)
+                writer.weights(encoded.weights)
+                writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
             shutil.rmtree(aside)
     stream = Stream._of_stored(opened(folder), folder)
     if target is None:
