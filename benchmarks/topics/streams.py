@@ -17,7 +17,7 @@ import dataclasses
 import functools
 import itertools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +75,9 @@ def cluster() -> Any:
     """Return a client of a cluster of two processes, which end with this one."""
     from dask.distributed import Client, LocalCluster
 
-    started = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
-    client = Client(started)
+    makers: tuple[Any, Any] = LocalCluster, Client
+    started = makers[0](n_workers=2, threads_per_worker=1, dashboard_address=None)
+    client = makers[1](started)
     atexit.register(started.close)
     atexit.register(client.close)
     return client
@@ -128,7 +129,7 @@ def knows_rows(told: Told) -> Verdict:
 def a_step(most: float) -> Target:
     """So many seconds a step of a climb more than the stream needs."""
 
-    def value(runs: list[Run]) -> float:
+    def value(runs: Sequence[Run]) -> float:
         steps = [run.result["answer"][2] for run in runs if run.result and run.label == DASK]
         return (seconds(runs, DASK) - seconds(runs, OURS)) / (steps[0] if steps else np.nan)
 
@@ -136,7 +137,7 @@ def a_step(most: float) -> Target:
         f"below {most * 1e3:g} ms more a step",
         value,
         lambda x: x < most,
-        lambda x: f"{x * 1e3:.2g} ms",  # type: ignore[arg-type]
+        lambda x: f"{x * 1e3:.2g} ms",
     )
 
 

@@ -199,7 +199,7 @@ class Parts(Source):
         most_dense = most_dense_cells(n / self.n_parts)  # of a part; of all parts there are more
         asked = _Asked(tuple(map(tuple, sets)), most_dense)
         whole = not any(self._variables[v].is_continuous for chosen in sets for v in chosen)
-        found = self._places.sum(self._held, asked, any_order=whole)
+        found: _Batch = self._places.sum(self._held, asked, any_order=whole)
         return found.statistics(asked, self._variables, most_dense_cells(n), fractions=bool(self._unit))
 
     def __len__(self) -> int:
