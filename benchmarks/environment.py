@@ -68,6 +68,8 @@ ALL = (
     Contender("AIX360", "aix360", "aix360_peer"),
     Contender("mmd-critic", "mmd-critic", "mmd_critic_peer"),
     Contender("goodpoints", "goodpoints", "goodpoints_peer"),
+    Contender("DuckDB", "duckdb", "duckdb_peer", threads=(1, 2)),
+    Contender("Polars", "polars", "polars_peer", threads=(1, 2)),
     Contender("bnlearn", "bnlearn"),
 )
 CONTENDERS = {contender.name: contender for contender in ALL}

@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 ENOUGH = 1.05  # times as long as before: such rows are told again at the end
 TOPICS = ["startup", "reading", "climbing", "searches", "parameters", "sampling", "inference", "kernels"]
 TOPICS += ["dependency_networks", "classifiers", "sequences", "gaussian", "neighbours", "missing", "comparison"]
-TOPICS += ["prototypes"]
+TOPICS += ["prototypes", "streams"]
 
 
 def options() -> argparse.Namespace:

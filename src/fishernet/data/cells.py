@@ -35,7 +35,7 @@ import pyarrow.compute as pc
 from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.dates import SECONDS_A_DAY, Unit, parsed
-from fishernet.data.variable import Bounds, State, label_array
+from fishernet.data.variable import Bounds, State, code_dtype, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
 SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
@@ -315,21 +315,17 @@ class Cells:
 
     def counts(self, weights: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
         """Return how many rows (or what sum of weights) hold each label, (n_labels,) int64."""
-        sums = np.zeros(len(self.labels) + 1, dtype=np.int64)
-        start = 0
-        for block in self.blocks:
-            stop = start + len(block.indices)
-            of = self._replaced(block)
-            if weights is None:
-                sums += np.bincount(of, minlength=len(sums))
-            else:
-                np.add.at(sums, of, weights[start:stop])
-            start = stop
+        n = len(self.labels)
+        if weights is None and n:
+            codes = self.spread(np.arange(n + 1, dtype=code_dtype(n)))
+            column = _core.Columns([codes], np.array([n]), len(codes))
+            counts: npt.NDArray[np.int64]
+            [(counts, _, _)] = _core.count(column, np.array([0, 1]), np.zeros(1, dtype=np.int32), n)
+            return counts
+        sums = np.zeros(n + 1, dtype=np.int64)
+        if weights is not None:
+            np.add.at(sums, self.positions(), weights)
         return sums[:-1]
-
-    def _replaced(self, block: Block) -> npt.NDArray[np.intp]:
-        """Return the position of each label of a block's cells."""
-        return replace(self, blocks=[block]).positions()
 
     def without(self, labels: npt.NDArray[np.bool_]) -> Cells:
         """Return the column with some of its labels turned into missing cells."""

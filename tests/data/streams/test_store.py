@@ -124,6 +124,27 @@ def test_a_full_disk_says_what_is_needed_and_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["asia.parquet"]
 
 
+@pytest.mark.parametrize("seed", ["0", "1", "7"])
+def test_another_process_knows_a_store_again(seed: str, source: Path, tmp_path: Path) -> None:
+    states = [fn.Variable(v.name, v.states) for v in TABLE.variables]
+    fn.scan(source, cache=tmp_path / "store", na_values=["a", "b", "c"], schema=states)
+    script = (
+        "import sys, fishernet as fn\n"
+        "states = [fn.Variable(v.name, v.states) for v in fn.read_table(sys.argv[1]).variables]\n"
+        "fn.scan(sys.argv[1], cache=sys.argv[2], na_values=['c', 'b', 'a'], schema=states)\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", script, str(source), str(tmp_path / "store")]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
+
+
+def test_states_far_down_a_schema_tell_stores_apart(tmp_path: Path) -> None:
+    labels = [f"label {i}" for i in range(200)]
+    fn.write_table(fn.Table.from_frame({"a": labels}, categorical=["a"]), tmp_path / "a.parquet")
+    fn.scan(tmp_path / "a.parquet", cache=tmp_path / "store", schema=[fn.Variable("a", [*labels, "x"])])
+    with pytest.warns(fn.FishernetWarning, match="other keywords"):
+        fn.scan(tmp_path / "a.parquet", cache=tmp_path / "store", schema=[fn.Variable("a", [*labels, "y"])])
+
+
 def test_a_killed_scan_leaves_no_store_that_seems_whole(source: Path, tmp_path: Path) -> None:
     script = (
         "import sys, fishernet as fn\n"

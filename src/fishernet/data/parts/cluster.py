@@ -8,13 +8,14 @@ from the partitions, and the answers are the same.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import platform
 import re
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
@@ -33,7 +34,7 @@ PACKAGE = "fishernet"
 RETRIES = 2  # of a task that failed, as one that reads from a network may
 DEEPEST = 8  # arguments in arguments
 PATH = re.compile(r".*[/\\][^/\\]*\.\w{1,8}")
-MOST_BYTES = 2**26  # of the columns of partitions that are put together
+MOST_BYTES = 2**28  # of the columns of partitions that are put together
 
 
 def is_dask(frame: Any) -> bool:
@@ -78,8 +79,9 @@ def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> P
         unit = common_unit([facts_of(table) for table in held])
         tables = [weighed_in(table, unit) for table in held]
         return Parts.adopt(here, tables, options.schema or (), [facts_of(table) for table in tables], decisions)
-    workers = Workers(client)
-    held, decisions, options = _encoded(workers, lazy, options)
+    workers = Workers(client, lazy)
+    parts = workers.persisted() if options.schema is None and _is_narrow(frame._meta) else lazy
+    held, decisions, options = _encoded(workers, parts, options)
     return workers.joined(held, options, decisions)
 
 
@@ -96,6 +98,11 @@ def _encoded(places: Places, parts: Sequence[Any], options: Options) -> tuple[li
 
 def _encoded_frame(frame: Any, options: Options) -> Table:
     return Table.of_columns(frame_columns(frame, options), options)
+
+
+def _is_narrow(meta: Any) -> bool:
+    """Whether partitions take little more memory than what they are encoded to: numbers and categories, no text."""
+    return all(dtype.name == "category" or getattr(dtype, "kind", "O") in "biufmM" for dtype in meta.dtypes)
 
 
 def _current_client() -> Any:
@@ -124,11 +131,12 @@ class _Threads(Here):
 
 
 class Workers:
-    """The workers of a cluster, who hold tables and are asked of them."""
+    """The workers of a cluster, who hold the tables of a frame's partitions and are asked of them."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
+    def __init__(self, client: Any, partitions: Sequence[Any]) -> None:
+        self._client, self._partitions = client, partitions
         self._labels: dict[str, str] = {}
+        self._at: tuple[tuple[str, ...], dict[str, list[str]]] = (), {}  # what was asked of last, and who holds it
         with self._reached():
             self._check_versions()
 
@@ -142,17 +150,47 @@ class Workers:
             lazy = [delayed(function, pure=False)(part) for part in parts]
             futures = self._client.compute(lazy, retries=RETRIES)
             self._labels.update({future.key: f"partition {i}" for i, future in enumerate(futures)})
-            self._wait(futures, parts)
+            self._wait(futures, self._partitions)
         return list(futures)
 
-    def sum(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
-        """Return the sum of a function's answers, added by the workers, by eights in the order of the parts."""
+    def persisted(self) -> list[Any]:
+        """Return the partitions as what the workers keep of them once they are read, so that they are read once."""
         with self._reached():
+            return list(self._client.persist(list(self._partitions), retries=RETRIES))
+
+    def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:
+        """Return the sum of a function's answers, added by the workers, by eights in the order of the parts.
+
+        Where any order gives the same sum, the workers are asked as they are, without the scheduler's tasks.
+        """
+        with self._reached():
+            if any_order and (answers := self._asked_directly(held, function)) is not None:
+                return reduce(add, answers)
             first = answers = self._client.map(function, list(held), pure=False, retries=RETRIES)
             while len(answers) > 1:
                 eights = [answers[i : i + FAN] for i in range(0, len(answers), FAN)]
                 answers = [eight[0] if len(eight) == 1 else self._submit(_added, *eight) for eight in eights]
             return self._result(answers[0], first, held)
+
+    def _asked_directly(self, held: Sequence[Any], function: Callable[[Any], Any]) -> list[Any] | None:
+        """Return each worker's sum over what it holds; None where one is gone, fails, or holds no longer what it did.
+
+        A round of tasks takes the scheduler tens of milliseconds, and a search asks at every step.
+        """
+        keys = tuple([future.key for future in held])
+        if keys != self._at[0]:
+            self._at = keys, _assigned(self._client.who_has(list(held)))
+        where = self._at[1]
+        if sum(map(len, where.values())) == len(keys):
+            try:
+                found = self._client.run(_sum_here, where, function, workers=list(where), on_error="return")
+            except Exception:  # whatever it was, tasks come to know it, too, and can make anew what is lost
+                found = {}
+            answers = [found.get(worker) for worker in where]
+            if not any(answer is None or isinstance(answer, BaseException) for answer in answers):
+                return answers
+        self._at = (), {}
+        return None
 
     def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
         """Yield a function's answers in the order of the parts; no more are under way than workers can work on."""
@@ -323,6 +361,25 @@ def _paths(task: Any, depth: int) -> Iterator[str]:
 
 def _added(*answers: Any) -> Any:
     return reduce(add, answers)
+
+
+def _assigned(holders: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return for every worker what it is asked of, each held thing at one of its holders."""
+    where: dict[str, list[str]] = {}
+    for key, workers in holders.items():
+        if workers:
+            where.setdefault(workers[0], []).append(key)
+    return where
+
+
+async def _sum_here(where: dict[str, list[str]], function: Callable[[Any], Any], dask_worker: Any) -> Any:
+    """Return the sum of a function's answers for what this worker is said to hold; None where it does not."""
+    keys = where[dask_worker.address]
+    if any(key not in dask_worker.data for key in keys):
+        return None
+    ask = asyncio.get_running_loop().run_in_executor
+    answers = [ask(dask_worker.executor, function, dask_worker.data[key]) for key in keys]
+    return reduce(add, await asyncio.gather(*answers))
 
 
 def _stacked(*tables: Table, unit: float) -> Table:

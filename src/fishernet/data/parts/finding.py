@@ -31,8 +31,11 @@ class Places(Protocol):
         """Return handles of a function's answers for parts that are not read yet; the answers stay where they are."""
         ...
 
-    def sum(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
-        """Return the sum of a function's answers for what is held, added in an order that depends on nothing else."""
+    def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:
+        """Return the sum of a function's answers for what is held, added in an order that depends on nothing else.
+
+        `any_order` says that the sum is the same, to the last bit, in whatever order they are added.
+        """
         ...
 
     def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:

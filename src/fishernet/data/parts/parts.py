@@ -41,7 +41,7 @@ class Here:
         """Return a function's answers for parts, each of which is read by calling it."""
         return [function(part()) for part in parts]
 
-    def sum(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
+    def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:  # noqa: ARG002
         """Return the sum of a function's answers, added by eights in the order of the parts."""
         return summed(map(function, held))
 
@@ -198,7 +198,9 @@ class Parts(Source):
         n = self.n_rows if self._unit else self.total
         most_dense = most_dense_cells(n / self.n_parts)  # of a part; of all parts there are more
         asked = _Asked(tuple(map(tuple, sets)), most_dense)
-        return self.sum(asked).statistics(asked, self._variables, most_dense_cells(n), fractions=bool(self._unit))
+        whole = not any(self._variables[v].is_continuous for chosen in sets for v in chosen)
+        found: _Batch = self._places.sum(self._held, asked, any_order=whole)
+        return found.statistics(asked, self._variables, most_dense_cells(n), fractions=bool(self._unit))
 
     def __len__(self) -> int:
         return self.n_rows

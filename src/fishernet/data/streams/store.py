@@ -14,10 +14,11 @@ import mmap
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -64,21 +65,38 @@ class Stored:
 
 
 class Writer:
-    """Writes a store into a folder, a column at a time."""
+    """Writes a store into a folder, a column at a time; the next is made while a thread writes the last."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, dict[str, Any]] = {}
+        self._thread = ThreadPoolExecutor(1)
+        self._written: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
 
     def column(self, variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Write a column, and return what stands for it meanwhile: its type, without rows."""
-        self._append(_file_of(variable), column)
+        self._begin(_file_of(variable), column)
         return column[:0]
 
     def weights(self, weights: npt.NDArray[Any] | None) -> None:
         """Write the rows' weights."""
         if weights is not None:
-            self._append(WEIGHTS, weights)
+            self._begin(WEIGHTS, weights)
+
+    def _begin(self, name: str, array: npt.NDArray[Any]) -> None:
+        """Have an array written when the one before it is, so that there are two in memory at most."""
+        self._wait()
+        self._written = self._thread.submit(self._append, name, array)
+
+    def _wait(self) -> None:
+        if self._written is not None:
+            self._written.result()
 
     def _append(self, name: str, array: npt.NDArray[Any]) -> None:
         path = self._folder / name
@@ -95,6 +113,7 @@ class Writer:
         self, variables: Sequence[Column], n_rows: int, decisions: Sequence[Decision], made_of: dict[str, Any]
     ) -> None:
         """Write the head, which makes the store complete."""
+        self._wait()
         head = {
             "format": "fishernet store",
             "version": VERSION,

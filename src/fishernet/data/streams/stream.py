@@ -15,6 +15,7 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
@@ -26,6 +27,7 @@ from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
+from fishernet.data.arrow import variable_fields
 from fishernet.data.cells import Columns
 from fishernet.data.csv import tidied
 from fishernet.data.encode import encode
@@ -275,13 +277,20 @@ def scan(
             parameter="client",
         )
     batches = batches_of(source, options, filter)
-    how = {"files": batches.stamp(), "options": repr((options, str(filter)))}
+    how = {"files": batches.stamp(), "options": _as_text(options, filter)}
     if isinstance(cache, str) and cache == "memory":
         return _in_memory(batches, options, how, progress)
     target = None if cache is None else _checked_folder(cache)
     if target is not None and (known := _known(target, how)) is not None:
         return known
     return _on_disk(batches, options, how, target, progress)
+
+
+def _as_text(options: Options, filter: Any) -> str:  # noqa: A002
+    """Return keywords as a text that is the same in every process and tells all that differ apart."""
+    schema = None if options.schema is None else [(column.name, variable_fields(column)) for column in options.schema]
+    others = replace(options, schema=None, na_values=frozenset())
+    return repr((others, schema, sorted(options.na_values), str(filter)))
 
 
 def _known(folder: Path, how: dict[str, Any]) -> Stream | None:
@@ -325,10 +334,10 @@ def _on_disk(
         spool = Spool(FileRoom(aside), options)
         with telling_need(new, lambda: _estimate(new, spool.n_rows, batches.n_rows)):
             columns = _read_through(batches, spool, options, how, progress)
-            writer = Writer(new)
-            encoded = encode(columns, options, writer.column)
-            writer.weights(encoded.weights)
-            writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
+            with Writer(new) as writer:
+                encoded = encode(columns, options, writer.column)
+                writer.weights(encoded.weights)
+                writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
             shutil.rmtree(aside)
     stream = Stream._of_stored(opened(folder), folder)
     if target is None:
