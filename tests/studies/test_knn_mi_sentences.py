@@ -107,6 +107,12 @@ def test_nonparanormal_data() -> None:
     ten, twenty = (behind(f"nonparanormal, {d} nodes", 250, "NPN_mb") for d in (10, 20))
     assert max(ten["mean"], twenty["mean"]) < 0
     says(f"{printed(ten)} wrong edges fewer than knnMI on 10 nodes, {printed(twenty)} fewer on 20")
+    kcit, on_twenty = (behind(f"nonparanormal, {d} nodes", 125, "KCIT") for d in (10, 20))
+    assert all(0 < held["mean"] <= held["error"] for held in (kcit, on_twenty))
+    says(f"KCIT has {printed(kcit)} wrong edges more on 10 nodes and {printed(on_twenty)} on 20")
+    for d, rows in ((10, 500), (10, 1_000), (20, 500), (20, 1_000)):
+        held = behind(f"nonparanormal, {d} nodes", rows, "fisherZ")
+        assert abs(held["mean"]) < 2 * held["error"]
     for row in TABLES["nonparanormal"].select(data="nonparanormal, 20 nodes"):
         means = {name: held["mean"] for name, held in row.items() if isinstance(held, dict)}
         assert max(means, key=lambda name: means[name]) == "NPN_glasso"
@@ -184,6 +190,7 @@ def of_large(ours: dict[int, int], kcit: dict[int, int], rcit: dict[int, int]) -
 
 def of_powered(ours: dict[int, int], kcit: dict[int, int], rcit: dict[int, int]) -> Iterator[str]:
     assert ours[500] == ours[1_000]
+    yield f"({ours[500]} in the nonparanormal panels with 500 and 1,000 rows)"
     yield f"of knnMI {ours[500]} with 500 rows and with 1,000, of KCIT {kcit.pop(125)}"
     yield f"of RCIT {rcit.pop(125)} with 125 rows and {rcit.pop(250)} with 250."
     assert set(ours) == {500, 1_000}
