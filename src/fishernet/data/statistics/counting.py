@@ -168,8 +168,8 @@ def _too_large(native: _core.Columns, variables: Sequence[Column], sets: Sequenc
     asked = "" if len(sets) == 1 else f"{len(sets):,} sets, the largest of which is "
     names = listed([variables[v].name for v in largest])
     return FishernetError(
-        f"there is no memory for the counts of {asked}{names}: up to {native.n_rows:,} cells of {len(largest)} states each "
-        "occur; ask for smaller sets (max_parents in a search), fewer at once, or fewer states (bins)"
+        f"there is no memory for the counts of {asked}{names}: up to {native.n_rows:,} cells of {len(largest)} states "
+        "each occur; ask for smaller sets (max_parents in a search), fewer at once, or fewer states (bins)"
     )
 
 
