@@ -159,7 +159,5 @@ def test_counts_that_memory_does_not_hold_are_refused_by_name(monkeypatch: pytes
 
     table = fn.datasets.load("nursery")
     monkeypatch.setattr(_core, "count", full)
-    with pytest.raises(
-        fn.FishernetError, match=r"no memory .* 2 sets, .* is .*'children'.*12,960 cells"
-    ):
+    with pytest.raises(fn.FishernetError, match=r"no memory .* 2 sets, .* is .*'children'.*12,960 cells"):
         table.statistics([(0, 1), (0, 1, 3)])
