@@ -8,6 +8,7 @@
 # Nothing is needed but Python 3.11 (or later), make and a C++20 compiler; everything else is put in .venv.
 
 PYTHON ?= python3
+WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
@@ -22,7 +23,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python -m fishernet.cli.demo
 
 test: core-test core-threads $(VENV)/.installed-tests
-	$(BIN)/python -m pytest
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 # Libraries as old as these are warned of by newer ones that they use themselves: that is no failure of ours.
 test-lowest: $(LOWEST)/.installed

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
+from fishernet import _core
 from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.data import Statistic, as_source
 from fishernet.data.statistics import most_dense_cells, occurring
@@ -150,3 +151,13 @@ def test_more_than_two_to_the_31_rows() -> None:
     table = fn.Table([fn.Variable("x", range(3))], [codes])
     (counts,) = table.statistics([(0,)])
     assert counts.counts.tolist() == [2**30, 2**30, 1]
+
+
+def test_counts_that_memory_does_not_hold_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    table = fn.datasets.load("nursery")
+    monkeypatch.setattr(_core, "count", full)
+    with pytest.raises(fn.FishernetError, match=r"no memory .* 2 sets, .* is .*'children'.*12,960 cells"):
+        table.statistics([(0, 1), (0, 1, 3)])

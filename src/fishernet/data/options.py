@@ -122,12 +122,12 @@ class TextFormat:
     @classmethod
     def checked(cls, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) -> TextFormat:
         """Check the keywords as a caller gave them."""
-        delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
+        delimiter = "\t" if isinstance(delimiter, str) and delimiter in ("tab", "\\t") else delimiter
         if delimiter is not None and not (_is_character(delimiter) and delimiter not in '"\r\n'):
             raise SchemaError(
                 f"delimiter must be one character or 'tab', not {shown(delimiter)}", parameter="delimiter"
             )
-        if decimal not in (".", ","):
+        if not isinstance(decimal, str) or decimal not in (".", ","):
             raise SchemaError(f"decimal must be '.' or ',', not {shown(decimal)}", parameter="decimal")
         if thousands is not None and not (_is_character(thousands) and not thousands.isalnum()):
             raise SchemaError(
@@ -364,6 +364,8 @@ def _checked_bins(bins: Bins | None) -> int | dict[str | None, int | tuple[float
 
 
 def _checked_cut(where: str, cut: Any) -> int | tuple[float, ...]:
+    if isinstance(cut, np.ndarray) and cut.ndim == 0:
+        cut = cut.item()
     if isinstance(cut, str) or not (hasattr(cut, "__index__") or hasattr(cut, "__iter__")) or isinstance(cut, bool):
         raise SchemaError(
             f"{where} must be a number of bins or a sequence of cut points, not {shown(cut)}", parameter="bins"

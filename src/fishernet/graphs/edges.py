@@ -47,7 +47,7 @@ def adjacent(names: Sequence[str], lists: Iterable[Iterable[SupportsIndex]], wha
 
     SchemaError when the number does not fit, or a position is no integer, out of range or given twice.
     """
-    if isinstance(lists, str | Mapping) or not isinstance(lists, Iterable):
+    if isinstance(lists, str | Mapping) or not isinstance(lists, Iterable) or getattr(lists, "ndim", 1) == 0:
         raise SchemaError(f"{what} must be one tuple of positions per variable, not {type(lists).__name__}")
     given = list(lists)
     if len(given) != len(names):
@@ -59,7 +59,7 @@ def adjacent(names: Sequence[str], lists: Iterable[Iterable[SupportsIndex]], wha
 
 def _ascending(names: Sequence[str], variable: int, found: Iterable[SupportsIndex], what: str) -> Positions:
     who = f"the {what} of {names[variable]!r}"
-    if isinstance(found, str) or not isinstance(found, Iterable):
+    if isinstance(found, str) or not isinstance(found, Iterable) or getattr(found, "ndim", 1) == 0:
         raise SchemaError(f"{who} must be a tuple of positions, not {shown(found)}; from_edges takes names")
     ascending = tuple(sorted(_integer(item, who) for item in found))
     if ascending and not 0 <= ascending[0] <= ascending[-1] < len(names):

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import ConvergenceError, FishernetError, StateSpaceError
 from fishernet.base.names import shown
 from fishernet.base.progress import Progress, Reporter
@@ -125,7 +126,7 @@ def stationary(
 
 def _start_of(start: Array, sizes: list[int]) -> Array:
     """Return a start as the solver takes it, its sum 1."""
-    found = np.asarray(start, dtype=np.float64)
+    found = check.numbers(start, "start")
     if found.shape != tuple(sizes):
         raise FishernetError(
             f"start must have one axis per free variable, in all {tuple(sizes)}; got {found.shape}", parameter="start"

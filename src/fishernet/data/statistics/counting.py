@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
-from fishernet.base.errors import SchemaError
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import listed
 from fishernet.data.statistics.statistic import Floats, Numbers, Statistic, most_dense_cells
 from fishernet.data.variable import Column
 
@@ -143,8 +144,12 @@ def count_cells(
     weights are whole numbers of it: sums of these are exact, in any order.
     """
     offsets, members = flat_sets(sets)
+    try:
+        counted = _core.count(native, offsets, members, most_dense)
+    except MemoryError:
+        raise _too_large(native, variables, sets) from None
     found = []
-    for chosen, (counts, states, left_out) in zip(sets, _core.count(native, offsets, members, most_dense), strict=True):
+    for chosen, (counts, states, left_out) in zip(sets, counted, strict=True):
         axes = [axis for axis, v in enumerate(chosen) if not variables[v].is_continuous]
         kept = chosen if len(axes) == len(chosen) else tuple([chosen[axis] for axis in axes])
         shape = tuple([variables[v].cardinality for v in kept])
@@ -155,6 +160,17 @@ def count_cells(
             cells, out = np.asarray(cells * unit, dtype=np.float64), left_out * unit
         found.append(Statistic.adopt(kept, shape, cells, of, out))
     return found
+
+
+def _too_large(native: _core.Columns, variables: Sequence[Column], sets: Sequence[tuple[int, ...]]) -> FishernetError:
+    """Return an error of counts that memory does not hold: what was asked for, and what asks for less."""
+    largest = max(sets, key=len)
+    asked = "" if len(sets) == 1 else f"{len(sets):,} sets, the largest of which is "
+    names = listed([variables[v].name for v in largest])
+    return FishernetError(
+        f"there is no memory for the counts of {asked}{names}: up to {native.n_rows:,} cells of {len(largest)} states "
+        "each occur; ask for smaller sets (max_parents in a search), fewer at once, or fewer states (bins)"
+    )
 
 
 def _with_moments(counted: Statistic, chosen: tuple[int, ...], rows: _Rows) -> Statistic:

@@ -82,7 +82,7 @@ class Writer:
     def column(self, variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Write a column, and return what stands for it meanwhile: its type, without rows."""
         self._begin(_file_of(variable), column)
-        return column[:0]
+        return np.empty(0, column.dtype)  # a slice would keep the whole column
 
     def weights(self, weights: npt.NDArray[Any] | None) -> None:
         """Write the rows' weights."""
