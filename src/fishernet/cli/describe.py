@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from fishernet.cli.options import Reading, explaining_kinds, reading_options, table_argument
-from fishernet.cli.terminal import Answer, Facts, answering, csv_line
+from fishernet.cli.options import Reading, explaining_kinds, reading_options, scan_options, table_argument
+from fishernet.cli.terminal import Answer, Facts, answering, csv_line, progress_bar
 from fishernet.data.describe import ColumnDescription
 from fishernet.independence import MissingnessResult, missingness
 
@@ -25,6 +25,7 @@ TIED = "\N{NO-BREAK SPACE}"
 @click.command(short_help="Say what each column of a table is, and why.")
 @table_argument
 @reading_options("keep", "drop", "state")
+@scan_options
 @answering()
 @explaining_kinds
 def describe(table: Path, **options: Any) -> Answer:
@@ -37,8 +38,9 @@ def describe(table: Path, **options: Any) -> Answer:
       fishernet describe patients.csv
       fishernet describe patients.csv --categorical ward --bins 4 --bins age=6
     """  # noqa: D301
-    rows = Reading.out_of(options).read(table)
-    found, holes = rows.describe(), missingness(rows)
+    with progress_bar() as progress:
+        rows = Reading.out_of(options).read(table, progress)
+        found, holes = rows.describe(), missingness(rows)
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist()}
     lines = found.text(_options).splitlines()
     said = ["", *_wrapped(holes.text(SHOWN).splitlines())] if holes.columns else []

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from fishernet.base.progress import Call
 from fishernet.base.vocabulary import ELSEWHERE, spelled
 from fishernet.cli import options as option
-from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, learner_of
+from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, Learner, learner_of
 from fishernet.cli.models import check_model_output, same_bins, write_model
 from fishernet.cli.options import LEARNED, Reading, refuse_empty, taken
 from fishernet.cli.terminal import (
@@ -21,6 +22,7 @@ from fishernet.cli.terminal import (
     progress_bar,
 )
 from fishernet.compare import hold_out
+from fishernet.data import Table
 from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.fitting import KINDS
 from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
@@ -108,6 +110,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @option.count("--permutations", help="markov, knn-mi: N permutations per test.  [default: 200]")
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
 @option.reading_options("error", "drop", "state", *LEARNED)
+@option.scan_options
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
 @option.amount("--max-seconds", metavar="S", help="bn, markov: take the best found after S seconds.")
 @click.option(
@@ -176,7 +179,7 @@ def learn(
     with progress_bar() as progress:
         with watch.time("read"):
             progress("reading the table", 0, None)
-            found = reading.read_numbers(table, learner.numbers) if learner.numbers else reading.read(table)
+            found = _read(reading, table, learner, progress)
             rows, decided = refuse_empty(table, found), found.describe()
             training, held_out = hold_out(rows, given.get("holdout", learner.holdout), seed)
         with watch.time("learn"):
@@ -209,3 +212,9 @@ def learn(
     }
     words = learner.text({**facts, "comparable": same_bins(rows.variables)})
     Answer(facts, words).write(None, as_json)
+
+
+def _read(reading: Reading, path: Path, learner: Learner, progress: Call) -> Table:
+    if learner.numbers:
+        return reading.read_numbers(path, learner.numbers, progress=progress)
+    return reading.read(path, progress)
