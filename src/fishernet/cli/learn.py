@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from fishernet.base.progress import Call
 from fishernet.base.vocabulary import ELSEWHERE, spelled
 from fishernet.cli import options as option
 from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, Learner, learner_of
 from fishernet.cli.models import check_model_output, same_bins, write_model
-from fishernet.cli.options import LEARNED, Reading, refuse_empty, taken
+from fishernet.cli.options import LEARNED, Reading, option_of, refuse_empty, taken
+from fishernet.cli.sources import opening, scheduler_option
 from fishernet.cli.terminal import (
     FILE,
     Answer,
@@ -111,6 +113,7 @@ class Kind(click.Choice):  # type: ignore[type-arg]
 @click.option("--scheme", metavar="local|simple", help="markov, knn-mi: which are permuted.  [default: local]")
 @option.reading_options("error", "drop", "state", *LEARNED)
 @option.scan_options
+@scheduler_option
 @option.amount("--holdout", metavar="SHARE", help="All but markov: share of the rows held out.  [default: 0.2]")
 @option.amount("--max-seconds", metavar="S", help="bn, markov: take the best found after S seconds.")
 @click.option(
@@ -148,8 +151,9 @@ def learn(
 
     A share of the rows is held out at random (--holdout, --seed). Structure and parameters are learned from the other
     rows, and the held-out log-likelihood, in nats per row, is that of this network. The network saved with -o has the
-    same arcs, and its parameters are fitted again on all rows. With --holdout 0, and by markov, everything is learned
-    from all rows. States and bins are those of the whole table. The same command prints the same numbers.
+    same arcs, and its parameters are fitted again on all rows. With --holdout 0, by markov, and on a cluster
+    (--scheduler), everything is learned from all rows. States and bins are those of the whole table. The same command
+    prints the same numbers.
 
     Rows with missing cells are learned from as they are by --missing em, which uses all that is known of each row and
     is right where cells are missing at random: whether one is may depend on what is known of its row, not on what it
@@ -169,6 +173,7 @@ def learn(
     reading = Reading.out_of(options)
     given = taken({**options, "missing": reading.way})
     learner = learner_of(kind, given, seed)
+    _check_cluster(learner, given)
     if output is not None:
         check_model_output(output, learner.endings)
     if plot is not None:
@@ -181,7 +186,7 @@ def learn(
             progress("reading the table", 0, None)
             found = _read(reading, table, learner, progress)
             rows, decided = refuse_empty(table, found), found.describe()
-            training, held_out = hold_out(rows, given.get("holdout", learner.holdout), seed)
+            training, held_out = _divided(rows, given.get("holdout", learner.holdout), seed)
         with watch.time("learn"):
             learner.find(training, progress)
         with watch.time("fit"):
@@ -218,3 +223,21 @@ def _read(reading: Reading, path: Path, learner: Learner, progress: Call) -> Tab
     if learner.numbers:
         return reading.read_numbers(path, learner.numbers, progress=progress)
     return reading.read(path, progress)
+
+
+def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:
+    """Raise FishernetError for what is not learned from the counts of a cluster."""
+    how = opening()
+    if not learner.from_counts:
+        how.here_only(learner.called)
+    for name in ("missing", "holdout"):
+        if given.get(name):
+            how.here_only(f"{option_of(name)} {given[name]}")
+
+
+def _divided(rows: Table, holdout: float, seed: int) -> tuple[Table, Table]:
+    """Return the rows to learn from, and those held out, of which there are none on a cluster."""
+    if opening().scheduler is None:
+        return hold_out(rows, holdout, seed)
+    none = [np.zeros(0, float if column.is_continuous else column.dtype) for column in rows.variables]
+    return rows, Table.adopt(rows.variables, none, n_rows=0)

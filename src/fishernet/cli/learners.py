@@ -57,6 +57,8 @@ class Learner(ABC):
     """By which rows held out are predicted."""
     kept: ClassVar[str] = "arcs"
     """What stays when the parameters are fitted again."""
+    from_counts: ClassVar[bool] = True
+    """Whether statistics are enough to learn from; otherwise it takes the rows."""
     numbers: str = ""
     """What takes columns of numbers, for messages; without it a table of states is read."""
 
@@ -259,6 +261,7 @@ class _BayesianOfNumbers(_Bayesian):
     called = "a Bayesian network of numbers (--score fractional)"
     takes = SEARCHED - {"max_cells"}
     endings = (".json", ".dot", ".graphml")
+    from_counts = False
     numbers = "--score fractional"
 
 
@@ -368,6 +371,7 @@ class _Gaussian(Learner):
     called = "a Gaussian Markov network (--model gaussian)"
     takes = frozenset({"rule", "prior", "holdout"})
     kept = "edges"
+    from_counts = False
     numbers = "a Gaussian Markov network"
 
     def __init__(self, seed: int, **options: Any) -> None:  # noqa: ARG002 - nothing is drawn
@@ -400,6 +404,7 @@ class _Markov(Learner):
 
     called = "a graph found by tests (--model markov)"
     takes = frozenset({"test", "alpha", "rule", "search", "k", "permutations", "scheme", "max_rows", "max_seconds"})
+    from_counts = False
     holdout = 0.0  # the graph gives nothing that could predict rows
     kept = "edges"
 

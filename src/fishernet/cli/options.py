@@ -17,7 +17,7 @@ from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, 
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.base.progress import Call
-from fishernet.cli.sources import cache_option, read, say_of_text, scan_option
+from fishernet.cli.sources import cache_option, opening, read, say_of_text, scan_option
 from fishernet.cli.terminal import FILE, Command
 from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given
@@ -148,6 +148,7 @@ class Reading:
         self, path: Path, what: str, names: Sequence[str] | None = None, progress: Call | None = None
     ) -> Table:
         """Read columns of numbers without gaps: those named, or all (of ``--columns``); `what` takes them."""
+        opening().here_only(what)
         if self.bins is not None:
             raise FishernetError(f"--bins makes states of numbers; {what} takes them as they are")
         if self.weights is not None:

@@ -31,7 +31,7 @@ from fishernet.cli.options import (
     scan_options,
     taken,
 )
-from fishernet.cli.sources import in_blocks
+from fishernet.cli.sources import in_blocks, opening, scheduler_option
 from fishernet.cli.terminal import (
     FILE,
     Answer,
@@ -88,6 +88,7 @@ learning_options = option.all_of(
 @learning_options
 @reading_options("error", "drop", "state", "keep", *LEARNED)
 @scan_options
+@scheduler_option
 @answering()
 @option.explaining_kinds
 def score(
@@ -142,6 +143,7 @@ def score(
         )
     if terms:
         raise FishernetError("--terms is about one model; it does not go with --folds")
+    opening().here_only("--folds")
     asked = {"search": "order", "score": score, "seed": 0, **learning}
     facts, logs, comparable = _in_folds(paths[0], reading, rows=rows, folds=folds, **asked)
     return Answer(facts, map(repr, logs.tolist()) if rows else _fold_text(facts, comparable))
@@ -156,6 +158,8 @@ def _under_model(model: Path, table: Path, *, rows: bool, top: int, score: str |
         raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
     if reading.way is not None:
         raise FishernetError(f"--missing {reading.way} is a way to learn, and goes with --folds; a model takes keep")
+    if top:
+        opening().here_only("--terms")
     network = models.read_model(model)
     with progress_bar() as progress:
         data = _read_for(network, model, table, reading, score, progress, terms=top > 0)

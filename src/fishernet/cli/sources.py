@@ -1,4 +1,4 @@
-"""Where the tables of a command come from: one file read whole, or files of any length read as a stream.
+"""Where the tables of a command come from: one file read whole, files of any length, or the workers of a cluster.
 
 What the options of a command say of that is kept in its context, and holds for every table that it opens.
 """
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 import pyarrow as pa
@@ -18,8 +18,9 @@ import pyarrow as pa
 from fishernet.base.errors import FishernetError
 from fishernet.base.memory import memory_limit
 from fishernet.base.progress import Call
+from fishernet.cli.clusters import read_on_cluster
 from fishernet.cli.terminal import complain, duration
-from fishernet.data import Table, read_table, scan
+from fishernet.data import Parts, Table, read_table, scan
 from fishernet.data.reading import Originals
 from fishernet.data.streams.originals import ScannedOriginals
 from fishernet.data.streams.sizes import decoded_bytes, found_files, is_streamed
@@ -42,6 +43,8 @@ class Opening:
         Whether files are read as streams; None for those alone that are long.
     cache : Path or None
         The folder that keeps what a stream has encoded.
+    scheduler : str or None
+        The address of a cluster whose workers read the files.
     chooses : bool
         Whether the command lets one choose, so that it may choose by itself.
     """
@@ -49,7 +52,13 @@ class Opening:
     text: Mapping[str, Any] = field(default_factory=dict)
     scan: bool | None = None
     cache: Path | None = None
+    scheduler: str | None = None
     chooses: bool = False
+
+    def here_only(self, what: str) -> None:
+        """Raise FishernetError where a cluster is asked for what needs rows here."""
+        if self.scheduler is not None:
+            raise FishernetError(f"{what} needs the rows, which the workers of a cluster keep; leave --scheduler out")
 
     def is_long(self, path: Path) -> bool:
         """Whether a path is read as a stream; says so where nobody asked for that."""
@@ -103,6 +112,13 @@ def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
     context.meta[CONTEXT] = replace(context.meta.get(CONTEXT, Opening()), chooses=True, **{str(option.name): value})
 
 
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    expose_value=False,
+    callback=_keep,
+    help="Have the workers of a Dask cluster read the files (tcp://host:8786): Parquet, or text as pandas reads it.",
+)
 scan_option = click.option(
     "--scan/--no-scan",
     default=None,
@@ -125,8 +141,13 @@ cache_option = click.option(
 
 
 def read(path: Path, progress: Call | None = None, **options: Any) -> Table:
-    """Read a table, of one file or of many."""
+    """Read a table, of one file or of many; what the workers of a cluster read are parts, which answer as it does."""
     how = opening()
+    if how.scheduler is not None:
+        if how.scan is not None or how.cache is not None:
+            given = "--cache" if how.cache is not None else "--scan" if how.scan else "--no-scan"
+            raise FishernetError(f"{given} is for files that are read here; it does not go with --scheduler")
+        return cast(Table, read_on_cluster(how.scheduler, path, how.text, **options))
     if not how.is_long(path):
         return read_table(path, **how.text, **options)
     return scan(str(path), cache=how.cache, progress=paced(progress, path), **how.text, **options)
@@ -164,7 +185,10 @@ def open_rows(path: Path, progress: Call | None = None) -> File:
 
 
 def in_blocks(table: Table, function: Callable[[Table], Answer]) -> Iterator[Answer]:
-    """Yield what a function says of each block of rows, in their order."""
+    """Yield what a function says of each block of rows, in their order; those of a cluster are its parts."""
+    if opening().scheduler is not None:
+        yield from cast(Parts, table).each(function)
+        return
     for begin in range(0, table.n_rows, BLOCK_ROWS):
         yield function(table[begin : begin + BLOCK_ROWS])
 
