@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fishernet as fn
-from fishernet.cli import clusters
+from fishernet.cli.tables import clusters
 from tests.cli.running import facts_of, good, refused, saved, written
 from tests.cli.test_streams import PEOPLE
 

@@ -15,8 +15,8 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.memory import memory_limit
-from fishernet.cli import sources
-from fishernet.cli.sources import in_words, pace, paced
+from fishernet.cli.tables import sources
+from fishernet.cli.tables.sources import in_words, pace, paced
 from fishernet.cli.terminal import duration
 from fishernet.data.streams.spool import FileRoom
 from tests.cli.running import Run, facts_of, good, refused, run, saved, written

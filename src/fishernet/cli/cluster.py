@@ -18,7 +18,7 @@ from fishernet.cli.options import (
     refuse_empty,
     table_argument,
 )
-from fishernet.cli.sources import read_originals
+from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data.originals import with_columns
 from fishernet.learn import Clusters, clusters

@@ -13,7 +13,7 @@ from fishernet.base.names import several
 from fishernet.base.progress import Call
 from fishernet.cli.models import read_bayesian, row_kernel
 from fishernet.cli.options import Reading, amount, count, explaining_kinds, read_known, reading_options, refuse_empty
-from fishernet.cli.sources import scan_option
+from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import (
     FILE,
     Answer,

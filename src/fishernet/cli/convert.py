@@ -12,7 +12,7 @@ from fishernet.base.names import several
 from fishernet.cli import models
 from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wrong_kind
 from fishernet.cli.options import Reading, explaining_kinds, reading_options
-from fishernet.cli.sources import scan_option
+from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
 from fishernet.data.writing import FORMATS

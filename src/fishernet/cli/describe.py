@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from fishernet.cli.options import Reading, explaining_kinds, reading_options, scan_options, table_argument
-from fishernet.cli.sources import opening, scheduler_option
+from fishernet.cli.tables.sources import opening, scheduler_option
 from fishernet.cli.terminal import Answer, Facts, answering, csv_line, progress_bar
 from fishernet.data.describe import ColumnDescription
 from fishernet.independence import MissingnessResult, missingness

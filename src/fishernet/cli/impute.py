@@ -20,7 +20,7 @@ from fishernet.cli.options import (
     table_argument,
     text_options,
 )
-from fishernet.cli.sources import read_originals
+from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, answering, shown
 from fishernet.data import Table, Variable
 from fishernet.data.originals import filled

@@ -14,7 +14,7 @@ from fishernet.cli import options as option
 from fishernet.cli.learners import FRACTIONAL, LEARNERS, TESTS, Learner, learner_of
 from fishernet.cli.models import check_model_output, same_bins, write_model
 from fishernet.cli.options import LEARNED, Reading, option_of, refuse_empty, taken
-from fishernet.cli.sources import opening, scheduler_option
+from fishernet.cli.tables.sources import opening, scheduler_option
 from fishernet.cli.terminal import (
     FILE,
     Answer,

@@ -17,7 +17,7 @@ from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, 
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
 from fishernet.base.progress import Call
-from fishernet.cli.sources import cache_option, opening, read, say_of_text, scan_option
+from fishernet.cli.tables.sources import cache_option, opening, read, say_of_text, scan_option
 from fishernet.cli.terminal import FILE, Command
 from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given

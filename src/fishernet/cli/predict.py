@@ -25,7 +25,7 @@ from fishernet.cli.options import (
     table_argument,
     text_options,
 )
-from fishernet.cli.sources import read_originals
+from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, answering
 from fishernet.compare import Quality
 from fishernet.data import Continuous, Table, Variable

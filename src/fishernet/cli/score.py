@@ -31,7 +31,7 @@ from fishernet.cli.options import (
     scan_options,
     taken,
 )
-from fishernet.cli.sources import in_blocks, opening, scheduler_option
+from fishernet.cli.tables.sources import in_blocks, opening, scheduler_option
 from fishernet.cli.terminal import (
     FILE,
     Answer,

@@ -29,7 +29,7 @@ from fishernet.cli.options import (
     text_options,
     weights_option,
 )
-from fishernet.cli.sources import File, open_rows
+from fishernet.cli.tables.sources import File, open_rows
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
 from fishernet.data.arrays import Weights
 from fishernet.data.originals import with_columns

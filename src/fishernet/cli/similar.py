@@ -20,7 +20,7 @@ from fishernet.cli.options import (
     table_argument,
     text_options,
 )
-from fishernet.cli.sources import read_originals
+from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data import Table
 from fishernet.data.originals import shown_cells

@@ -18,7 +18,7 @@ from fishernet.base.progress import Call
 from fishernet.base.vocabulary import word
 from fishernet.cli.models import called, read_model
 from fishernet.cli.options import all_of, count, taken, text_options
-from fishernet.cli.sources import read
+from fishernet.cli.tables.sources import read
 from fishernet.cli.terminal import (
     FILE,
     Answer,

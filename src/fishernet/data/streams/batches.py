@@ -326,8 +326,10 @@ def _named(path: Path, batches: Iterator[Columns], *, alone: bool) -> Iterator[C
     """Yield the batches of one of several files; what is said about its columns names it."""
     try:
         yield from batches
+    except FileFormatError:  # which names it already
+        raise
     except SchemaError as error:
-        if alone or isinstance(error, FileFormatError):
+        if alone:
             raise
         raise SchemaError(f"{path}: {error}", parameter=error.parameter) from None
 

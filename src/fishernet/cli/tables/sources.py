@@ -18,7 +18,7 @@ import pyarrow as pa
 from fishernet.base.errors import FishernetError
 from fishernet.base.memory import memory_limit
 from fishernet.base.progress import Call
-from fishernet.cli.clusters import read_on_cluster
+from fishernet.cli.tables.clusters import read_on_cluster
 from fishernet.cli.terminal import complain, duration
 from fishernet.data import Parts, Table, read_table, scan
 from fishernet.data.reading import Originals
