@@ -152,6 +152,15 @@ def test_partitions_are_columns(tmp_path: Path) -> None:
     assert found["score_value"] == pytest.approx(expected["score_value"], rel=1e-12)
 
 
+def test_partitions_of_text_files_are_no_columns_and_that_is_said(tmp_path: Path) -> None:
+    for ward in ("w0", "w1"):
+        (tmp_path / "hive" / f"ward={ward}").mkdir(parents=True)
+        written(tmp_path / "hive" / f"ward={ward}" / "part.csv", "a,b\nx,1\ny,2\n")
+    said = good("describe", tmp_path / "hive")
+    assert said.out.startswith("4 rows, 2 columns")
+    assert "note: partitions ('ward') of text files are no columns of the table; those of Parquet files are" in said.err
+
+
 def test_a_cache_is_read_in_place_of_the_files(parts: Path, tmp_path: Path) -> None:
     words = ["learn", parts, *BINNED, "--cache", tmp_path / "cache", "--json"]
     first = facts_of(*words)
@@ -279,7 +288,7 @@ def test_a_full_disk_is_one_sentence(
     monkeypatch.setattr(FileRoom, "add", full)
     message = refused(command, parts, "--cache", tmp_path / "cache")
     assert message.startswith(f"the disk of '{tmp_path}")
-    assert message.endswith("is full; cache= takes a folder on another disk (option --cache)")
+    assert message.endswith("is full; cache= or TMPDIR names a folder on another disk (option --cache)")
     assert not (tmp_path / "cache").exists()
 
 

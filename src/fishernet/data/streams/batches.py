@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
-from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.names import listed, shown
 from fishernet.data.arrow import columns_of, frame_columns, is_text, pandas_index
 from fishernet.data.cells import Columns
@@ -168,6 +169,7 @@ def _of_files(files: list[Path], options: Options, wanted: Any, folder: Path | N
     if kind == "text":
         if wanted is not None:
             raise SchemaError("filter= is for Parquet and Arrow files", parameter="filter")
+        _note_partitions(files, folder)
         return Batches(lambda: _of_texts(files, options), tuple(files), frames=lambda: _text_frames(files, options))
     if kind in ("parquet", "arrow"):
         texts = _check_schemas(files, kind)
@@ -182,6 +184,15 @@ def _of_files(files: list[Path], options: Options, wanted: Any, folder: Path | N
             frames=lambda: iter([frame_of(path, options)]),
         )
     raise FileFormatError(files[0], "is of a format that is not read in batches; fn.read_table may know it")
+
+
+def _note_partitions(files: list[Path], folder: Path | None) -> None:
+    """Warn of folders that say what their files' rows have in common, which text files lack."""
+    parts = [part for path in files if folder for part in path.relative_to(folder).parts[:-1] if "=" in part]
+    if parts:
+        names = dict.fromkeys(part.partition("=")[0] for part in parts)
+        what = f"partitions ({listed(names)}) of text files are no columns of the table; those of Parquet files are"
+        warnings.warn(FishernetWarning(what), stacklevel=5)
 
 
 def _check_schemas(files: list[Path], kind: str) -> list[str]:

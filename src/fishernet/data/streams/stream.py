@@ -27,6 +27,7 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, drawn_share
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrow import variable_fields
 from fishernet.data.cells import Columns
@@ -112,6 +113,25 @@ class Stream(Table):
             if self._folder is not None and self._n_rows >= PACKED_ON_DISK and self._weights is None:
                 pack(columns, self._folder)
         return super().native
+
+    def split(self, fraction: float, seed: Seed = None) -> tuple[Self, Self]:
+        """Divide the rows at random as `Table.split` does; where they are many, the two tables lie on the disk, too."""
+        if self._folder is None or self._n_rows < PACKED_ON_DISK:
+            return super().split(fraction, seed)
+        first = drawn_share(self._n_rows, fraction, seed)
+        return self._copied(first), self._copied(~first)
+
+    def _copied(self, rows: npt.NDArray[np.bool_]) -> Self:
+        """Return a stream of some rows, in a store of its own that goes with it."""
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        with _new_folder(folder) as new, telling_need(new, lambda: None), Writer(new) as writer:
+            for variable, column in zip(self._variables, self._columns, strict=True):
+                writer.column(variable, column[rows])
+            writer.weights(None if self._weights is None else self._weights[rows])
+            writer.finish(self._variables, int(np.count_nonzero(rows)), self._decisions, {"files": [], "options": ""})
+        stream = type(self)._of_stored(opened(folder), folder)
+        weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
+        return stream
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Table]:
         """Yield the rows in their order, so many at a time, as tables that look at the store."""
