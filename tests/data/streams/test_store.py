@@ -12,9 +12,11 @@ import sys
 import tempfile
 import time
 import warnings
+import weakref
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -75,6 +77,19 @@ def test_a_long_stream_is_divided_on_the_disk(tmp_path: Path, monkeypatch: pytes
         del parts
         gc.collect()
         assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_a_column_that_is_written_leaves_the_memory(tmp_path: Path) -> None:
+    with store.Writer(tmp_path) as writer:
+        column = np.zeros(1000, dtype=np.uint8)
+        held = weakref.ref(column)
+        kept = writer.column(fn.Variable("a", ["x"]), column)
+        del column
+        kept_too = writer.column(fn.Variable("b", ["x"]), np.zeros(1000, dtype=np.uint8))
+        writer.finish([fn.Variable("a", ["x"]), fn.Variable("b", ["x"])], 1000, [], {})
+        gc.collect()
+        assert held() is None
+    assert (len(kept), kept.dtype, len(kept_too)) == (0, np.uint8, 0)
 
 
 def test_a_stream_can_be_kept_later(source: Path, tmp_path: Path) -> None:
