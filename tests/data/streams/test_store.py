@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fishernet as fn
@@ -68,7 +69,7 @@ def test_a_long_stream_is_divided_on_the_disk(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "temporary").mkdir()
     frame = pa.table({"a": [f"state {i % 3}" for i in range(300)], "x": [i / 7 for i in range(300)]})
     for weights in ([1] * 300, [i % 5 for i in range(300)], [i / 3 for i in range(300)]):
-        pa.parquet.write_table(frame.append_column("w", pa.array(weights)), tmp_path / "t.parquet")
+        pq.write_table(frame.append_column("w", pa.array(weights)), tmp_path / "t.parquet")
         whole = fn.read_table(tmp_path / "t.parquet", weights="w")
         parts = fn.scan(tmp_path / "t.parquet", weights="w").split(0.3, seed=4)
         assert parts == whole.split(0.3, seed=4)
