@@ -42,7 +42,7 @@ def commands() -> list[str]:
         README.read_text(),
         re.MULTILINE,
     )
-    assert len(shown) == 17
+    assert len(shown) == 18
     return [command + rest for command, rest in shown]
 
 

@@ -69,6 +69,20 @@ REFUSED = [  # a word in capitals stands for a file
     ("learn ABSENT --plot nowhere/graph.svg", "no directory"),
     ("learn WIDE --search exact --score loglik --max-memory 0.001", "an exact search over 22 variables"),
     ("learn WIDE --search exact --score loglik --max-memory 0.001", "allow fewer parents or forbid arcs"),
+    # learn, from files of any length, or on a cluster
+    ("learn NO-FILES", "the folder holds no Parquet, Arrow or text files"),
+    ("learn NO-FILES --no-scan", "a folder is always read as a stream; leave --no-scan out"),
+    ("learn nope*.csv", "nope*.csv: no file has a name of this pattern"),
+    ("learn TABLE --cache TABLE", "cache must be a folder"),
+    ("learn TABLE --cache .", "holds other things; cache takes one of its own (option --cache)"),
+    ("learn TABLE --no-scan --cache store", "--cache keeps what a stream has encoded; it does not go with --no-scan"),
+    ("learn TABLE --scheduler tcp://h:1 --scan", "--scan is for files that are read here; it does not go with --sch"),
+    ("learn TABLE --scheduler tcp://h:1 --holdout 0.2", "--holdout 0.2 needs the rows, which the workers of a cluster"),
+    ("learn NUMBERS --scheduler tcp://h:1 --model markov", "leave --scheduler out"),
+    ("score MODEL TABLE --scheduler tcp://h:1 --terms", "--terms needs the rows, which the workers of a cluster keep"),
+    ("score TABLE --scheduler tcp://h:1 --folds 2", "--folds needs the rows, which the workers of a cluster keep"),
+    ("compare TABLE NO-FILES", "the folder holds no Parquet, Arrow or text files"),
+    ("select MODEL NO-FILES -k 1", "the folder holds no Parquet, Arrow or text files"),
     # learn, a form of it
     ("learn TABLE --model tan", "--model tan needs --target COLUMN"),
     ("learn TABLE --model kdb --k 2", "--model kdb needs --target COLUMN"),
@@ -391,7 +405,8 @@ TEXTS = {
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return the files that the words above stand for."""
     folder = tmp_path_factory.mktemp("refused")
-    found = {"TABLE": patients(folder), "ABSENT": folder / "absent.csv"}
+    found = {"TABLE": patients(folder), "ABSENT": folder / "absent.csv", "NO-FILES": folder / "no-files"}
+    found["NO-FILES"].mkdir()
     table = fn.read_table(found["TABLE"])
     learned = {"MODEL": fn.learn.bayesian_network(table), "DN": fn.learn.dependency_network(table)}
     found |= {name: saved(model, folder / f"{name}.json") for name, model in (models() | learned).items()}

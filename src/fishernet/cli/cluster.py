@@ -14,11 +14,11 @@ from fishernet.cli.options import (
     Reading,
     count,
     explaining_kinds,
-    read_originals,
     reading_options,
     refuse_empty,
     table_argument,
 )
+from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data.originals import with_columns
 from fishernet.learn import Clusters, clusters

@@ -10,8 +10,10 @@ import click
 
 from fishernet.base import check
 from fishernet.base.names import several
+from fishernet.base.progress import Call
 from fishernet.cli.models import read_bayesian, row_kernel
 from fishernet.cli.options import Reading, amount, count, explaining_kinds, read_known, reading_options, refuse_empty
+from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import (
     FILE,
     Answer,
@@ -40,6 +42,7 @@ from fishernet.plot import check_output, write_change
 @count("--top", default=5, show_default=True, help="How many configurations to show.")
 @count("--seed", default=0, show_default=True, help="The same seed gives the same p-values.")
 @reading_options("keep", "drop", "state")
+@scan_option
 @answering()
 @explaining_kinds
 def compare(
@@ -75,7 +78,7 @@ def compare(
     with progress_bar() as progress:
         progress("reading the tables", 0, None)
         network = None if model is None else read_bayesian(model, "compare", "compare by")
-        first, second = (_read(path, reading, network) for path in (before, after))
+        first, second = (_read(path, reading, network, progress) for path in (before, after))
         lacking = "keep" if first.has_missing or second.has_missing else "error"
         if network is None:
             first, second = pooled(first, second, "compare")
@@ -90,11 +93,11 @@ def compare(
     return Answer(facts, _text(test, change, top))
 
 
-def _read(path: Path, reading: Reading, network: Any) -> Table:
+def _read(path: Path, reading: Reading, network: Any, progress: Call) -> Table:
     """Read one of the tables; its numbers are cut with those of the other."""
     if network is None:
-        return refuse_empty(path, replace(reading, bins=None).read(path))
-    return read_known(path, network.variables, missing=reading.missing, weights=reading.weights)
+        return refuse_empty(path, replace(reading, bins=None).read(path, progress))
+    return read_known(path, network.variables, progress, missing=reading.missing, weights=reading.weights)
 
 
 def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:

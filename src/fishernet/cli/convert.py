@@ -12,6 +12,7 @@ from fishernet.base.names import several
 from fishernet.cli import models
 from fishernet.cli.models import CALLED, graph_of, is_bayesian, is_directed, wrong_kind
 from fishernet.cli.options import Reading, explaining_kinds, reading_options
+from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import FILE, Answer, check_folder, ending, json_option
 from fishernet.data import write_table
 from fishernet.data.writing import FORMATS
@@ -21,6 +22,7 @@ from fishernet.data.writing import FORMATS
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
 @reading_options("keep", "error", "drop", "state")
+@scan_option
 @json_option
 @explaining_kinds
 def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
-from fishernet.cli.options import Reading, explaining_kinds, reading_options, table_argument
-from fishernet.cli.terminal import Answer, Facts, answering, csv_line
+from fishernet.cli.options import Reading, explaining_kinds, reading_options, scan_options, table_argument
+from fishernet.cli.tables.sources import opening, scheduler_option
+from fishernet.cli.terminal import Answer, Facts, answering, csv_line, progress_bar
 from fishernet.data.describe import ColumnDescription
 from fishernet.independence import MissingnessResult, missingness
 
@@ -25,22 +26,28 @@ TIED = "\N{NO-BREAK SPACE}"
 @click.command(short_help="Say what each column of a table is, and why.")
 @table_argument
 @reading_options("keep", "drop", "state")
+@scan_options
+@scheduler_option
 @answering()
 @explaining_kinds
 def describe(table: Path, **options: Any) -> Answer:
     """Print what each column of TABLE is taken for, what it holds, how many cells are missing, and why.
 
-    Where cells are missing, a paragraph says whether that depends on what is known of their rows.
+    Where cells are missing, a paragraph says whether that depends on what is known of their rows (not of those of a
+    cluster, --scheduler).
 
     \b
     Examples
       fishernet describe patients.csv
       fishernet describe patients.csv --categorical ward --bins 4 --bins age=6
     """  # noqa: D301
-    rows = Reading.out_of(options).read(table)
-    found, holes = rows.describe(), missingness(rows)
+    with progress_bar() as progress:
+        rows = Reading.out_of(options).read(table, progress)
+        found, holes = rows.describe(), None if opening().scheduler else missingness(rows)
     facts = {"table": str(table), "rows": found.n_rows, "columns": found.to_frame().to_pylist()}
     lines = found.text(_options).splitlines()
+    if holes is None:  # it looks at all columns in the rows that lack one
+        return Answer(facts, lines)
     said = ["", *_wrapped(holes.text(SHOWN).splitlines())] if holes.columns else []
     return Answer(facts | {"missingness": _facts(holes)}, [*lines, *said])
 

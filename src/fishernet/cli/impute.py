@@ -16,11 +16,11 @@ from fishernet.cli.models import is_bayesian, read_model, require
 from fishernet.cli.options import (
     model_argument,
     read_known_rows,
-    read_originals,
     seed_option,
     table_argument,
     text_options,
 )
+from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, answering, shown
 from fishernet.data import Table, Variable
 from fishernet.data.originals import filled

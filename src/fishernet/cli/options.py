@@ -16,10 +16,12 @@ from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, SchemaError, UnknownStateError
 from fishernet.base.io import read_text
 from fishernet.base.names import listed
+from fishernet.base.progress import Call
+from fishernet.cli.tables.sources import cache_option, opening, read, say_of_text, scan_option
 from fishernet.cli.terminal import FILE, Command
-from fishernet.data import Continuous, State, Table, Variable, read_table
+from fishernet.data import Continuous, State, Table, Variable
 from fishernet.data.given import value_given
-from fishernet.data.reading import Originals, Rows
+from fishernet.data.reading import Rows
 from fishernet.learn.missing.ways import MISSING
 
 Number = TypeVar("Number", int, float)
@@ -95,24 +97,9 @@ def explaining_kinds(command: Command) -> Command:
     return command
 
 
-TEXT_FORMAT = "fishernet.text_format"  # where the options about text files are in the command's context
-
-
-def read(path: Path, **options: Any) -> Table:
-    """Read a table; what `text_options` say of text files goes for every table of a command."""
-    context = click.get_current_context(silent=True)
-    return read_table(path, **(context.meta.get(TEXT_FORMAT, {}) if context else {}), **options)
-
-
-def read_originals(path: Path) -> Originals:
-    """Read a table whose rows are written again as they are."""
-    context = click.get_current_context(silent=True)
-    return Originals(path, **(context.meta.get(TEXT_FORMAT, {}) if context else {}))
-
-
-def read_known_rows(path: Path, file: Originals, variables: Sequence[Variable], **options: Any) -> Rows:
+def read_known_rows(path: Path, file: Any, variables: Sequence[Variable], **options: Any) -> Rows:
     """Return the columns of a model's variables, whose states are known, and where the rows stand in the file."""
-    found = file.rows(schema=variables, **options)
+    found: Rows = file.rows(schema=variables, **options)
     refuse_empty(path, found.table)
     return found
 
@@ -120,7 +107,7 @@ def read_known_rows(path: Path, file: Originals, variables: Sequence[Variable], 
 def _text_option(name: str, help: str, parse: Callable[[str], Any] = str) -> Decorator:  # noqa: A002
     def keep(context: click.Context, _option: click.Parameter, value: str | None) -> None:
         if value is not None:
-            context.meta.setdefault(TEXT_FORMAT, {})[name] = parse(value)
+            say_of_text(context, name, parse(value))
 
     return click.option(option_of(name), callback=keep, expose_value=False, metavar="X", help=help)
 
@@ -153,12 +140,15 @@ class Reading:
         """The same, with the missing cells kept where one learns from them."""
         return self if self.way is None else replace(self, missing="keep")
 
-    def read(self, path: Path) -> Table:
+    def read(self, path: Path, progress: Call | None = None) -> Table:
         """Read a table and find the states of its variables."""
-        return read(path, **vars(self.kept))
+        return read(path, progress, **vars(self.kept))
 
-    def read_numbers(self, path: Path, what: str, names: Sequence[str] | None = None) -> Table:
+    def read_numbers(
+        self, path: Path, what: str, names: Sequence[str] | None = None, progress: Call | None = None
+    ) -> Table:
         """Read columns of numbers without gaps: those named, or all (of ``--columns``); `what` takes them."""
+        opening().here_only(what)
         if self.bins is not None:
             raise FishernetError(f"--bins makes states of numbers; {what} takes them as they are")
         if self.weights is not None:
@@ -168,10 +158,10 @@ class Reading:
         kept = "keep" if self.missing == "error" else self.missing
         try:
             if names is None:
-                table = replace(self, missing=kept).read(path)
+                table = replace(self, missing=kept).read(path, progress)
                 table = table.conform([Continuous(name) for name in table.names])
             else:
-                table = read(path, schema=[Continuous(name) for name in names], missing=kept)
+                table = read(path, progress, schema=[Continuous(name) for name in names], missing=kept)
         except UnknownStateError as error:
             advice = "" if names is not None else "; leave the column out (--columns names those to read)"
             raise SchemaError(f"{error}{advice}") from None
@@ -179,9 +169,9 @@ class Reading:
         return table
 
 
-def read_known(path: Path, variables: Sequence[Variable], **options: Any) -> Table:
+def read_known(path: Path, variables: Sequence[Variable], progress: Call | None = None, **options: Any) -> Table:
     """Read the columns of a model's variables, whose states are known; others are ignored."""
-    return refuse_empty(path, read(path, schema=variables, **options))
+    return refuse_empty(path, read(path, progress, schema=variables, **options))
 
 
 def refuse_empty(path: Path, table: Table) -> Table:
@@ -274,6 +264,9 @@ text_options = all_of(
         parse=lambda text: names_of(text, "--na-values"),
     ),
 )
+
+
+scan_options = all_of(scan_option, cache_option)
 
 
 def reading_options(*missing: str) -> Decorator:

@@ -22,10 +22,10 @@ from fishernet.cli.options import (
     names_of,
     parsed_option,
     read_known_rows,
-    read_originals,
     table_argument,
     text_options,
 )
+from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, answering
 from fishernet.compare import Quality
 from fishernet.data import Continuous, Table, Variable

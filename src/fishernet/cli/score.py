@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
+from fishernet.base.progress import Call
 from fishernet.base.vocabulary import spelled
 from fishernet.cli import models
 from fishernet.cli import options as option
@@ -25,9 +28,22 @@ from fishernet.cli.options import (
     read_known,
     reading_options,
     refuse_empty,
+    scan_options,
     taken,
 )
-from fishernet.cli.terminal import FILE, Answer, Facts, aligned, answering, number, progress_bar, shown, shown_states
+from fishernet.cli.tables.sources import in_blocks, opening, scheduler_option
+from fishernet.cli.terminal import (
+    FILE,
+    Answer,
+    Facts,
+    aligned,
+    answering,
+    number,
+    prints_where_one_looks,
+    progress_bar,
+    shown,
+    shown_states,
+)
 from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
 from fishernet.learn.structure import SEARCHES, usual_score
@@ -36,7 +52,9 @@ from fishernet.scores import SCORES, SCORES_OF_NUMBERS, named_score
 from fishernet.scores import score as graph_score
 
 CELLS_AT_ONCE = 2**22
+NUMBERS_AT_ONCE = 2**16
 Logs = npt.NDArray[np.float64]
+Weights = npt.NDArray[Any]
 
 learning_options = option.all_of(
     click.option("--search", metavar="|".join(SEARCHES), help="With --folds: how it is searched for."),
@@ -69,6 +87,8 @@ learning_options = option.all_of(
 @count("--folds", help="Cross-validate in N folds instead; no MODEL then.")
 @learning_options
 @reading_options("error", "drop", "state", "keep", *LEARNED)
+@scan_options
+@scheduler_option
 @answering()
 @option.explaining_kinds
 def score(
@@ -116,63 +136,117 @@ def score(
             )
         for name in learning:
             raise FishernetError(f"{option_of(name)} goes with --folds; without it, nothing is learned")
-        facts, logs, comparable = _under_model(*paths, rows=rows, top=top if terms else 0, score=score, reading=reading)
-        lines = _text(facts, comparable)
-    else:
-        if len(paths) != 1:
-            raise click.UsageError(
-                f"With --folds, which learns its own models, TABLE alone is needed, not {len(paths)} files."
-            )
-        if terms:
-            raise FishernetError("--terms is about one model; it does not go with --folds")
-        asked = {"search": "order", "score": score, "seed": 0, **learning}
-        facts, logs, comparable = _in_folds(paths[0], reading, rows=rows, folds=folds, **asked)
-        lines = _fold_text(facts, comparable)
-    return Answer(facts, map(repr, logs.tolist()) if rows else lines)
+        return _under_model(*paths, rows=rows, top=top if terms else 0, score=score, reading=reading)
+    if len(paths) != 1:
+        raise click.UsageError(
+            f"With --folds, which learns its own models, TABLE alone is needed, not {len(paths)} files."
+        )
+    if terms:
+        raise FishernetError("--terms is about one model; it does not go with --folds")
+    opening().here_only("--folds")
+    asked = {"search": "order", "score": score, "seed": 0, **learning}
+    facts, logs, comparable = _in_folds(paths[0], reading, rows=rows, folds=folds, **asked)
+    return Answer(facts, map(repr, logs.tolist()) if rows else _fold_text(facts, comparable))
 
 
 # ----------------------------------------------------------------------------------------------- a model, a table
 
 
-def _under_model(
-    model: Path, table: Path, *, rows: bool, top: int, score: str | None, reading: Reading
-) -> tuple[dict[str, Any], Logs, str]:
-    """Return what is printed of a table under a model, the log-likelihood of each row, and what limits comparisons."""
+def _under_model(model: Path, table: Path, *, rows: bool, top: int, score: str | None, reading: Reading) -> Answer:
+    """Return what is said of a table under a model."""
     if reading.bins is not None:
         raise FishernetError("--bins goes with --folds; without it, the model knows where to cut")
     if reading.way is not None:
         raise FishernetError(f"--missing {reading.way} is a way to learn, and goes with --folds; a model takes keep")
-    network = models.read_model(model)
-    pseudo = "pseudo_" * is_dependency(network)
-    data = _read_for(network, model, table, reading, score, terms=top > 0)
-    logs = np.asarray(network.pseudo_log_likelihood(data) if pseudo else network.log_prob(data))
-    likelihood = Likelihood.of_rows(logs, data.weights)
-    facts: dict[str, Any] = {
-        "model": str(model),
-        "table": str(table),
-        "rows": likelihood.n_rows,
-        f"{pseudo}log_likelihood": likelihood.total,
-        f"{pseudo}log_likelihood_per_row": likelihood.per_row,
-        "impossible_rows": likelihood.impossible,
-    }
-    if score is not None:
-        graph: Any = models.graph_of(network)
-        known = Scatter.from_data(data) if is_gaussian(network) else data
-        facts |= {"score": score, "score_value": graph_score(graph, known, named_score(score))}
     if top:
-        facts["terms"] = least_likely(network, data, top)
+        opening().here_only("--terms")
+    network = models.read_model(model)
+    with progress_bar() as progress:
+        data = _read_for(network, model, table, reading, score, progress, terms=top > 0)
+        facts: dict[str, Any] = {}
+        if score is not None:
+            graph: Any = models.graph_of(network)
+            known = Scatter.from_data(data) if is_gaussian(network) else data
+            facts = {"score": score, "score_value": graph_score(graph, known, named_score(score))}
+        if top:
+            facts["terms"] = least_likely(network, data, top)
+    scored = Scored(network, data, {"model": str(model), "table": str(table)}, facts)
     if rows:
-        facts[f"row_{pseudo}log_likelihoods"] = logs
-    return facts, logs, models.same_bins(data.variables)
+        return Answer(lambda: scored.facts(rows=True), scored.lines())
+    return Answer(scored.facts, _text(scored, models.same_bins(data.variables)))
 
 
-def _read_for(network: Any, model: Path, table: Path, reading: Reading, score: str | None, *, terms: bool) -> Table:
+class Scored:
+    """A table under a model, gone through block by block whenever somebody asks."""
+
+    def __init__(self, network: Any, data: Table, before: Facts, after: Facts) -> None:
+        self.data, self.before, self.after = data, before, after
+        self.pseudo = "pseudo_" * is_dependency(network)
+        self.log_prob = network.pseudo_log_likelihood if self.pseudo else network.log_prob
+
+    def blocks(self) -> Iterator[tuple[Logs, Weights | None]]:
+        """Yield the log-likelihoods of rows, and their weights."""
+        done = 0
+        with progress_bar(hidden=prints_where_one_looks()) as progress:
+            for logs, weights in in_blocks(self.data, partial(_logs_of, self.log_prob)):
+                yield logs, weights
+                done += len(logs)
+                progress("scoring rows", done, self.data.n_rows)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the log-likelihood of each row."""
+        for logs, _ in self.blocks():
+            yield from map(repr, logs.tolist())
+
+    def facts(self, *, rows: bool = False) -> Facts:
+        """Return what is known of all rows; with those of each if so said, which lie on the disk meanwhile."""
+        kept = KeptNumbers() if rows else None
+        likelihood = Likelihood.of_blocks(self.blocks() if kept is None else kept.keeping(self.blocks()))
+        facts: dict[str, Any] = {
+            **self.before,
+            "rows": likelihood.n_rows,
+            f"{self.pseudo}log_likelihood": likelihood.total,
+            f"{self.pseudo}log_likelihood_per_row": likelihood.per_row,
+            "impossible_rows": likelihood.impossible,
+            **self.after,
+        }
+        if kept is not None:
+            facts[f"row_{self.pseudo}log_likelihoods"] = kept.parts()
+        return facts
+
+
+def _logs_of(log_prob: Callable[[Table], Logs], rows: Table) -> tuple[Logs, Weights | None]:
+    return np.asarray(log_prob(rows)), rows.weights
+
+
+class KeptNumbers:
+    """Numbers that are put aside on the disk and read again, until the command ends."""
+
+    def __init__(self) -> None:
+        self._file = click.get_current_context().with_resource(tempfile.TemporaryFile())  # noqa: SIM115
+
+    def keeping(self, blocks: Iterable[tuple[Logs, Weights | None]]) -> Iterator[tuple[Logs, Weights | None]]:
+        """Yield blocks of numbers, which are kept."""
+        for logs, weights in blocks:
+            self._file.write(logs.tobytes())
+            yield logs, weights
+
+    def parts(self) -> Iterator[Logs]:
+        """Yield the numbers in their order."""
+        self._file.seek(0)
+        while piece := self._file.read(8 * NUMBERS_AT_ONCE):
+            yield np.frombuffer(piece)
+
+
+def _read_for(
+    network: Any, model: Path, table: Path, reading: Reading, score: str | None, progress: Call, *, terms: bool
+) -> Table:
     """Read a table for a model, once what is asked for is found to make sense."""
     if not is_gaussian(network):
         models.require(models.has_conditionals, network, model, "score")
         if score is not None and not is_bayesian(network):
             raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
-        return read_known(table, network.variables, missing=reading.missing, weights=reading.weights)
+        return read_known(table, network.variables, progress, missing=reading.missing, weights=reading.weights)
     if terms and not hasattr(network, "log_prob_terms"):
         raise FishernetError(
             "--terms is about each variable given its parents, which a Gaussian Markov network has not got; a Gaussian "
@@ -181,7 +255,7 @@ def _read_for(network: Any, model: Path, table: Path, reading: Reading, score: s
     if score not in (None, *SCORES_OF_NUMBERS):
         known = " or ".join(SCORES_OF_NUMBERS)
         raise FishernetError(f"--score {score} is for models of states; of a Gaussian network it is {known}")
-    return reading.read_numbers(table, "a Gaussian network", network.names)
+    return reading.read_numbers(table, "a Gaussian network", network.names, progress)
 
 
 def least_likely(network: BayesianNetwork | DependencyNetwork, table: Table, top: int) -> list[dict[str, Any]]:
@@ -222,7 +296,8 @@ def _term(network: Any, table: Table, row: int, child: int, value: float) -> dic
     return {"row": row, "log_probability": value, "variable": name, "state": states[child], "given": given}
 
 
-def _text(facts: Facts, comparable: str) -> Iterator[str]:
+def _text(scored: Scored, comparable: str) -> Iterator[str]:
+    facts = scored.facts()
     lines = [("rows", f"{facts['rows']:,}")]
     for fact in ("log_likelihood", "pseudo_log_likelihood"):
         if fact in facts:
@@ -254,7 +329,7 @@ def _in_folds(path: Path, reading: Reading, *, rows: bool, **asked: Any) -> tupl
             raise FishernetError(
                 f"with --folds, --missing {' or '.join(LEARNED)} says how missing cells are learned from"
             )
-        table = refuse_empty(path, reading.read(path))
+        table = refuse_empty(path, reading.read(path, progress))
         asked["score"] = asked["score"] or usual_score(table)
         found = cross_validate(table, progress=progress, missing=reading.way, **asked)
     facts: dict[str, Any] = {

@@ -23,12 +23,13 @@ from fishernet.cli.options import (
     missing_option,
     model_argument,
     read_known_rows,
-    read_originals,
+    scan_options,
     seed_option,
     table_argument,
     text_options,
     weights_option,
 )
+from fishernet.cli.tables.sources import File, open_rows
 from fishernet.cli.terminal import Answer, Facts, Stopwatch, answering, progress_bar, seconds_words
 from fishernet.data.arrays import Weights
 from fishernet.data.originals import with_columns
@@ -71,6 +72,7 @@ def options_of(how: Facts, *names: str) -> Facts:
 @count("--starts", help=f"Begin with the best of N random choices (mmd, chi-square).  [default: {STARTS}]")
 @count("--criticisms", help="Write N more rows, which the chosen ones do not explain.")
 @text_options
+@scan_options
 @missing_option("error", "drop", "state", "keep")
 @weights_option
 @seed_option
@@ -119,7 +121,7 @@ def select(
             progress("reading the table", 0, None)
             network = read_bayesian(model, "select", "choose rows by")
             refuse_kept_numbers(network, missing)
-            file = read_originals(table)
+            file = open_rows(table, progress)
             rows = read_known_rows(table, file, network.variables, missing=missing, weights=weights)
             data, positions = rows.table, rows.positions
             if not data.total:
@@ -138,7 +140,7 @@ def select(
     facts = {"model": str(model), "table": str(table), **_facts(found, others, positions, stands_for)}
     facts |= {"seed": number, "seconds": watch.seconds}
     asked = None if by not in ROW_BY_ROW or tolerance is not None else k
-    return Answer(facts, frame=_rows(file.frame, found, others, positions, stands_for), remark=_remark(facts, asked))
+    return Answer(facts, frame=_rows(file, found, others, positions, stands_for), remark=_remark(facts, asked))
 
 
 def _checked(k: int | None, tolerance: float | None, by: str, starts: int | None) -> Facts:
@@ -183,7 +185,7 @@ def _facts(
 
 
 def _rows(
-    frame: pa.Table,
+    file: File,
     found: Selection,
     others: Selection | None,
     positions: npt.NDArray[np.int64],
@@ -199,7 +201,7 @@ def _rows(
     if found.weights is not None:
         after["weight"] = np.concatenate([found.weights, np.zeros(more)])
     after["stands_for"] = np.concatenate([stands_for, np.zeros(more, dtype=stands_for.dtype)])
-    return with_columns(frame.take(pa.array(where)), {"row": where}, after)
+    return with_columns(file.take(where), {"row": where}, after)
 
 
 def _remark(facts: Facts, asked: int | None) -> str:

@@ -17,10 +17,10 @@ from fishernet.cli.options import (
     missing_option,
     model_argument,
     read_known_rows,
-    read_originals,
     table_argument,
     text_options,
 )
+from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data import Table
 from fishernet.data.originals import shown_cells

@@ -17,7 +17,8 @@ from fishernet.base.names import listed, several
 from fishernet.base.progress import Call
 from fishernet.base.vocabulary import word
 from fishernet.cli.models import called, read_model
-from fishernet.cli.options import all_of, count, read, taken, text_options
+from fishernet.cli.options import all_of, count, taken, text_options
+from fishernet.cli.tables.sources import read
 from fishernet.cli.terminal import (
     FILE,
     Answer,

@@ -59,10 +59,11 @@ class Answer:
 
     Rows are those of a table, or of a file as they are (`fishernet.data.originals`).
 
-    A fact that is a function is asked for only when it is written.
+    Facts that are a function, and a fact that is one, are asked for only when they are written. A fact that is an
+    iterator gives the parts of a long list.
     """
 
-    facts: Facts
+    facts: Facts | Callable[[], Facts]
     lines: Iterable[str] = ()
     rows: Table | None = None
     frame: pa.Table | None = None
@@ -72,7 +73,7 @@ class Answer:
     def write(self, output: Path | None, as_json: bool) -> None:
         """Write it to a file, or to stdout."""
         if as_json:
-            write_facts(self.facts, output)
+            write_facts(self.facts() if callable(self.facts) else self.facts, output)
             return
         if self.frame is not None:
             if output is None:
@@ -134,9 +135,26 @@ def _check_table_ending(path: Path) -> None:
 
 def write_facts(facts: Facts, output: Path | None = None) -> None:
     """Write facts as one JSON object, one line per fact; numbers that JSON has no word for (-inf) are null."""
-    plain = ((name, _plain(value)) for name, value in facts.items())
-    fields = (f"{json.dumps(name)}: {json.dumps(fact, ensure_ascii=False, allow_nan=False)}" for name, fact in plain)
-    write_lines(["{", ",\n".join(fields), "}"], output)
+    _write(_json_pieces(facts), output)
+
+
+def _json_pieces(facts: Facts) -> Iterator[str]:
+    before = "{\n"
+    for name, value in facts.items():
+        yield f"{before}{json.dumps(name)}: "
+        if isinstance(value, Iterator):
+            yield "["
+            for i, part in enumerate(value):
+                yield ", " * (i > 0) + _json(part)[1:-1]
+            yield "]"
+        else:
+            yield _json(value)
+        before = ",\n"
+    yield "\n}\n" if facts else "{\n\n}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
@@ -155,13 +173,24 @@ def _plain(value: Any) -> Any:
 
 def write_lines(lines: Iterable[str], output: Path | None = None) -> None:
     """Write lines to a file, or to stdout; always in UTF-8."""
+    _write((f"{line}\n" for line in lines), output)
+
+
+def _write(pieces: Iterable[str], output: Path | None) -> None:
     if output is not None:
         with replacing_text(output) as file:
-            file.writelines(f"{line}\n" for line in lines)
+            file.writelines(pieces)
         return
     stream = stdout()
-    for line in lines:
-        stream.write(f"{line}\n".encode("utf-8", "backslashreplace"))
+    for piece in pieces:
+        stream.write(piece.encode("utf-8", "backslashreplace"))
+
+
+def prints_where_one_looks() -> bool:
+    """Whether what the command prints goes to a terminal, where a bar would stand between its lines."""
+    context = click.get_current_context(silent=True)
+    printed = context is None or context.params.get("output") is None
+    return printed and sys.stdout is not None and sys.stdout.isatty()
 
 
 def stdout() -> IO[bytes]:
@@ -344,9 +373,9 @@ def _forget_stdout(error: BaseException) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Call]:
+def progress_bar(*, hidden: bool = False) -> Iterator[Call]:
     """Yield ``progress(what, done, total)``, which shows a bar on stderr where that is a terminal, wiped at the end."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if hidden or sys.stderr is None or not sys.stderr.isatty():
         yield lambda what, done, total: None  # noqa: ARG005
         return
     from rich.console import Console  # loading rich takes longer than many a command
@@ -380,6 +409,13 @@ class Stopwatch:
             yield
         finally:
             self.seconds[part] = time.perf_counter() - began
+
+
+def duration(seconds: float) -> str:
+    """Return a time as minutes and seconds, and hours where there are some."""
+    whole = round(seconds)
+    hours = f"{whole // 3600}:{whole // 60 % 60:02}" if whole >= 3600 else str(whole // 60)
+    return f"{hours}:{whole % 60:02}"
 
 
 def seconds_words(facts: Facts) -> str:

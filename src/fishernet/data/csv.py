@@ -256,6 +256,20 @@ def text_batches(file: TextFile, options: Options, delimiter: str | None = None)
         _refuse_open_quote(layout, end)
 
 
+def text_frames(file: TextFile, options: Options, delimiter: str | None = None) -> Iterator[pa.Table]:
+    """Read all columns of a delimited file as they are written, some rows at a time; raises as `delimited_columns`."""
+    layout, names = _opened(file, options, delimiter)
+    for table in layout.batches(layout.header, line_ends=layout.quoted):
+        found = _columns(table, layout.header, frozenset() if layout.quoted else layout.na_values)
+        yield _as_written(_named(found.cells, layout, names), layout, names)
+
+
+def _as_written(cells: Sequence[SourceColumn], layout: Layout, names: list[str]) -> pa.Table:
+    known = [unused_name("index", names), *names[1:]] if _has_index(names) else names
+    coded = [_unspaced(c.coded, layout.na_values) if layout.spaced else c.coded for c in cells]
+    return frame_of_text(coded, known)
+
+
 def delimited_contents(file: TextFile, options: Options, delimiter: str | None = None) -> Contents:
     """Read all columns of a delimited file, an index without a name too; raises as `delimited_columns`."""
     layout, names = _opened(file, options, delimiter)
@@ -263,14 +277,12 @@ def delimited_contents(file: TextFile, options: Options, delimiter: str | None =
     options.choose(names[hidden:])
     found = _read_columns(layout, layout.header)
     cells = _named(found.cells, layout, names)
-    known = [unused_name("index", names), *names[1:]] if hidden else names
 
     def columns(wanted: Options) -> Columns:
         chosen = set(wanted.choose(names[hidden:]))
         return Columns([tidied(c, wanted, spaced=layout.spaced) for c in cells if c.name in chosen], found.n_rows)
 
-    as_written = [_unspaced(c.coded, options.na_values) for c in cells] if layout.spaced else [c.coded for c in cells]
-    return Contents(frame_of_text(as_written, known), columns)
+    return Contents(_as_written(cells, layout, names), columns)
 
 
 def _has_index(names: Sequence[str]) -> bool:

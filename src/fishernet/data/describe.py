@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from fishernet.data.variable import Column
 
 HEADINGS = ("column", "kind", "holds", "missing", "why", "to overrule")
 SHOWN = 4  # states
+AT_ONCE = 2**20  # cells looked at
 LONGEST = 24  # characters of one of them
 KINDS = ("categorical", "binned", "continuous", "left out")
 
@@ -107,24 +109,63 @@ class Description:
         )
 
 
-def described(
-    variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]], n_rows: int, decisions: Sequence[Decision]
-) -> Description:
-    """Return what columns are; `decisions` say why."""
+@dataclass(frozen=True)
+class Held:
+    """What a column holds: how many cells are missing, and the least and the largest number of a continuous one."""
+
+    missing: int = 0
+    low: float = math.inf
+    high: float = -math.inf
+
+    def __add__(self, other: Held) -> Held:
+        return Held(self.missing + other.missing, min(self.low, other.low), max(self.high, other.high))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the columns of some rows hold; that of other rows is added."""
+
+    n_rows: int
+    columns: tuple[Held, ...]
+
+    def __add__(self, other: Summary) -> Summary:
+        columns = [one + two for one, two in zip(self.columns, other.columns, strict=True)]
+        return Summary(self.n_rows + other.n_rows, tuple(columns))
+
+
+def summarized(variables: Sequence[Column], columns: Sequence[npt.NDArray[Any]], n_rows: int) -> Summary:
+    """Return what columns hold."""
+    return Summary(n_rows, tuple([_held(*pair) for pair in zip(variables, columns, strict=True)]))
+
+
+def _held(variable: Column, column: npt.NDArray[Any]) -> Held:
+    found = Held()
+    for begin in range(0, len(column), AT_ONCE):
+        cells = column[begin : begin + AT_ONCE]
+        missing = variable.missing(cells)
+        part = Held(int(np.count_nonzero(missing)))
+        if variable.is_continuous and part.missing < len(cells):
+            known = cells[~missing] if part.missing else cells
+            part = Held(part.missing, float(known.min()), float(known.max()))
+        found = found + part
+    return found
+
+
+def described(variables: Sequence[Column], summary: Summary, decisions: Sequence[Decision]) -> Description:
+    """Return what columns are that hold what the summary says; `decisions` say why."""
     known = {decision.name: decision for decision in decisions}
     found = []
-    for variable, column in zip(variables, columns, strict=True):
+    for variable, held in zip(variables, summary.columns, strict=True):
         decision = known.get(variable.name, Decision(variable.name, ""))
         kind = "continuous" if variable.is_continuous else "categorical"
-        missing = int(np.count_nonzero(variable.missing(column)))
-        holds = _range(variable, column) if variable.is_continuous else _states(variable)
+        holds = _range(variable, held) if variable.is_continuous else _states(variable)
         found.append(
             ColumnDescription(
-                variable.name, kind, holds, missing, decision.why, decision.overrule, variable.cuts is not None
+                variable.name, kind, holds, held.missing, decision.why, decision.overrule, variable.cuts is not None
             )
         )
     left = [ColumnDescription(d.name, "left out", "", 0, d.why, d.overrule) for d in decisions if d.left_out]
-    return Description(n_rows, (*found, *left))
+    return Description(summary.n_rows, (*found, *left))
 
 
 def _states(variable: Column) -> str:
@@ -134,9 +175,10 @@ def _states(variable: Column) -> str:
     return shown if n <= SHOWN else f"{shown}, ... ({n:,} states)"
 
 
-def _range(variable: Column, column: npt.NDArray[np.float64]) -> str:
+def _range(variable: Column, held: Held) -> str:
     """Return the least and the largest number, or date."""
-    known = column[~np.isnan(column)]
-    if variable.is_continuous and variable.unit is not None and len(known):
-        return " to ".join(date_texts([known.min(), known.max()], variable.unit))
-    return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "nothing"
+    if held.low > held.high:
+        return "nothing"
+    if variable.is_continuous and variable.unit is not None:
+        return " to ".join(date_texts([held.low, held.high], variable.unit))
+    return f"{held.low:.6g} to {held.high:.6g}"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError
@@ -131,6 +132,12 @@ def columns_of(path: Path, options: Options) -> Columns:
     """Return the columns of a file that the options ask for; raises as `read_table`."""
     found: Columns = _read(path, options, 0)
     return found
+
+
+def frame_of(path: Path, options: Options) -> pa.Table:
+    """Return all rows of a file as they are; see `Originals`."""
+    found: Contents = _read(path, options, 1)
+    return found.frame
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from fishernet.data.arrays import (
 )
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.cells import Columns
-from fishernet.data.describe import Description, described
+from fishernet.data.describe import Description, Summary, described, summarized
 from fishernet.data.encode import Decision, discretized, encode, recode
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import DEFAULT_NA, Bins, Options
@@ -544,7 +544,11 @@ class Table(GivesFrames):
         age     continuous   21.5 to 35          1  numbers  bins={'age': 4} or categorical=['age']
         cough   categorical  'no', 'yes'         0  text     exclude=['cough']
         """
-        return described(self._variables, self._columns, self._n_rows, self._decisions)
+        return described(self._variables, self.summary(), self._decisions)
+
+    def summary(self) -> Summary:
+        """Return what the columns hold; that of other rows of the same variables can be added."""
+        return summarized(self._variables, self._columns, self._n_rows)
 
     def drop_missing(self) -> Self:
         """Return the rows without a missing cell."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -31,6 +31,7 @@ from fishernet.scores import Score
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+BLOCK_ROWS = 2**18  # whose log-probabilities are in memory at once
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -339,15 +340,40 @@ class Likelihood(Brief):
     @classmethod
     def of(cls, model: Density, table: Table) -> Self:
         """Return the log-likelihood of a table; rows of weight 0 count for nothing."""
-        return cls.of_rows(np.asarray(model.log_prob(table)), table.weights)
+        return cls.of_blocks(
+            (np.asarray(model.log_prob(rows)), rows.weights)
+            for rows in (table[begin : begin + BLOCK_ROWS] for begin in range(0, max(1, table.n_rows), BLOCK_ROWS))
+        )
 
     @classmethod
     def of_rows(cls, logs: Floats, weights: npt.NDArray[Any] | None = None) -> Self:
         """Return the log-likelihood of rows whose log-probabilities are known, (n_rows,)."""
-        if weights is None:
-            return cls(float(logs.sum()), len(logs), int(np.isneginf(logs).sum()))
-        logs, weights = logs[weights > 0], weights[weights > 0]
-        return cls(float((logs * weights).sum()), weights.sum().item(), weights[np.isneginf(logs)].sum().item())
+        return cls.of_blocks([(logs, weights)])
+
+    @classmethod
+    def of_blocks(cls, blocks: Iterable[tuple[Floats, npt.NDArray[Any] | None]]) -> Self:
+        """Return the log-likelihood of rows that come block by block: their log-probabilities, and weights if any.
+
+        The total does not depend on where one block ends and the next begins.
+        """
+        sums: list[float] = []
+        n_rows: int | float = 0
+        impossible: int | float = 0
+        for logs, weights in blocks:
+            if weights is not None:
+                logs, weights = logs[weights > 0], weights[weights > 0]
+            n_rows += len(logs) if weights is None else weights.sum().item()
+            never = np.isneginf(logs)
+            impossible += int(never.sum()) if weights is None else weights[never].sum().item()
+            sums += _exact_sum(logs if weights is None else logs * weights)
+        return cls(sum(sums) if not np.isfinite(sums).all() else math.fsum(sums), n_rows, impossible)
+
+
+def _exact_sum(values: Floats) -> list[float]:
+    """Return a sum as two numbers, the second of which is what rounding took off the first."""
+    listed = values.tolist()
+    total = math.fsum(listed) if np.isfinite(values).all() else float(values.sum())
+    return [total, math.fsum([*listed, -total])] if math.isfinite(total) else [total]
 
 
 @dataclass(frozen=True, repr=False)

@@ -91,7 +91,9 @@ def test_batches_make_the_table_of_their_rows(keywords: dict[str, Any], n: int, 
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".parquet", ".arrow"])
-@pytest.mark.parametrize("keywords", [{}, {"bins": 3}, {"missing": "drop"}], ids=str)
+@pytest.mark.parametrize(
+    "keywords", [{}, {"bins": 3}, {"missing": "drop"}, {"exclude": ["name", "sex"], "categorical": ["age"]}], ids=str
+)
 def test_a_file_makes_the_table_that_is_read_from_it(tmp_path: Path, ending: str, keywords: dict[str, Any]) -> None:
     path = tmp_path / f"people{ending}"
     fn.write_table(quietly(fn.Table.from_frame, FRAME, categorical=["name"]), path)

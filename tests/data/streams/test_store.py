@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
+import weakref
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fishernet as fn
@@ -55,6 +60,37 @@ def test_a_stale_store_is_made_anew_with_a_warning(source: Path, tmp_path: Path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fn.scan(source, cache=tmp_path / "store", columns=["lung", "smoke"]).n_rows == 50
+
+
+def test_a_long_stream_is_divided_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fishernet.data.streams.stream.PACKED_ON_DISK", 100)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    (tmp_path / "temporary").mkdir()
+    frame = pa.table({"a": [f"state {i % 3}" for i in range(300)], "x": [i / 7 for i in range(300)]})
+    for weights in ([1] * 300, [i % 5 for i in range(300)], [i / 3 for i in range(300)]):
+        pq.write_table(frame.append_column("w", pa.array(weights)), tmp_path / "t.parquet")
+        whole = fn.read_table(tmp_path / "t.parquet", weights="w")
+        parts = fn.scan(tmp_path / "t.parquet", weights="w").split(0.3, seed=4)
+        assert parts == whole.split(0.3, seed=4)
+        assert all(part.folder is not None and part.folder.parent == tmp_path / "temporary" for part in parts)
+        assert len(list((tmp_path / "temporary").iterdir())) == 2  # the stream that was divided is gone
+        del parts
+        gc.collect()
+        assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_a_column_that_is_written_leaves_the_memory(tmp_path: Path) -> None:
+    with store.Writer(tmp_path) as writer:
+        column = np.zeros(1000, dtype=np.uint8)
+        held = weakref.ref(column)
+        kept = writer.column(fn.Variable("a", ["x"]), column)
+        del column
+        kept_too = writer.column(fn.Variable("b", ["x"]), np.zeros(1000, dtype=np.uint8))
+        writer.finish([fn.Variable("a", ["x"]), fn.Variable("b", ["x"])], 1000, [], {})
+        gc.collect()
+        assert held() is None
+    assert (len(kept), str(kept.dtype), len(kept_too)) == (0, "uint8", 0)
 
 
 def test_a_stream_can_be_kept_later(source: Path, tmp_path: Path) -> None:

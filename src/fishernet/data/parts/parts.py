@@ -20,6 +20,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
 from fishernet.data.arrays import in_units, weight_unit
+from fishernet.data.describe import Description, Summary, described
 from fishernet.data.encode import Decision
 from fishernet.data.matching import is_table
 from fishernet.data.parts.finding import Places
@@ -187,6 +188,10 @@ class Parts(Source):
         answer: Answer = self._places.sum(self._held, function)
         return answer
 
+    def describe(self) -> Description:
+        """Return what each column is, as `Table.describe` does of the rows together."""
+        return described(self._variables, self.sum(_summary_of), self._decisions)
+
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, given by ascending positions, in that order.
 
@@ -221,6 +226,10 @@ class _Facts:
     weight: float
     fractions: bool
     n_bytes: int
+
+
+def _summary_of(table: Table) -> Summary:
+    return table.summary()
 
 
 def facts_of(table: Table) -> _Facts:

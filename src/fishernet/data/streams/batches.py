@@ -7,10 +7,10 @@ worked on.
 
 from __future__ import annotations
 
-import glob
 import os
 import queue
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,19 +19,19 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
-from fishernet.base.errors import FileFormatError, SchemaError
+from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.names import listed, shown
-from fishernet.data.arrow import columns_of, frame_columns, is_text
+from fishernet.data.arrow import columns_of, frame_columns, is_text, pandas_index
 from fishernet.data.cells import Columns
-from fishernet.data.csv import TextFile, text_batches
+from fishernet.data.csv import TextFile, text_batches, text_frames
 from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
 from fishernet.data.reading import columns_of as columns_of_file
+from fishernet.data.reading import frame_of
+from fishernet.data.streams.sizes import TEXT, found_files, guessed_rows, kind_of
 
 BATCH_ROWS = 2**19
 AHEAD = 3  # batches that are read before they are asked for
-PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
-TEXT = {".csv": ",", ".tsv": "\t", ".txt": None}
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,18 @@ class Batches:
         The files, in the order of their rows; none of a source in memory.
     n_rows : int or None
         How many rows there are, where the source knows.
+    frames : function or None
+        Of files: begins anew and gives their rows as they are (`fishernet.data.originals`), with all columns.
     """
 
     read: Callable[[], Iterator[Batch]]
     files: tuple[Path, ...] = ()
     n_rows: int | None = None
+    frames: Callable[[], Iterator[pa.Table]] | None = None
+
+    def about(self) -> int | None:
+        """Return how many rows there are, or about how many; None where nobody can tell."""
+        return guessed_rows(self.files) if self.n_rows is None and self.files else self.n_rows
 
     def stamp(self) -> list[list[Any]]:
         """Return what tells whether the files have changed: path, size and time of each."""
@@ -81,11 +88,11 @@ def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        return _of_files(_found(path), options, wanted, folder=path if path.is_dir() else None)
+        return _of_files(found_files(path), options, wanted, folder=path if path.is_dir() else None)
     if hasattr(type(source), "get_fragments"):
         return _of_dataset(source, options, wanted)
     if isinstance(source, Sequence) and source and all(isinstance(one, str | os.PathLike) for one in source):
-        return _of_files([path for one in source for path in _found(Path(one))], options, wanted)
+        return _of_files([path for one in source for path in found_files(Path(one))], options, wanted)
     opened = _record_batches(source)
     if opened is not None:
         return Batches(lambda: _of_arrow(opened(), options, wanted))
@@ -154,59 +161,38 @@ def _columns(
 # -------------------------------------------------------------------------------------------------------- files
 
 
-def _found(path: Path) -> list[Path]:
-    """Return the files of a path: itself, those of a folder, or those of a pattern, by their names."""
-    if path.is_file():
-        return [path]
-    known = (*PARQUET, *ARROW, *TEXT, ".gz")
-    if path.is_dir():
-        inside = sorted(p for p in path.rglob("*") if p.is_file() and _is_shown(p.relative_to(path)))
-        files = [p for p in inside if p.suffix.lower() in known]
-        if not files:
-            raise FileFormatError(path, "the folder holds no Parquet, Arrow or text files")
-        return files
-    if glob.has_magic(str(path)):
-        names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 a pattern may begin anywhere
-        files = [Path(name) for name in names if Path(name).is_file()]
-        if not files:
-            raise FileFormatError(path, "no file has a name of this pattern")
-        return files
-    raise FileFormatError(path, "there is no such file or folder")
-
-
-def _is_shown(path: Path) -> bool:
-    """Whether a file is no bookkeeping of those that write folders (_SUCCESS, .crc)."""
-    return not any(part.startswith(("_", ".")) for part in path.parts)
-
-
-def _kind(path: Path) -> str:
-    name = path.name.lower().removesuffix(".gz")
-    suffix = Path(name).suffix
-    if suffix in PARQUET:
-        return "parquet"
-    if suffix in ARROW:
-        return "arrow"
-    return "text" if suffix in TEXT else suffix
-
-
 def _of_files(files: list[Path], options: Options, wanted: Any, folder: Path | None = None) -> Batches:
-    kinds = {_kind(path): path for path in files}
+    kinds = {kind_of(path): path for path in files}
     if len(kinds) > 1:
         raise FileFormatError(folder or files[0], f"the files are of several kinds: {listed(map(str, kinds.values()))}")
     [kind] = kinds
     if kind == "text":
         if wanted is not None:
             raise SchemaError("filter= is for Parquet and Arrow files", parameter="filter")
-        return Batches(lambda: _of_texts(files, options), tuple(files))
+        _note_partitions(files, folder)
+        return Batches(lambda: _of_texts(files, options), tuple(files), frames=lambda: _text_frames(files, options))
     if kind in ("parquet", "arrow"):
         texts = _check_schemas(files, kind)
         dataset = _dataset(files, kind, texts, folder)
         found = _of_dataset(dataset, options, wanted, frozenset(texts) if kind == "parquet" else frozenset())
-        return replace(found, files=tuple(files))
+        return replace(found, files=tuple(files), frames=lambda: _dataset_frames(dataset))
     if len(files) == 1 and wanted is None:  # read_table says what is known of other formats
         [path] = files
-        return Batches(lambda: iter([Batch(columns_of_file(path, options), str(path))]), (path,))
+        return Batches(
+            lambda: iter([Batch(columns_of_file(path, options), str(path))]),
+            (path,),
+            frames=lambda: iter([frame_of(path, options)]),
+        )
     raise FileFormatError(files[0], "is of a format that is not read in batches; fn.read_table may know it")
+
+
+def _note_partitions(files: list[Path], folder: Path | None) -> None:
+    """Warn of folders that say what their files' rows have in common, which text files lack."""
+    parts = [part for path in files if folder for part in path.relative_to(folder).parts[:-1] if "=" in part]
+    if parts:
+        names = dict.fromkeys(part.partition("=")[0] for part in parts)
+        what = f"partitions ({listed(names)}) of text files are no columns of the table; those of Parquet files are"
+        warnings.warn(FishernetWarning(what), stacklevel=5)
 
 
 def _check_schemas(files: list[Path], kind: str) -> list[str]:
@@ -259,6 +245,7 @@ def _dataset(files: list[Path], kind: str, texts: list[str], folder: Path | None
 def _of_dataset(dataset: Any, options: Options, wanted: Any, undeclared: frozenset[str] = frozenset()) -> Batches:
     names = list(dataset.schema.names)
     needed = [name for name in names if name in _needed(names, options)]
+    options = replace(options, exclude=())  # they are not among those any more
 
     def read() -> Iterator[Batch]:
         row = 0
@@ -301,19 +288,61 @@ def _needed(names: list[str], options: Options) -> set[str]:
     return wanted if options.weights is None else {*wanted, options.weights}
 
 
+def _dataset_frames(dataset: Any) -> Iterator[pa.Table]:
+    hidden = pandas_index(dataset.schema)
+    shown = [name for name in dataset.schema.names if name not in hidden]
+    yield dataset.schema.empty_table().select(shown).replace_schema_metadata(None)
+    try:
+        for batch in dataset.to_batches(columns=shown, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1):
+            yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(dataset, error) from None
+
+
+def _text_file(path: Path, options: Options) -> tuple[TextFile, str | None]:
+    """Return a text file, and the delimiter that its name tells."""
+    gzipped = path.name.lower().endswith(".gz")
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    return TextFile.of(path, gzipped, options.text.encoding), TEXT[ending]
+
+
+def _text_frames(files: list[Path], options: Options) -> Iterator[pa.Table]:
+    first: list[str] | None = None
+    for path in files:
+        file, delimiter = _text_file(path, options)
+        for frame in text_frames(file, options, delimiter):
+            first = frame.column_names if first is None else first
+            _refuse_other_columns(path, frame.column_names, files[0], first)
+            yield frame
+
+
+def _refuse_other_columns(path: Path, names: list[str], first_path: Path, first: list[str]) -> None:
+    if names != first:
+        apart = sorted(set(names) ^ set(first)) or names
+        raise FileFormatError(path, f"has other columns than {first_path.name}: {listed(apart)}")
+
+
 def _of_texts(files: list[Path], options: Options) -> Iterator[Batch]:
     first: list[str] | None = None
     for path in files:
-        gzipped = path.name.lower().endswith(".gz")
-        ending = Path(path.name.lower().removesuffix(".gz")).suffix
-        file = TextFile.of(path, gzipped, options.text.encoding)
-        for columns in text_batches(file, options, TEXT[ending]):
+        file, delimiter = _text_file(path, options)
+        for columns in _named(path, text_batches(file, options, delimiter), alone=len(files) == 1):
             names = [column.name for column in columns.cells]
             first = names if first is None else first
-            if names != first:
-                apart = sorted(set(names) ^ set(first)) or names
-                raise FileFormatError(path, f"has other columns than {files[0].name}: {listed(apart)}")
+            _refuse_other_columns(path, names, files[0], first)
             yield Batch(columns, path.name)
+
+
+def _named(path: Path, batches: Iterator[Columns], *, alone: bool) -> Iterator[Columns]:
+    """Yield the batches of one of several files; what is said about its columns names it."""
+    try:
+        yield from batches
+    except FileFormatError:  # which names it already
+        raise
+    except SchemaError as error:
+        if alone:
+            raise
+        raise SchemaError(f"{path}: {error}", parameter=error.parameter) from None
 
 
 # -------------------------------------------------------------------------------------------------------- ahead

@@ -240,5 +240,6 @@ def telling_need(folder: Path, needed: Callable[[], int | None]) -> Iterator[Non
         size = needed()
         room = "" if size is None else f"; about {size / 2**30:,.2f} GiB are needed there"
         raise FishernetError(
-            f"the disk of {str(folder)!r} is full{room}; cache= takes a folder on another disk", parameter="cache"
+            f"the disk of {str(folder)!r} is full{room}; cache= or TMPDIR names a folder on another disk",
+            parameter="cache",
         ) from None

@@ -9,6 +9,7 @@ are the same to the last bit; only pages that are being read take memory.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import tempfile
@@ -26,11 +27,12 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
+from fishernet.base.random import Seed, drawn_share
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrow import variable_fields
 from fishernet.data.cells import Columns
 from fishernet.data.csv import tidied
-from fishernet.data.encode import encode
+from fishernet.data.encode import Encoded, Keep, encode, in_memory
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
@@ -111,6 +113,25 @@ class Stream(Table):
             if self._folder is not None and self._n_rows >= PACKED_ON_DISK and self._weights is None:
                 pack(columns, self._folder)
         return super().native
+
+    def split(self, fraction: float, seed: Seed = None) -> tuple[Self, Self]:
+        """Divide the rows at random as `Table.split` does; where they are many, the two tables lie on the disk, too."""
+        if self._folder is None or self._n_rows < PACKED_ON_DISK:
+            return super().split(fraction, seed)
+        first = drawn_share(self._n_rows, fraction, seed)
+        return self._copied(first), self._copied(~first)
+
+    def _copied(self, rows: npt.NDArray[np.bool_]) -> Self:
+        """Return a stream of some rows, in a store of its own that goes with it."""
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        with _new_folder(folder) as new, telling_need(new, lambda: None), Writer(new) as writer:
+            for variable, column in zip(self._variables, self._columns, strict=True):
+                writer.column(variable, column[rows])
+            writer.weights(None if self._weights is None else self._weights[rows])
+            writer.finish(self._variables, int(np.count_nonzero(rows)), self._decisions, {"files": [], "options": ""})
+        stream = type(self)._of_stored(opened(folder), folder)
+        weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
+        return stream
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Table]:
         """Yield the rows in their order, so many at a time, as tables that look at the store."""
@@ -218,7 +239,8 @@ def scan(
         Of the cluster whose workers encode and keep a frame of Dask; without it the current one, and where there is
         none, Dask's threads in this process. `filter`, `cache` and `progress` are not for such frames.
     progress : callable or True, optional
-        True for a bar, or ``progress("reading", rows, all rows or None)``.
+        True for a bar, or ``progress("reading", rows, all rows or None)``; of text files it is guessed from the first
+        lines how many rows there are. Then ``progress("encoding", columns, all columns or None)``.
 
     Returns
     -------
@@ -309,7 +331,7 @@ def _known(folder: Path, how: dict[str, Any]) -> Stream | None:
 
 def _in_memory(batches: Batches, options: Options, how: dict[str, Any], progress: Progress | None) -> Stream:
     spool = Spool(MemoryRoom(), options)
-    encoded = encode(_read_through(batches, spool, options, how, progress), options)
+    encoded = _encoded(_read_through(batches, spool, options, how, progress), options, in_memory, progress)
     kept = [c for v, c in zip(encoded.variables, encoded.columns, strict=True) if v.is_continuous]
     numbers = np.array(kept, dtype=np.float64).reshape(len(kept), encoded.n_rows)
     stored = Stored(
@@ -335,7 +357,7 @@ def _on_disk(
         with telling_need(new, lambda: _estimate(new, spool.n_rows, batches.n_rows)):
             columns = _read_through(batches, spool, options, how, progress)
             with Writer(new) as writer:
-                encoded = encode(columns, options, writer.column)
+                encoded = _encoded(columns, options, writer.column, progress)
                 writer.weights(encoded.weights)
                 writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
             shutil.rmtree(aside)
@@ -349,10 +371,10 @@ def _read_through(
     batches: Batches, spool: Spool, options: Options, how: dict[str, Any], progress: Progress | None
 ) -> Columns:
     """Put the source aside to its end and return its columns; raise when a file changed meanwhile."""
-    reporter = Reporter(progress, "reading")
+    reporter, about = Reporter(progress, "reading"), batches.about() if progress else None
     for batch in ReadAhead(batches.read()):
         spool.add(batch.columns, batch.where)
-        reporter.step(spool.n_rows, batches.n_rows)
+        reporter.step(spool.n_rows, None if about is None else max(about, spool.n_rows))
     reporter.finish(spool.n_rows)
     for before, after in zip(how["files"], batches.stamp(), strict=True):
         if before != after:
@@ -360,6 +382,19 @@ def _read_through(
     found = spool.columns()
     cells = [tidied(c, options, spaced=False) if c.text else c for c in found.cells]
     return Columns(cells, found.n_rows)
+
+
+def _encoded(columns: Columns, options: Options, keep: Keep, progress: Progress | None) -> Encoded:
+    """Encode the columns; each goes through `keep`."""
+    reporter, done = Reporter(progress, "encoding"), itertools.count(1)
+
+    def kept(variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        reporter.step(next(done), len(columns.cells))
+        return keep(variable, column)
+
+    found = encode(columns, options, kept)
+    reporter.finish(len(found.variables))
+    return found
 
 
 def _estimate(folder: Path, n_read: int, n_rows: int | None) -> int | None:

@@ -1,0 +1,1 @@
+"""How commands open tables."""

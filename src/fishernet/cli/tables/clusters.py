@@ -1,0 +1,87 @@
+"""Tables whose files the workers of a cluster read (``--scheduler``), who keep the rows and answer with counts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fishernet.base.errors import FileFormatError, FishernetError
+from fishernet.data import Parts, scan
+from fishernet.data.options import DEFAULT_NA
+from fishernet.data.streams.sizes import TEXT, found_files, kind_of
+
+SECONDS = 10  # until a scheduler that does not answer counts as one that cannot be reached
+INSTALL = 'pip install "fishernet[dask]"'
+
+
+def read_on_cluster(address: str, path: Path, text: Mapping[str, Any], **options: Any) -> Parts:
+    """Have the workers of a scheduler read and encode the files of a path.
+
+    Raises
+    ------
+    FishernetError
+        When Dask is not installed, the scheduler cannot be reached, or a partition cannot be read.
+    FileFormatError
+        When the files are not there, or of a kind that Dask does not read.
+    """
+    files = found_files(path)
+    client = _connected(address)
+    named = {"na_values": text["na_values"]} if "na_values" in text else {}
+    found: Any = scan(_frame(path, files, text), client=client, **named, **options)
+    return found  # type: ignore[no-any-return]
+
+
+def _connected(address: str) -> Any:
+    """Return a client of the scheduler, which is closed when the command ends."""
+    try:
+        import dask.dataframe
+        from distributed import Client
+    except ImportError as error:
+        raise FishernetError(f"--scheduler needs Dask ({error}): {INSTALL}") from None
+    assert dask.dataframe is not None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is one sentence of our own
+    make: Any = Client
+    try:
+        client = make(address, timeout=SECONDS, set_as_default=False)
+    except (OSError, TimeoutError):
+        raise FishernetError(
+            f"the Dask scheduler {address} cannot be reached: nothing answered within {SECONDS} seconds (option "
+            "--scheduler)"
+        ) from None
+    except (ValueError, TypeError) as error:
+        raise FishernetError(f"--scheduler takes an address as tcp://host:8786, not {address!r} ({error})") from None
+    return click.get_current_context().with_resource(client)
+
+
+def _frame(path: Path, files: list[Path], text: Mapping[str, Any]) -> Any:
+    """Return files as a data frame of Dask, a partition for each part of a file."""
+    import dask.dataframe as dd
+
+    reading: Any = dd
+    kinds = {kind_of(file) for file in files}
+    names = [str(file.resolve()) for file in files]  # workers may run in another folder
+    if kinds == {"parquet"}:
+        partitioned = path.is_dir() and any("=" in part for file in files for part in file.relative_to(path).parts)
+        return _made(path, reading.read_parquet, str(path.resolve()) if partitioned else names)
+    if kinds != {"text"}:
+        raise FileFormatError(path, "a cluster reads Parquet and text files, of one kind")
+    ending = Path(files[0].name.lower().removesuffix(".gz")).suffix
+    packed = files[0].name.lower().endswith(".gz")
+    given = {"sep": text.get("delimiter"), **{name: text.get(name) for name in ("decimal", "thousands", "encoding")}}
+    how = {name: {"tab": "\t"}.get(value, value) for name, value in given.items() if value is not None}
+    how = {"sep": TEXT[ending] or ",", **how, "keep_default_na": False}
+    how |= {"na_values": sorted(text.get("na_values", DEFAULT_NA)), **({"blocksize": None} if packed else {})}
+    return _made(path, reading.read_csv, names, **how)
+
+
+def _made(path: Path, read: Any, *names: Any, **how: Any) -> Any:
+    try:
+        return read(*names, **how)
+    except FishernetError:
+        raise
+    except Exception as error:
+        raise FileFormatError(path, f"Dask cannot read it ({' '.join(str(error).split())})") from None
