@@ -63,8 +63,15 @@ def drawn_share(n: int, fraction: float, seed: Seed) -> npt.NDArray[np.bool_]:
     """Mark a share of n things at random, (n,) bool; the share is rounded to whole things."""
     check.number(fraction, "fraction", least=0, most=1, error=SchemaError)
     chosen = np.zeros(n, dtype=bool)
-    chosen[generator(seed).permutation(n)[: math.floor(fraction * n + 0.5)]] = True
+    chosen[shuffled(n, generator(seed))[: math.floor(fraction * n + 0.5)]] = True
     return chosen
+
+
+def shuffled(n: int, random: np.random.Generator) -> npt.NDArray[np.unsignedinteger]:
+    """Return 0 to n - 1 in the order of ``random.permutation(n)``, in the narrowest type that holds them."""
+    order = np.arange(n, dtype=np.min_scalar_type(max(n - 1, 0)))
+    random.shuffle(order)
+    return order
 
 
 MOST_DRAWS = 2**40  # rows, chains or updates in one call

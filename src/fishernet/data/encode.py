@@ -40,7 +40,9 @@ from fishernet.data.options import BINNINGS, Options, interval_labels
 from fishernet.data.variable import Bounds, Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
 
-def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str = "error") -> npt.NDArray[Any]:
+def recode(
+    column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str = "error", first_row: int = 0
+) -> npt.NDArray[Any]:
     """Return a column as another variable of the same name has it.
 
     Parameters
@@ -52,6 +54,8 @@ def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str
         numbers become these.
     unknown : {"error", "missing"}
         What a label becomes that `want` does not have.
+    first_row : int
+        Where in its table the column begins, for messages.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str
         When a label that occurs is not among the wanted states, naming column, label and first row.
     """
     if have.is_continuous:
-        return column if want.is_continuous else _coded_numbers(column, want, unknown)
+        return column if want.is_continuous else _coded_numbers(column, want, unknown, first_row)
     lookup = _numbers_of_states(have) if want.is_continuous else _codes_of_states(have, want)
     if lookup is None:
         return column
@@ -72,7 +76,7 @@ def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str
         strange = ~known[column]
         if strange.any():
             row = int(np.argmax(strange))
-            raise unknown_state(want, have.states[column[row]], row)
+            raise unknown_state(want, have.states[column[row]], first_row + row)
     found: npt.NDArray[Any] = codes[column]
     return found
 
@@ -96,7 +100,7 @@ def _numbers_of_states(have: Variable) -> Lookup:
     return np.append(found, np.nan), np.append(~np.isnan(found), True)
 
 
-def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str) -> Codes:
+def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str, first_row: int) -> Codes:
     """Return the codes of numbers: of the bins they are in, or of the states they are."""
     if want.cuts is not None:
         return want.bin(column).astype(want.dtype)
@@ -107,7 +111,7 @@ def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str
         strange = (codes == UNKNOWN)[places]
         if strange.any():
             row = int(np.argmax(strange))
-            raise unknown_state(want, float(column[row]), row)
+            raise unknown_state(want, float(column[row]), first_row + row)
     codes[codes == UNKNOWN] = want.cardinality
     return codes.astype(want.dtype)[places]
 

@@ -550,8 +550,9 @@ class Table(GivesFrames):
         """Return the rows without a missing cell."""
         if not self.has_missing:
             return self
-        absent = [v.missing(c) for v, c in zip(self._variables, self._columns, strict=True)]
-        known: npt.NDArray[np.bool_] = ~np.logical_or.reduce(absent)
+        known = np.ones(self._n_rows, dtype=bool)
+        for variable, column in zip(self._variables, self._columns, strict=True):
+            known &= ~variable.missing(column)
         return self[known]
 
     def discretize(self, bins: Bins, *, binning: BinningName = "quantile") -> Self:
@@ -660,12 +661,14 @@ class Table(GivesFrames):
         variables = checked_variables(variables)
         if self._variables == variables:
             return self
+        columns = [recode(column, have, want, unknown=unknown) for have, column, want in self._matched(variables)]
+        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+
+    def _matched(self, variables: Sequence[Column]) -> list[tuple[Column, Cells, Column]]:
+        """Return what each variable's column is here, its cells, and the variable."""
         where = {name: position for position, name in enumerate(self.names)}
         absent = [variable.name for variable in variables if variable.name not in where]
         if absent:
             raise SchemaError(f"the table lacks the column {listed(absent)}; it has {listed(self.names)}")
-        columns = []
-        for variable in variables:
-            position = where[variable.name]
-            columns.append(recode(self._columns[position], self._variables[position], variable, unknown=unknown))
-        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+        at = [where[variable.name] for variable in variables]
+        return [(self._variables[i], self._columns[i], want) for i, want in zip(at, variables, strict=True)]

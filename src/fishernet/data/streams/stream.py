@@ -15,8 +15,9 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,19 +27,20 @@ from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
+from fishernet.data.arrays import BLOCK_ROWS, row_blocks, row_positions
 from fishernet.data.cells import Columns
 from fishernet.data.csv import tidied
-from fishernet.data.encode import encode
+from fishernet.data.encode import encode, recode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
 from fishernet.data.streams.spool import FileRoom, MemoryRoom, Spool
 from fishernet.data.streams.store import Stored, Writer, made_of, opened, pack, telling_need, verify
-from fishernet.data.table import Table
-from fishernet.data.variable import Column
+from fishernet.data.table import Rows, Table
+from fishernet.data.variable import Column, checked_variables
 
-BLOCK_ROWS = 2**20
 PACKED_ON_DISK = 2**22  # rows, from which on the form that the core counts fastest is a file of the store, too
+MOST_COPIED = 2**27  # bytes of rows that are picked or recoded, which lie in memory; more of them on the disk
 PREFIX = "fishernet-"
 Result = TypeVar("Result")
 
@@ -46,13 +48,14 @@ Result = TypeVar("Result")
 class Stream(Table):
     """A table whose rows lie on a disk; immutable, and a `Table` in all that it does.
 
-    Made by `scan`. Its columns are mapped files of an encoded store, so it takes little memory however long it is;
-    parts of it are plain tables. A temporary store goes with its stream.
+    Made by `scan`. Its columns are mapped files of an encoded store, so it takes little memory however long it is.
+    Parts of it are plain tables while they are short; long ones (128 MB of picked rows, or 4 million rows) are streams,
+    too, with a temporary store where rows had to be copied. A temporary store goes with its stream.
 
     Attributes
     ----------
     folder : Path or None
-        Where the store lies; None in memory.
+        Where the store lies; None in memory, and of a part that looks at the store of another stream.
 
     Examples
     --------
@@ -66,9 +69,10 @@ class Stream(Table):
     True
     """
 
-    __slots__ = ("_folder", "_made_of")
+    __slots__ = ("_folder", "_made_of", "_packs")
 
     _folder: Path | None
+    _packs: Path | None  # where the form lies that the core counts fastest
     _made_of: dict[str, Any]
 
     @classmethod
@@ -80,20 +84,59 @@ class Stream(Table):
         weights: npt.NDArray[Any] | None = None,
         n_rows: int | None = None,
     ) -> Self:
-        """Make a table of given arrays; see `Table.adopt`. What is a part of a stream is a plain table."""
-        return Table.adopt(variables, columns, weights=weights, n_rows=n_rows)  # type: ignore[return-value]
+        """Make a table of given arrays, parts of a stream's; see `Table.adopt`. A short one is a plain table."""
+        plain = Table.adopt(variables, columns, weights=weights, n_rows=n_rows)
+        if plain.n_rows < PACKED_ON_DISK:
+            return plain  # type: ignore[return-value]
+        stream = cls._of_table(plain)
+        stream._folder, stream._made_of, stream._packs = None, {}, None
+        return stream
 
     @classmethod
     def _of_stored(cls, stored: Stored, folder: Path | None) -> Self:
         """Make the stream of what lies in a store."""
+        stream = cls._of_table(
+            Table.adopt(stored.variables, stored.columns, weights=stored.weights, n_rows=stored.n_rows)
+        )
+        stream._decisions = stored.decisions
+        stream._numbers = stored.numbers
+        stream._folder, stream._made_of, stream._packs = folder, stored.made_of, folder
+        return stream
+
+    @classmethod
+    def _of_table(cls, plain: Table) -> Self:
         stream = cls.__new__(cls)
-        plain = Table.adopt(stored.variables, stored.columns, weights=stored.weights, n_rows=stored.n_rows)
         for name in Table.__slots__:
             if name != "__weakref__":
                 setattr(stream, name, getattr(plain, name))
-        stream._decisions = stored.decisions
-        stream._numbers = stored.numbers
-        stream._folder, stream._made_of = folder, stored.made_of
+        return stream
+
+    @classmethod
+    def _written(
+        cls,
+        variables: Sequence[Column],
+        columns: Iterable[Iterable[npt.NDArray[Any]]],
+        weights: Iterable[npt.NDArray[Any]] | None,
+        n_rows: int,
+    ) -> Self:
+        """Make a stream with a temporary store of columns that come in blocks."""
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        size = n_rows * _row_bytes(variables, weighted=weights is not None)
+        with _new_folder(folder) as new, telling_need(new, lambda: size):
+            writer = Writer(new)
+            for variable, blocks in zip(variables, columns, strict=True):
+                for block in blocks:
+                    writer.column(variable, block)
+            for block in () if weights is None else weights:
+                writer.weights(block)
+            writer.finish(variables, n_rows, (), {})
+        return cls._of_temporary(folder)
+
+    @classmethod
+    def _of_temporary(cls, folder: Path) -> Self:
+        """Make the stream of a store that goes with it."""
+        stream = cls._of_stored(opened(folder), folder)
+        weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
         return stream
 
     @property
@@ -106,9 +149,56 @@ class Stream(Table):
         """The columns as the core counts them; of many rows, the form that it counts fastest is kept in the store."""
         if self._native is None:
             columns = super().native
-            if self._folder is not None and self._n_rows >= PACKED_ON_DISK and self._weights is None:
-                pack(columns, self._folder)
+            if self._n_rows >= PACKED_ON_DISK and self._weights is None and (folder := self._packing_folder()):
+                pack(columns, folder)
         return super().native
+
+    def _packing_folder(self) -> Path | None:
+        """Return where files beside the store may lie: its folder, or a temporary one of a part; None in memory."""
+        if self._packs is None and not self._made_of:
+            self._packs = Path(tempfile.mkdtemp(prefix=PREFIX))
+            weakref.finalize(self, shutil.rmtree, self._packs, ignore_errors=True)
+        return self._packs
+
+    @overload
+    def __getitem__(self, rows: str) -> npt.NDArray[Any]: ...
+    @overload
+    def __getitem__(self, rows: Rows) -> Self: ...
+    def __getitem__(self, rows: Rows | str) -> Self | npt.NDArray[Any]:
+        """Return some rows, or a column by its name; see `Table`. Many rows that are picked are written to the disk."""
+        if self._is_in_memory or isinstance(rows, str) or (isinstance(rows, slice) and rows.step in (None, 1)):
+            return super().__getitem__(rows)
+        picked = _Picked.of(rows, self._n_rows)
+        if self._is_short(picked.n_rows, self._variables):
+            return super().__getitem__(rows)
+        weights = None if self._weights is None else picked.blocks(self._weights)
+        return self._written(self._variables, map(picked.blocks, self._columns), weights, picked.n_rows)
+
+    def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
+        """Return the table with exactly these variables; see `Table`. Long columns that change go to the disk."""
+        variables = checked_variables(variables)
+        held = set(self._variables)
+        if self._is_in_memory or held.issuperset(variables) or self._is_short(self._n_rows, variables):
+            return super().conform(variables, unknown=unknown)
+        return self._written(variables, self._recoded(variables, unknown), self._own_weights(), self._n_rows)
+
+    def _recoded(self, variables: Sequence[Column], unknown: UnknownName) -> Iterator[Iterator[npt.NDArray[Any]]]:
+        for have, column, want in self._matched(variables):
+            yield (
+                recode(column[at], have, want, unknown=unknown, first_row=at.start) for at in row_blocks(self._n_rows)
+            )
+
+    def _own_weights(self) -> Iterator[npt.NDArray[Any]] | None:
+        weights = self._weights
+        return None if weights is None else (weights[at] for at in row_blocks(self._n_rows))
+
+    @property
+    def _is_in_memory(self) -> bool:
+        return self._folder is None and bool(self._made_of)
+
+    def _is_short(self, n_rows: int, variables: Sequence[Column]) -> bool:
+        """Whether a copy of so many rows may lie in memory."""
+        return n_rows * _row_bytes(variables, weighted=self._weights is not None) < MOST_COPIED
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Table]:
         """Yield the rows in their order, so many at a time, as tables that look at the store."""
@@ -160,6 +250,34 @@ class Stream(Table):
         if self._folder is None:
             return super().__reduce__()
         return _reopened, (type(self), str(self._folder))
+
+
+def _row_bytes(variables: Sequence[Column], *, weighted: bool) -> int:
+    return sum(variable.dtype.itemsize for variable in variables) + 8 * weighted
+
+
+@dataclass(frozen=True)
+class _Picked:
+    """Rows of a table: their positions from the start, or a mask."""
+
+    rows: npt.NDArray[Any]
+    n_rows: int
+
+    @classmethod
+    def of(cls, rows: Any, n_rows: int) -> _Picked:
+        """Return the rows that a subscript stands for."""
+        if isinstance(rows, slice):
+            rows = np.arange(n_rows)[rows]
+        array = check.array(rows, "rows")
+        if array.dtype.kind == "b" and array.shape == (n_rows,):
+            return cls(array, int(np.count_nonzero(array)))
+        positions = row_positions(array, n_rows)
+        return cls(positions, len(positions))
+
+    def blocks(self, column: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+        """Yield the picked cells of a column."""
+        for at in row_blocks(len(self.rows)):
+            yield column[at][self.rows[at]] if self.rows.dtype.kind == "b" else column[self.rows[at]]
 
 
 def _reopened(kind: type[Stream], folder: str) -> Stream:
@@ -330,10 +448,7 @@ def _on_disk(
             writer.weights(encoded.weights)
             writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
             shutil.rmtree(aside)
-    stream = Stream._of_stored(opened(folder), folder)
-    if target is None:
-        weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
-    return stream
+    return Stream._of_temporary(folder) if target is None else Stream._of_stored(opened(folder), folder)
 
 
 def _read_through(
