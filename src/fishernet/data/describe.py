@@ -136,7 +136,9 @@ def _states(variable: Column) -> str:
 
 def _range(variable: Column, column: npt.NDArray[np.float64]) -> str:
     """Return the least and the largest number, or date."""
-    known = column[~np.isnan(column)]
-    if variable.is_continuous and variable.unit is not None and len(known):
-        return " to ".join(date_texts([known.min(), known.max()], variable.unit))
-    return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "nothing"
+    low, high = float(np.fmin.reduce(column, initial=np.nan)), float(np.fmax.reduce(column, initial=np.nan))
+    if np.isnan(low):
+        return "nothing"
+    if variable.is_continuous and variable.unit is not None:
+        return " to ".join(date_texts([low, high], variable.unit))
+    return f"{low:.6g} to {high:.6g}"

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,10 @@ import pyarrow as pa
 
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError, UnknownStateError
 from fishernet.base.names import are, counted, listed, several
+from fishernet.data import ranks
 from fishernet.data.arrays import Codes, Weights, in_units
 from fishernet.data.cells import (
+    MOST_KEPT,
     MOST_STATES,
     Block,
     Cells,
@@ -31,6 +34,7 @@ from fishernet.data.cells import (
     NumberCells,
     SourceColumn,
     is_numeric,
+    joined,
     numbers_of,
     sorted_states,
     value_of,
@@ -205,16 +209,17 @@ class Rows:
     kept: npt.NDArray[np.bool_] | None = None
 
 
-Keep = Callable[[Column, npt.NDArray[Any]], npt.NDArray[Any]]
+Made = Iterable[npt.NDArray[Any]]  # blocks of a column, one after the other
+Keep = Callable[[Column, Made, int], npt.NDArray[Any]]
 
 
-def in_memory(variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:  # noqa: ARG001
-    """Keep a column where it is."""
-    return column
+def in_memory(variable: Column, column: Made, n_rows: int) -> npt.NDArray[Any]:
+    """Keep a column in one piece."""
+    return joined(column, n_rows, np.dtype(variable.dtype))
 
 
 def encode(source: Columns, options: Options, keep: Keep = in_memory) -> Encoded:
-    """Encode the columns of a source; each goes through `keep` when it is made, and what comes out is kept."""
+    """Encode the columns of a source; each goes through `keep` while it is made, and what comes out is kept."""
     cells, weights = split_weights(source, options)
     decisions: list[Decision] = []
     rows = _without_incomplete(chosen_columns(cells, options, decisions), weights, source.n_rows, options)
@@ -448,17 +453,22 @@ def _with_found_states(rows: Rows, options: Options, decisions: list[Decision], 
     found = found_columns(rows.cells, rows.weights, rows.missing, options, decisions, dropped=dropped)
     columns: list[npt.NDArray[Any]] = []
     for column, one in zip(rows.cells, found, strict=True):
-        if one.codes is None:
-            made: npt.NDArray[Any] = column.numbers(kept=rows.kept)
+        if one.variable.is_continuous:
+            made: Made = column.number_blocks(kept=rows.kept)
+        elif one.codes is None:
+            made = _binned(column, one.variable, one.fill)
         else:
             made = _spread(column.coded, one.codes, one.fill, one.variable)
-        columns.append(keep(one.variable, made))
+        columns.append(keep(one.variable, made, rows.n_rows))
     return Encoded([one.variable for one in found], columns, rows.weights, rows.n_rows, tuple(decisions), rows.kept)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a column is: its variable, each label's code (None where it stays continuous), and that of missing cells."""
+    """What a column is: its variable, each label's code, and that of missing cells.
+
+    No label has a code where numbers stay so, or go into bins as they come.
+    """
 
     variable: Any
     codes: npt.NDArray[np.int64] | None = None
@@ -492,7 +502,10 @@ def found_columns(
 def _found_column(column: SourceColumn, weights: Weights | None, missing: dict[str, int], options: Options) -> Found:
     if stays_continuous(column, options):
         return Found(Continuous(column.name, column.unit))
-    variable, codes = found_states(column.coded, weights, options)
+    codes: npt.NDArray[np.int64] | None = None
+    variable = _of_many_numbers(column, weights, options)
+    if variable is None:
+        variable, codes = found_states(column.coded, weights, options)
     fill = variable.cardinality
     if options.missing == "state" and column.name in missing:
         states = (*variable.states, fresh_missing_state(variable.states))
@@ -519,9 +532,17 @@ def _refuse_stateless(variables: Sequence[Column], missing: dict[str, int], opti
         )
 
 
-def _spread(column: Cells, codes: npt.NDArray[np.int64], fill: int, variable: Variable) -> Codes:
-    """Return each cell's code, from that of each label and that of missing cells."""
-    return column.spread(np.append(codes, fill).astype(code_dtype(variable.cardinality)))
+def _spread(column: Cells, codes: npt.NDArray[np.int64], fill: int, variable: Variable) -> Iterator[Codes]:
+    """Yield each cell's code, from that of each label and that of missing cells."""
+    return column.spread_blocks(np.append(codes, fill).astype(code_dtype(variable.cardinality)))
+
+
+def _binned(column: SourceColumn, variable: Variable, fill: int) -> Iterator[Codes]:
+    """Yield each cell's code, from the bin that its number is in, and that of missing cells."""
+    for numbers in column.number_blocks():
+        codes = variable.bin(numbers)
+        codes[codes == variable.cardinality] = fill
+        yield codes.astype(code_dtype(variable.cardinality))
 
 
 def found_states(column: Cells, weights: Weights | None, options: Options) -> Coding:
@@ -533,8 +554,7 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
             column.refuse_marked(np.isnan(column.label_numbers), None, "bins are cut from numbers")
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
-            texts = None if column.unit is None else date_texts(cuts, column.unit)
-            variable = Variable(column.name, interval_labels(cuts, texts), cuts, _bounds(column), column.unit)
+            variable = _in_bins(column, cuts, _bounds([column.label_numbers]))
             return variable, variable.bin(column.label_numbers)
     if column.declared:
         variable = Variable(column.name, labels.tolist(), column.cuts, column.bounds, column.unit)
@@ -551,29 +571,76 @@ def asked_bins(column: SourceColumn, options: Options) -> int | tuple[float, ...
     return options.cut(column.name) if named or column.is_plain_number else None
 
 
-def _bounds(column: Cells) -> Bounds | None:
+def _in_bins(column: SourceColumn, cuts: Sequence[float], bounds: Bounds | None) -> Variable:
+    texts = None if column.unit is None else date_texts(cuts, column.unit)
+    return Variable(column.name, interval_labels(cuts, texts), cuts, bounds, column.unit)
+
+
+def _bounds(blocks: Iterable[npt.NDArray[np.float64]]) -> Bounds | None:
     """Return the least and the largest number, as int where all are whole; None where there is none, or no end."""
-    numbers = column.label_numbers
-    known = numbers[~np.isnan(numbers)]
-    if not len(known) or not np.isfinite(known).all():
+    low, high, whole = np.inf, -np.inf, True
+    for numbers in blocks:
+        known = numbers[~np.isnan(numbers)]
+        low, high = float(known.min(initial=low)), float(known.max(initial=high))
+        whole = whole and bool((known == np.rint(known)).all())
+    if low > high or not np.isfinite([low, high]).all():
         return None
-    low, high = float(known.min()), float(known.max())
-    return (int(low), int(high)) if (known == np.rint(known)).all() else (low, high)
+    return (int(low), int(high)) if whole else (low, high)
+
+
+def _of_many_numbers(column: SourceColumn, weights: Weights | None, options: Options) -> Variable | None:
+    """Return what a long column of very many numbers is in bins, found without gathering them; None of another."""
+    cut = asked_bins(column, options)
+    if cut is None or not isinstance(column, NumberCells) or len(column.column) < MOST_KEPT:
+        return None
+    if isinstance(cut, tuple):
+        return _in_bins(column, cut, _bounds(column.blocks()))
+    name, units = column.name, None if weights is None else in_units(weights)[0]
+    numbers = ranks.Unsorted(partial(_weighed_blocks, column, units))
+
+    def asked(question: Callable[[Any], Any]) -> Any:
+        return question({name: numbers})
+
+    if ranks.gathered(asked, name).values is not None:
+        return None
+    ends = np.array([numbers.least(), numbers.largest(np.inf)])
+    if not np.isfinite(ends).all() or numbers.holds_infinity():
+        raise _infinite(name)
+    if options.binning == "quantile":
+        cuts = ranks.quantile_cuts(asked, name, cut)
+    else:
+        cuts = BINNINGS[options.binning](ends, np.ones(2, dtype=np.int64), cut)
+    return _in_bins(column, cuts, _bounds(column.blocks()))
+
+
+def _weighed_blocks(
+    column: NumberCells, units: npt.NDArray[np.int64] | None
+) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64] | None]]:
+    begin = 0
+    for numbers in column.blocks():
+        yield numbers, None if units is None else units[begin : begin + len(numbers)]
+        begin += len(numbers)
 
 
 def discretized(
     variable: Column, column: npt.NDArray[Any], weights: Weights | None, options: Options
-) -> tuple[Column, npt.NDArray[Any]]:
-    """Return a column of a table cut into bins as the options ask, and what it is then."""
+) -> tuple[Column, Made]:
+    """Return a column of a table cut into bins as the options ask: what it is then, and its blocks."""
+    if options.cut(variable.name) is None:
+        return variable, [column]
     if variable.is_continuous:
-        cells = NumberCells(variable.name, pa.chunked_array([pa.array(column)]), unit=variable.unit).coded
+        numbers = NumberCells(variable.name, pa.chunked_array([pa.array(column)]), unit=variable.unit)
+        found = _of_many_numbers(numbers, weights, options)
+        if found is not None:
+            return found, _binned(numbers, found, found.cardinality)
+        cells = numbers.coded
     elif options.cuts_by_name(variable.name):
         labels = label_array(variable.states)
         cells = Cells(variable.name, labels, [Block(column, np.arange(len(labels) + 1), has_nulls=True)])
     else:
-        return variable, column
-    if options.cut(variable.name) is None or not len(cells.labels):
-        return variable, column
+        return variable, [column]
+    if not len(cells.labels):
+        return variable, [column]
     found, codes = found_states(cells, weights, options)
     return found, _spread(cells, codes, found.cardinality, found)
 
@@ -590,13 +657,16 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
     if len(values) <= cut:
         return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
     if not np.isfinite(values).all():
-        raise SchemaError(
-            f"column {column.name!r} holds infinite numbers; say where to cut it instead of in how many bins",
-            parameter="bins",
-        )
+        raise _infinite(column.name)
     sums = np.zeros(len(values), dtype=counts.dtype)
     np.add.at(sums, inverse, counts[held])
     return BINNINGS[binning](values, sums, cut)
+
+
+def _infinite(name: str) -> SchemaError:
+    return SchemaError(
+        f"column {name!r} holds infinite numbers; say where to cut it instead of in how many bins", parameter="bins"
+    )
 
 
 # ------------------------------------------------------------------------------------ states given by a schema
@@ -608,31 +678,35 @@ def _with_schema(rows: Rows, schema: Sequence[Column], options: Options, keep: K
         stateless = {v.name: rows.missing[v.name] for v in schema if v.name in rows.missing and v.missing_state is None}
         if stateless:
             raise _missing_error(stateless, "these variables have no state for them")
-    columns = [keep(variable, _as_wanted(cells[variable.name], variable, rows, options)) for variable in schema]
+    columns = [
+        keep(variable, _as_wanted(cells[variable.name], variable, rows, options), rows.n_rows) for variable in schema
+    ]
     return Encoded(list(schema), columns, rows.weights, rows.n_rows, kept=rows.kept)
 
 
-def _as_wanted(column: SourceColumn, variable: Column, rows: Rows, options: Options) -> npt.NDArray[Any]:
+def _as_wanted(column: SourceColumn, variable: Column, rows: Rows, options: Options) -> Made:
     """Return a column's cells as a variable has them."""
     column = column.in_unit(variable.unit)
     if variable.is_continuous:
         return _as_numbers(column, variable, rows, options)
+    fill = variable.cardinality
+    if options.missing == "state" and variable.missing_state is not None:
+        fill = variable.states.index(variable.missing_state)
+    if column.holds_numbers and variable.cuts is not None:
+        return _binned(column, variable, fill)
     cells = column.coded
     codes = looked_up(cells, variable)
     if options.unknown == "error":
         _refuse_unknown(cells, variable, codes == UNKNOWN, rows.kept)
-    fill = variable.cardinality
-    if options.missing == "state" and variable.missing_state is not None:
-        fill = variable.states.index(variable.missing_state)
     codes[codes == UNKNOWN] = fill
     return _spread(cells, codes, fill, variable)
 
 
-def _as_numbers(column: SourceColumn, variable: Continuous, rows: Rows, options: Options) -> npt.NDArray[np.float64]:
+def _as_numbers(column: SourceColumn, variable: Continuous, rows: Rows, options: Options) -> Made:
     if options.unknown == "error" and not column.is_plain_number:
         cells = column.coded
         _refuse_unknown(cells, variable, np.isnan(cells.label_numbers), rows.kept)
-    return column.numbers(others="missing")
+    return column.number_blocks(others="missing")
 
 
 def looked_up(column: Cells, variable: Variable) -> npt.NDArray[np.int64]:

@@ -35,7 +35,7 @@ from fishernet.data.arrays import (
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.cells import Columns
 from fishernet.data.describe import Description, described
-from fishernet.data.encode import Decision, discretized, encode, recode
+from fishernet.data.encode import Decision, discretized, encode, in_memory, recode
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
@@ -582,7 +582,8 @@ class Table(GivesFrames):
         options.choose(self.names)
         pairs = zip(self._variables, self._columns, strict=True)
         cut = [discretized(variable, column, self._weights, options) for variable, column in pairs]
-        return self.adopt([v for v, _ in cut], [c for _, c in cut], weights=self._weights, n_rows=self._n_rows)
+        columns = [in_memory(variable, blocks, self._n_rows) for variable, blocks in cut]
+        return self.adopt([v for v, _ in cut], columns, weights=self._weights, n_rows=self._n_rows)
 
     def to_numbers(self, *, seed: Seed = None) -> Self:
         """Draw a number for every cell of a column that was cut into bins, uniformly within its bin.

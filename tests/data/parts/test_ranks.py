@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from fishernet.data import ranks
 from fishernet.data.cells import NumberCells
 from fishernet.data.options import quantile_cuts
-from fishernet.data.parts import ranks
 from fishernet.data.parts.parts import Here
 
 RNG = np.random.default_rng(1)

@@ -13,7 +13,7 @@ import json
 import mmap
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,10 +70,12 @@ class Writer:
         self._folder = folder
         self._files: dict[str, dict[str, Any]] = {}
 
-    def column(self, variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Write a column, and return what stands for it meanwhile: its type, without rows."""
-        self._append(_file_of(variable), column)
-        return column[:0]
+    def column(self, variable: Column, blocks: Iterable[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[Any]:  # noqa: ARG002
+        """Write a column, block by block, and return what stands for it meanwhile: its type, without rows."""
+        kind = np.dtype(variable.dtype)
+        for block in blocks:
+            self._append(_file_of(variable), block.astype(kind, copy=False))
+        return np.zeros(0, dtype=kind)
 
     def weights(self, weights: npt.NDArray[Any] | None) -> None:
         """Write the rows' weights."""

@@ -30,7 +30,7 @@ from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrays import BLOCK_ROWS, row_blocks, row_positions
 from fishernet.data.cells import Columns
 from fishernet.data.csv import tidied
-from fishernet.data.encode import encode, recode
+from fishernet.data.encode import discretized, encode, recode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
@@ -114,19 +114,18 @@ class Stream(Table):
     @classmethod
     def _written(
         cls,
-        variables: Sequence[Column],
-        columns: Iterable[Iterable[npt.NDArray[Any]]],
+        columns: Iterable[tuple[Column, Iterable[npt.NDArray[Any]]]],
         weights: Iterable[npt.NDArray[Any]] | None,
         n_rows: int,
     ) -> Self:
         """Make a stream with a temporary store of columns that come in blocks."""
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        size = n_rows * _row_bytes(variables, weighted=weights is not None)
-        with _new_folder(folder) as new, telling_need(new, lambda: size):
+        variables = []
+        with _new_folder(folder) as new, telling_need(new, lambda: None):
             writer = Writer(new)
-            for variable, blocks in zip(variables, columns, strict=True):
-                for block in blocks:
-                    writer.column(variable, block)
+            for variable, blocks in columns:
+                variables.append(variable)
+                writer.column(variable, blocks, n_rows)
             for block in () if weights is None else weights:
                 writer.weights(block)
             writer.finish(variables, n_rows, (), {})
@@ -172,7 +171,8 @@ class Stream(Table):
         if self._is_short(picked.n_rows, self._variables):
             return super().__getitem__(rows)
         weights = None if self._weights is None else picked.blocks(self._weights)
-        return self._written(self._variables, map(picked.blocks, self._columns), weights, picked.n_rows)
+        columns = zip(self._variables, map(picked.blocks, self._columns), strict=True)
+        return self._written(columns, weights, picked.n_rows)
 
     def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
         """Return the table with exactly these variables; see `Table`. Long columns that change go to the disk."""
@@ -180,13 +180,26 @@ class Stream(Table):
         held = set(self._variables)
         if self._is_in_memory or held.issuperset(variables) or self._is_short(self._n_rows, variables):
             return super().conform(variables, unknown=unknown)
-        return self._written(variables, self._recoded(variables, unknown), self._own_weights(), self._n_rows)
+        columns = (
+            (want, self._recoded(have, column, want, unknown)) for have, column, want in self._matched(variables)
+        )
+        return self._written(columns, self._own_weights(), self._n_rows)
 
-    def _recoded(self, variables: Sequence[Column], unknown: UnknownName) -> Iterator[Iterator[npt.NDArray[Any]]]:
-        for have, column, want in self._matched(variables):
-            yield (
-                recode(column[at], have, want, unknown=unknown, first_row=at.start) for at in row_blocks(self._n_rows)
-            )
+    def _recoded(
+        self, have: Column, column: npt.NDArray[Any], want: Column, unknown: UnknownName
+    ) -> Iterator[npt.NDArray[Any]]:
+        for at in row_blocks(self._n_rows):
+            yield recode(column[at], have, want, unknown=unknown, first_row=at.start)
+
+    def discretize(self, bins: Bins, *, binning: BinningName = "quantile") -> Self:
+        """Cut columns of numbers into bins; see `Table`. Long columns go to the disk."""
+        if self._is_in_memory or self._is_short(self._n_rows, self._variables):
+            return super().discretize(bins, binning=binning)
+        options = Options.checked(bins=bins, binning=binning)
+        options.choose(self.names)
+        pairs = zip(self._variables, self._columns, strict=True)
+        cut = (discretized(variable, column, self._weights, options) for variable, column in pairs)
+        return self._written(cut, self._own_weights(), self._n_rows)
 
     def _own_weights(self) -> Iterator[npt.NDArray[Any]] | None:
         weights = self._weights

@@ -1,17 +1,18 @@
 """Numbers of given rank among those that lie in many places: where a column is cut into bins of equally many rows.
 
-Each place keeps its distinct numbers, sorted, with how many rows (or what weight) lie at or below each. While they are
-few, all are gathered. Otherwise the order of the floats is used, which as 64-bit integers are in the order of the
-numbers: in each round every place counts what lies below some thousand borders, which narrows the interval of each rank
-a thousandfold, until few numbers are left in it. The ranks found are exact.
+Each place keeps its distinct numbers, sorted, with how many rows (or what weight) lie at or below each (`Ladder`), or
+the numbers as they are, of which it looks at a block at a time (`Unsorted`). While they are few, all are gathered.
+Otherwise the order of the floats is used, which as 64-bit integers are in the order of the numbers: in each round every
+place counts what lies below some thousand borders, which narrows the interval of each rank a thousandfold, until few
+numbers are left in it. The ranks found are exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +27,6 @@ MOST_BORDERS = 2**12  # a round
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Sum = Callable[[Callable[[Any], Any]], Any]  # adds a function's answers of all places
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """The distinct numbers of a column in one place, ascending, and the rows (or units of weight) up to each."""
-
-    values: Floats
-    below: Counts  # (n_values + 1,), from 0 on
 
 
 @dataclass(frozen=True)
@@ -52,6 +45,116 @@ class Gathered:
         counts = np.zeros(len(values), dtype=np.int64)
         np.add.at(counts, places, np.concatenate([self.counts, other.counts]))
         return Gathered(values, counts)
+
+
+class Place(Protocol):
+    """The numbers of a column in one place."""
+
+    def below(self, borders: Floats) -> Counts:
+        """Return how many rows (or units of weight) lie at or below each border, ascending."""
+        ...
+
+    def between(self, intervals: Sequence[tuple[float, float]]) -> Gathered:
+        """Return the numbers above the first and at most the second end of an interval, with their counts."""
+        ...
+
+    def largest(self, less: float) -> float:
+        """Return the largest number below another; -infinity where there is none."""
+        ...
+
+    def least(self) -> float:
+        """Return the least number; infinity where there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The distinct numbers of a column in one place, ascending, and the rows (or units of weight) up to each."""
+
+    values: Floats
+    rows: Counts  # (n_values + 1,), from 0 on
+
+    def below(self, borders: Floats) -> Counts:
+        """Return how many rows lie at or below each border."""
+        return self.rows[np.searchsorted(self.values, borders, side="right")]
+
+    def between(self, intervals: Sequence[tuple[float, float]]) -> Gathered:
+        """Return the numbers above the first and at most the second end of an interval, with their counts."""
+        ends = np.searchsorted(self.values, np.array(intervals), side="right")
+        if int((ends[:, 1] - ends[:, 0]).sum()) > MOST_GATHERED:
+            return Gathered(None)
+        rows = np.concatenate([np.arange(a, b) for a, b in ends.tolist()])
+        return Gathered(self.values[rows], np.diff(self.rows)[rows])
+
+    def largest(self, less: float) -> float:
+        """Return the largest number below another; -infinity where there is none."""
+        at = int(np.searchsorted(self.values, less, side="left"))
+        return float(self.values[at - 1]) if at else -np.inf
+
+    def least(self) -> float:
+        """Return the least number; infinity where there is none."""
+        return float(self.values[0]) if len(self.values) else np.inf
+
+
+Blocks = Callable[[], Iterator[tuple[Floats, Counts | None]]]
+
+
+@dataclass(frozen=True)
+class Unsorted:
+    """The numbers of a column in any order, block by block, with the rows' weights; those of NaN or 0 do not count."""
+
+    blocks: Blocks
+
+    def _held(self) -> Iterator[tuple[Floats, Counts | None]]:
+        for numbers, weights in self.blocks():
+            held = ~np.isnan(numbers) if weights is None else ~np.isnan(numbers) & (weights > 0)
+            yield numbers[held] + 0.0, None if weights is None else weights[held]  # -0.0 becomes 0.0
+
+    def holds_infinity(self) -> bool:
+        """Whether one of the numbers is infinite."""
+        return any(bool(np.isinf(numbers).any()) for numbers, _ in self._held())
+
+    def below(self, borders: Floats) -> Counts:
+        """Return how many rows lie at or below each border."""
+        found = np.zeros(len(borders) + 1, dtype=np.int64)
+        for numbers, weights in self._held():
+            places = np.searchsorted(borders, numbers, side="left")
+            if weights is None:
+                found += np.bincount(places, minlength=len(found))
+            else:
+                np.add.at(found, places, weights)
+        return np.cumsum(found[:-1])
+
+    def between(self, intervals: Sequence[tuple[float, float]]) -> Gathered:
+        """Return the numbers above the first and at most the second end of an interval, with their counts."""
+        begins, ends = np.array(intervals).T
+        found = Gathered(np.zeros(0), np.zeros(0, dtype=np.int64))
+        for numbers, weights in self._held():
+            at = np.searchsorted(begins, numbers, side="left") - 1
+            inside = (at >= 0) & (numbers <= ends[at])
+            found = found + _gathered(numbers[inside], None if weights is None else weights[inside])
+            if found.values is None:
+                break
+        return found
+
+    def largest(self, less: float) -> float:
+        """Return the largest number below another; -infinity where there is none."""
+        return max((float(x[x < less].max(initial=-np.inf)) for x, _ in self._held()), default=-np.inf)
+
+    def least(self) -> float:
+        """Return the least number; infinity where there is none."""
+        return min((float(x.min(initial=np.inf)) for x, _ in self._held()), default=np.inf)
+
+
+def _gathered(numbers: Floats, weights: Counts | None) -> Gathered:
+    """Return the distinct ones of some numbers."""
+    values, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    if len(values) > MOST_GATHERED:
+        return Gathered(None)
+    if weights is not None:
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, places, weights)
+    return Gathered(values, counts)
 
 
 @dataclass(frozen=True)
@@ -139,31 +242,20 @@ def _inside(low: int, high: int, n: int) -> list[int]:
 # ----------------------------------------------------------------------------------------------- asked of one place
 
 
-def _below(place: dict[str, Ladder], name: str, borders: Floats) -> Counts:
-    """Return how many rows lie at or below each border."""
-    ladder = place[name]
-    return ladder.below[np.searchsorted(ladder.values, borders, side="right")]
+def _below(place: dict[str, Place], name: str, borders: Floats) -> Counts:
+    return place[name].below(borders)
 
 
-def _between(place: dict[str, Ladder], name: str, intervals: Sequence[tuple[float, float]]) -> Gathered:
-    """Return the numbers above the first and at most the second end of an interval, with their counts."""
-    ladder = place[name]
-    ends = np.searchsorted(ladder.values, np.array(intervals), side="right")
-    if int((ends[:, 1] - ends[:, 0]).sum()) > MOST_GATHERED:
-        return Gathered(None)
-    rows = np.concatenate([np.arange(a, b) for a, b in ends.tolist()])
-    return Gathered(ladder.values[rows], np.diff(ladder.below)[rows])
+def _between(place: dict[str, Place], name: str, intervals: Sequence[tuple[float, float]]) -> Gathered:
+    return place[name].between(intervals)
 
 
-def _largest(place: dict[str, Ladder], name: str, less: float = np.inf) -> Largest:
-    values = place[name].values
-    at = int(np.searchsorted(values, less, side="left"))
-    return Largest(float(values[at - 1]) if at else -np.inf)
+def _largest(place: dict[str, Place], name: str, less: float = np.inf) -> Largest:
+    return Largest(place[name].largest(less))
 
 
-def _largest_negated(place: dict[str, Ladder], name: str) -> Largest:
-    values = place[name].values
-    return Largest(-float(values[0]) if len(values) else -np.inf)
+def _largest_negated(place: dict[str, Place], name: str) -> Largest:
+    return Largest(-place[name].least())
 
 
 # --------------------------------------------------------------------------------------------- floats in their order
