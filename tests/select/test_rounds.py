@@ -118,6 +118,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
 def test_a_row_without_probability_is_told_by_its_place_in_the_table() -> None:
     codes = np.array([[0, 0]] * 50 + [[1, 1]])
     variables = [fn.Variable("a", list("xy")), fn.Variable("b", list("xy"))]
-    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"]}, {"a": [0.5, 0.5], "b": [[0.5, 0.5], [1, 0]]})
+    tables: dict[str, Any] = {"a": [0.5, 0.5], "b": [[0.5, 0.5], [1.0, 0.0]]}
+    net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"]}, tables)
     with pytest.raises(fn.ZeroProbabilityError, match="row 50"):
         fn.select.greedy_mmd(fn.kernels.FisherKernel(net), fn.Table.from_codes(codes, variables), 3, parts=5)

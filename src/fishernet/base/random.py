@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
+from functools import lru_cache
 from typing import SupportsIndex
 
 import numpy as np
@@ -80,3 +81,41 @@ MOST_DRAWS = 2**40  # rows, chains or updates in one call
 def draw_count(n: object, name: str = "n", *, least: int = 0, most: int = MOST_DRAWS) -> int:
     """Return how many rows, chains or updates there shall be: an integer within limits."""
     return check.integer(n, name, least=least, most=most)
+
+
+def raw_words(key: int, task: int, first: int, n: int) -> npt.NDArray[np.uint64]:
+    """Return the words from first to first + n - 1 of an endless stream of random 64-bit words, a stream a task.
+
+    Each depends on the key, the task and its place alone.
+    """
+    stream = np.random.Philox(key=np.array([key, task], dtype=np.uint64), counter=np.array([first // 4, 0, 0, 0]))
+    skipped = first % 4
+    words: npt.NDArray[np.uint64] = stream.random_raw(skipped + n)[skipped:]
+    return words
+
+
+@lru_cache(maxsize=1024)
+def _poisson_thresholds(mean: int) -> tuple[int, npt.NDArray[np.uint64]]:
+    """Return the least number that counts, and the words from which on each number is exceeded."""
+    least = max(0, mean - 40 * math.isqrt(mean) - 1)
+    numbers = range(least, mean + 40 * math.isqrt(mean) + 40)
+    chances = [math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in numbers]
+    below = np.minimum(np.cumsum(chances) * 2.0**64, np.nextafter(2.0**64, 0))
+    return least, below.astype(np.uint64)
+
+
+def poisson_draws(
+    means: npt.NDArray[np.int64] | None, key: int, task: int, first: int, n: int
+) -> npt.NDArray[np.int64]:
+    """Return a Poisson number for each row from first to first + n - 1, of mean 1 or whole means, (n,).
+
+    A row's number depends on the key, the task, its place and its mean alone.
+    """
+    words = raw_words(key, task, first, n)
+    found = np.zeros(n, dtype=np.int64)
+    for mean in [1] if means is None else np.unique(means).tolist():
+        if mean:
+            at = slice(None) if means is None else means == mean
+            least, below = _poisson_thresholds(mean)
+            found[at] = least + np.searchsorted(below, words[at], side="right")
+    return found

@@ -264,8 +264,7 @@ class FeatureMade(Algebra):
         rows = rows_of(self, X)
         shares = shares_of(rows, len(rows))
         blocks = (self.features(rows[at]).T @ shares[at] for at in row_blocks(len(rows), FEATURES_OF))
-        mean: Matrix = sum(np.asarray(block).ravel() for block in blocks)
-        return mean
+        return reduce(add, (np.asarray(block).ravel() for block in blocks))
 
 
 class LogMadeKernel(Algebra):

@@ -132,7 +132,7 @@ class Whole:
 
 def whole_of(kernel: Any, rows: Rows) -> Whole:
     """Return what there is to know of all rows, a block at a time."""
-    rule = getattr(kernel, "rule", None)
+    rule: Any = getattr(kernel, "rule", None)
     if hasattr(rule, "along"):
         mean = rule.cell_weights(rows)
         between = rule.squared_length(mean)
@@ -156,7 +156,7 @@ def candidates_among(kernel: Any, rows: Rows, whole: Whole, name: str, first_row
     check_some(len(rows), name)
     with np.errstate(invalid="ignore", over="ignore"):
         if hasattr(getattr(kernel, "rule", None), "along"):
-            found: _OfKernel = _ByCells(kernel, rows, None, whole)
+            found: _ByCells | _ByFeatures = _ByCells(kernel, rows, None, whole)
         else:
             found = _ByFeatures(kernel, rows, None, whole)
     _check_finite(found, first_row)

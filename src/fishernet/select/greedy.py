@@ -335,7 +335,8 @@ def greedy_mmd(
     k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
     n = n_parts(parts, data, k, len(rows), can=has_features(kernel))
     if _has_cells(kernel):
-        among = _core_distance(kernel.rule, rows, k)
+        rule: Any = getattr(kernel, "rule", None)
+        among = _core_distance(rule, rows, k)
         return _search(among, rows, data, k, start, n_starts, n, seed, progress, criterion="mmd", kernel=kernel)
     made: list[Candidates] = []
     whole = None if n == 1 else whole_of(kernel, rows)

@@ -145,6 +145,14 @@ class Workers:
             self._wait(futures, parts)
         return list(futures)
 
+    def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
+        """Return futures of the answer of each part's own function."""
+        with self._reached():
+            futures = [self._submit(function, one) for function, one in zip(functions, held, strict=True)]
+            self._labels.update({f.key: self._labels.get(h.key, "a part") for f, h in zip(futures, held, strict=True)})
+            self._wait(futures, [None] * len(futures))
+        return futures
+
     def sum(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
         """Return the sum of a function's answers, added by the workers, by eights in the order of the parts."""
         with self._reached():

@@ -31,6 +31,10 @@ class Places(Protocol):
         """Return handles of a function's answers for parts that are not read yet; the answers stay where they are."""
         ...
 
+    def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
+        """Return handles of the answers of a function of its own for each that is held; they stay where they are."""
+        ...
+
     def sum(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
         """Return the sum of a function's answers for what is held, added in an order that depends on nothing else."""
         ...
