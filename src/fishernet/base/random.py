@@ -94,6 +94,9 @@ def raw_words(key: int, task: int, first: int, n: int) -> npt.NDArray[np.uint64]
     return words
 
 
+MOST_EXACT = 2**12  # mean of Poisson numbers that are looked up
+
+
 @lru_cache(maxsize=1024)
 def _poisson_thresholds(mean: int) -> tuple[int, npt.NDArray[np.uint64]]:
     """Return the least number that counts, and the words from which on each number is exceeded."""
@@ -116,6 +119,17 @@ def poisson_draws(
     for mean in [1] if means is None else np.unique(means).tolist():
         if mean:
             at = slice(None) if means is None else means == mean
+            if mean > MOST_EXACT:
+                found[at] = _near_poisson(mean, words[at])
+                continue
             least, below = _poisson_thresholds(mean)
             found[at] = least + np.searchsorted(below, words[at], side="right")
     return found
+
+
+def _near_poisson(mean: int, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Return Poisson numbers of a large mean: normal ones with the skew put right, rounded."""
+    from scipy.special import ndtri  # slow to import, and needed by few calls
+
+    z = ndtri((words.astype(np.float64) + 0.5) / 2.0**64).clip(-9, 9)
+    return np.rint(mean + math.sqrt(mean) * z + (z**2 - 1) / 6).astype(np.int64)

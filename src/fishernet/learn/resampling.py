@@ -204,7 +204,7 @@ def _reaches(parents: list[list[int]], source: int, target: int) -> bool:
 
 
 def edge_strengths(
-    table: Table,
+    table: Table | Parts,
     n: int = 200,
     *,
     score: ScoreName | Score | None = None,

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import fishernet as fn
+from fishernet.base.random import poisson_draws
 from fishernet.data import cells, encode, ranks
 from fishernet.data.statistics import moments
 from fishernet.data.streams import stream as streams
@@ -50,7 +51,7 @@ def pair(weighted: bool = False, **how: Any) -> tuple[fn.Table, fn.Stream]:
     return fn.Table.from_frame(held, **how), fn.scan(pa.table(held), **how)
 
 
-PARTS: dict[str, Callable[[fn.Table], fn.Table]] = {
+PARTS: dict[str, Callable[[Any], fn.Table]] = {
     "a mask": lambda t: t[np.arange(t.n_rows) % 3 > 0],
     "positions": lambda t: t[np.random.default_rng(1).integers(-t.n_rows, t.n_rows, 2 * t.n_rows)],
     "every second": lambda t: t[::-2],
@@ -149,8 +150,9 @@ def test_learning_from_a_long_stream_is_learning_from_the_table() -> None:
     one, other = (fn.compare.cross_validate(t, folds=3, search="hill-climb", seed=1) for t in (table, stream))
     np.testing.assert_array_equal(one.log_prob, other.log_prob)
     np.testing.assert_array_equal(one.fold, other.fold)
+    scheme: Any
     for scheme in ("multinomial", "poisson"):
-        first, second = (fn.learn.edge_strengths(t, 4, seed=1, scheme=scheme) for t in (table, stream))  # type: ignore[arg-type]
+        first, second = (fn.learn.edge_strengths(t, 4, seed=1, scheme=scheme) for t in (table, stream))
         np.testing.assert_array_equal(first.strength, second.strength)
         np.testing.assert_array_equal(first.direction, second.direction)
     kernel = fn.kernels.FisherKernel(net)
@@ -177,3 +179,12 @@ def test_a_poisson_sample_counts_rows_by_chance() -> None:
     assert drawn is not None
     shares = np.bincount(drawn, minlength=5)[:5] / 100_000
     np.testing.assert_allclose(shares, np.exp(-1) / np.array([1, 1, 2, 6, 24]), atol=0.006)
+
+
+@pytest.mark.parametrize("mean", [3, 4096, 5000, 10**9])
+def test_poisson_numbers_of_any_mean_have_it(mean: int) -> None:
+    found = poisson_draws(np.full(20_000, mean), 1, 2, 7, 20_000)
+    assert found.min() >= 0
+    assert abs(found.mean() - mean) < 5 * np.sqrt(mean / 20_000)
+    assert abs(found.var() / mean - 1) < 0.06
+    np.testing.assert_array_equal(poisson_draws(np.full(11, mean), 1, 2, 1008, 11), found[1001:1012])
