@@ -132,4 +132,5 @@ def _near_poisson(mean: int, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.in
     from scipy.special import ndtri  # slow to import, and needed by few calls
 
     z = ndtri((words.astype(np.float64) + 0.5) / 2.0**64).clip(-9, 9)
-    return np.rint(mean + math.sqrt(mean) * z + (z**2 - 1) / 6).astype(np.int64)
+    found: npt.NDArray[np.int64] = np.rint(mean + math.sqrt(mean) * z + (z**2 - 1) / 6).astype(np.int64)
+    return found

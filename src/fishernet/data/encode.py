@@ -14,7 +14,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,8 @@ import pyarrow as pa
 
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError, UnknownStateError
 from fishernet.base.names import are, counted, listed, several
-from fishernet.data import ranks
 from fishernet.data.arrays import Codes, Weights, in_units
 from fishernet.data.cells import (
-    MOST_KEPT,
     MOST_STATES,
     Block,
     Cells,
@@ -39,9 +36,9 @@ from fishernet.data.cells import (
     sorted_states,
     value_of,
 )
-from fishernet.data.dates import date_texts
-from fishernet.data.options import BINNINGS, Options, interval_labels
-from fishernet.data.variable import Bounds, Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
+from fishernet.data.options import BINNINGS, Options
+from fishernet.data.ranks import asked_bins, bins_of_many, bounds_of, in_bins, no_bins_of_infinite
+from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
 
 def recode(
@@ -503,7 +500,7 @@ def _found_column(column: SourceColumn, weights: Weights | None, missing: dict[s
     if stays_continuous(column, options):
         return Found(Continuous(column.name, column.unit))
     codes: npt.NDArray[np.int64] | None = None
-    variable = _of_many_numbers(column, weights, options)
+    variable = bins_of_many(column, weights, options)
     if variable is None:
         variable, codes = found_states(column.coded, weights, options)
     fill = variable.cardinality
@@ -554,72 +551,13 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
             column.refuse_marked(np.isnan(column.label_numbers), None, "bins are cut from numbers")
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
-            variable = _in_bins(column, cuts, _bounds([column.label_numbers]))
+            variable = in_bins(column, cuts, bounds_of([column.label_numbers]))
             return variable, variable.bin(column.label_numbers)
     if column.declared:
         variable = Variable(column.name, labels.tolist(), column.cuts, column.bounds, column.unit)
         return variable, np.arange(len(labels))
     states, codes = sorted_states(labels)
     return Variable(column.name, states), codes
-
-
-def asked_bins(column: SourceColumn, options: Options) -> int | tuple[float, ...] | None:
-    """Return into how many bins a column is to be cut at most, or where; None for not at all."""
-    if column.name in options.categorical:
-        return None
-    named = options.cuts_by_name(column.name) or column.name in options.continuous
-    return options.cut(column.name) if named or column.is_plain_number else None
-
-
-def _in_bins(column: SourceColumn, cuts: Sequence[float], bounds: Bounds | None) -> Variable:
-    texts = None if column.unit is None else date_texts(cuts, column.unit)
-    return Variable(column.name, interval_labels(cuts, texts), cuts, bounds, column.unit)
-
-
-def _bounds(blocks: Iterable[npt.NDArray[np.float64]]) -> Bounds | None:
-    """Return the least and the largest number, as int where all are whole; None where there is none, or no end."""
-    low, high, whole = np.inf, -np.inf, True
-    for numbers in blocks:
-        known = numbers[~np.isnan(numbers)]
-        low, high = float(known.min(initial=low)), float(known.max(initial=high))
-        whole = whole and bool((known == np.rint(known)).all())
-    if low > high or not np.isfinite([low, high]).all():
-        return None
-    return (int(low), int(high)) if whole else (low, high)
-
-
-def _of_many_numbers(column: SourceColumn, weights: Weights | None, options: Options) -> Variable | None:
-    """Return what a long column of very many numbers is in bins, found without gathering them; None of another."""
-    cut = asked_bins(column, options)
-    if cut is None or not isinstance(column, NumberCells) or len(column.column) < MOST_KEPT:
-        return None
-    if isinstance(cut, tuple):
-        return _in_bins(column, cut, _bounds(column.blocks()))
-    name, units = column.name, None if weights is None else in_units(weights)[0]
-    numbers = ranks.Unsorted(partial(_weighed_blocks, column, units))
-
-    def asked(question: Callable[[Any], Any]) -> Any:
-        return question({name: numbers})
-
-    if ranks.gathered(asked, name).values is not None:
-        return None
-    ends = np.array([numbers.least(), numbers.largest(np.inf)])
-    if not np.isfinite(ends).all() or numbers.holds_infinity():
-        raise _infinite(name)
-    if options.binning == "quantile":
-        cuts = ranks.quantile_cuts(asked, name, cut)
-    else:
-        cuts = BINNINGS[options.binning](ends, np.ones(2, dtype=np.int64), cut)
-    return _in_bins(column, cuts, _bounds(column.blocks()))
-
-
-def _weighed_blocks(
-    column: NumberCells, units: npt.NDArray[np.int64] | None
-) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64] | None]]:
-    begin = 0
-    for numbers in column.blocks():
-        yield numbers, None if units is None else units[begin : begin + len(numbers)]
-        begin += len(numbers)
 
 
 def discretized(
@@ -630,7 +568,7 @@ def discretized(
         return variable, [column]
     if variable.is_continuous:
         numbers = NumberCells(variable.name, pa.chunked_array([pa.array(column)]), unit=variable.unit)
-        found = _of_many_numbers(numbers, weights, options)
+        found = bins_of_many(numbers, weights, options)
         if found is not None:
             return found, _binned(numbers, found, found.cardinality)
         cells = numbers.coded
@@ -657,16 +595,10 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
     if len(values) <= cut:
         return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
     if not np.isfinite(values).all():
-        raise _infinite(column.name)
+        raise no_bins_of_infinite(column.name)
     sums = np.zeros(len(values), dtype=counts.dtype)
     np.add.at(sums, inverse, counts[held])
     return BINNINGS[binning](values, sums, cut)
-
-
-def _infinite(name: str) -> SchemaError:
-    return SchemaError(
-        f"column {name!r} holds infinite numbers; say where to cut it instead of in how many bins", parameter="bins"
-    )
 
 
 # ------------------------------------------------------------------------------------ states given by a schema

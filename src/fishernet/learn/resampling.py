@@ -272,32 +272,31 @@ def edge_strengths(
     >>> found.to_frame().column_names
     ['from', 'to', 'strength', 'direction']
     """
-    source: Any = table if isinstance(table, Parts) else as_data(table, "edge_strengths, which draws rows,")
+    source: Any = table if hasattr(table, "changed") else as_data(table, "edge_strengths, which draws rows,")
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
-    table = source
-    if any(variable.is_continuous for variable in table.variables) and not isinstance(source, Parts):
-        table.require_complete("edge_strengths of numbers")
-    score = usual_score(table) if score is None else score
-    way: Any = way_with_missing(table, missing, named_score(score))
+    if any(variable.is_continuous for variable in source.variables) and not hasattr(source, "changed"):
+        source.require_complete("edge_strengths of numbers")
+    score = usual_score(source) if score is None else score
+    way: Any = way_with_missing(source, missing, named_score(score))
     options = reusable(as_dag)
-    only_way = _only_way(table.names, options)
+    only_way = _only_way(source.names, options)
     number = fixed_seed(seed)
     key = stream_key(number)
     began = time.monotonic()
 
     def run(sample: int, told: Progress) -> Dag:
         rows, own = sampler.draw(key, sample)
-        if way is not None and not isinstance(rows, Parts):
-            _require_known_cells(rows, table)
+        if way is not None and not hasattr(rows, "changed"):
+            _require_known_cells(rows, source)
         return dag(rows, score=score, search=search, missing=way, seed=own, progress=told, **options)
 
-    halves = np.zeros((len(table.names), len(table.names)), dtype=np.int64)
+    halves = np.zeros((len(source.names), len(source.names)), dtype=np.int64)
     for found in repeat_runs(int(n), run, "learning from samples", progress):
         _count(halves, found, only_way)
     both = halves + halves.T
     return EdgeStrengths(
-        names=table.names,
+        names=source.names,
         strength=both / (2 * n),
         direction=np.divide(halves, both, out=np.zeros(both.shape), where=both > 0),
         n=int(n),
@@ -363,7 +362,7 @@ class _Poisson:
     def draw(self, key: int, sample: int) -> tuple[Any, int]:
         """Return one sample, as rows with weights, and a seed of its own."""
         weigh = _Weigh(key, sample)
-        rows = self.source.changed(weigh) if isinstance(self.source, Parts) else weigh(self.source, 0)
+        rows = self.source.changed(weigh) if hasattr(self.source, "changed") else weigh(self.source, 0)
         if not rows.total:
             raise SchemaError("a sample has no rows; take more rows, or the scheme 'multinomial'", parameter="scheme")
         return rows, int(raw_words(key, sample, OWN_SEED, 1)[0] >> np.uint64(1))
@@ -387,7 +386,7 @@ class _Weigh:
 
 
 def _sampler(source: Any, scheme: SchemeName | None) -> _Sampler | _Poisson:
-    far = isinstance(source, Parts)
+    far = hasattr(source, "changed")
     way = (
         ("poisson" if far else "multinomial") if scheme is None else word(scheme, "scheme", SCHEMES, error=SchemaError)
     )

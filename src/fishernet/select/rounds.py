@@ -22,7 +22,6 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Reporter
-from fishernet.data import Stream
 from fishernet.kernels.rows import Rows, counted_once
 from fishernet.select.candidates import Candidates, candidates_among, whole_of
 
@@ -35,7 +34,7 @@ PART_ROWS = 2**20
 def n_parts(parts: int | None, data: Any, k: int | None, n_rows: int, *, can: bool = True) -> int:
     """Return in how many parts rows are chosen from; `can` says whether the criterion is one of features or counts."""
     if parts is None:
-        if not can or not isinstance(data, Stream) or n_rows <= MOST_AT_ONCE:
+        if not can or not hasattr(data, "blocks") or n_rows <= MOST_AT_ONCE:
             return 1
         return max(1, min(-(-n_rows // PART_ROWS), n_rows // (k or 1)))
     most = max(n_rows // (k or 1), 1)

@@ -18,7 +18,7 @@ from fishernet.data import ranks
 from fishernet.data.arrays import weight_unit
 from fishernet.data.arrow import frame_columns
 from fishernet.data.cells import SourceColumn
-from fishernet.data.encode import Decision, asked_bins, chosen_columns, found_columns, missing_cells, stays_continuous
+from fishernet.data.encode import Decision, chosen_columns, found_columns, missing_cells, stays_continuous
 from fishernet.data.options import Options, quantile_cuts
 from fishernet.data.parts.tally import Kept, PartTally, columns_kept, tally_part
 from fishernet.data.variable import Column
@@ -107,7 +107,7 @@ def _with_ranks(
 
 def _n_ranked_bins(column: SourceColumn, options: Options, *, weighted: bool) -> int | None:
     """Return into how many bins of equally many rows a column is to be cut; None where its tally tells, or none are."""
-    n_bins = asked_bins(column, options)
+    n_bins = ranks.asked_bins(column, options)
     if not isinstance(n_bins, int) or options.binning != "quantile" or stays_continuous(column, options):
         return None
     coded = column.coded
