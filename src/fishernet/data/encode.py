@@ -37,7 +37,7 @@ from fishernet.data.cells import (
     value_of,
 )
 from fishernet.data.options import BINNINGS, Options
-from fishernet.data.ranks import asked_bins, bins_of_many, bounds_of, in_bins, no_bins_of_infinite
+from fishernet.data.statistics.ranks import asked_bins, bins_of_many, bounds_of, in_bins, no_bins_of_infinite
 from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
 

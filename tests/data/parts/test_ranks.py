@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from fishernet.data import ranks
 from fishernet.data.cells import NumberCells
 from fishernet.data.options import quantile_cuts
 from fishernet.data.parts.parts import Here
+from fishernet.data.statistics import ranks
 
 RNG = np.random.default_rng(1)
 COLUMNS = {

@@ -13,8 +13,8 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.random import poisson_draws
-from fishernet.data import cells, ranks
-from fishernet.data.statistics import moments
+from fishernet.data import cells
+from fishernet.data.statistics import moments, ranks
 from fishernet.data.streams import stream as streams
 from fishernet.learn import resampling
 
