@@ -73,6 +73,7 @@ class Writer:
     def column(self, variable: Column, blocks: Iterable[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[Any]:  # noqa: ARG002
         """Write a column, block by block, and return what stands for it meanwhile: its type, without rows."""
         kind = np.dtype(variable.dtype)
+        self._append(_file_of(variable), np.zeros(0, dtype=kind))  # a column without rows has a file, too
         for block in blocks:
             self._append(_file_of(variable), block.astype(kind, copy=False))
         return np.zeros(0, dtype=kind)
