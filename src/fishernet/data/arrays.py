@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from fishernet.data.variable import Column, Variable
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
+BLOCK_ROWS = 2**20  # that are worked on at once where whole columns would not fit
 MOST_GUESSED = 2**24  # states that are made up for one column of codes
 SUM_BITS = 52  # of a sum of weights in units, so that doubles hold every count
 
@@ -156,11 +157,18 @@ def row_positions(rows: Any, n_rows: int) -> npt.NDArray[np.intp]:
                 f"a mask of {several(len(array), 'row')} does not fit a table of {several(n_rows, 'row')}"
             )
         return np.flatnonzero(array)
-    outside = (array < -n_rows) | (array >= n_rows)
-    if outside.any():
+    low, high = (int(array.min()), int(array.max())) if array.size else (0, -1)
+    if low < -n_rows or high >= n_rows:
+        outside = (array < -n_rows) | (array >= n_rows)
         raise IndexError(f"row {array[outside][0]} of a table of {several(n_rows, 'row')}")
-    positions: npt.NDArray[np.intp] = np.arange(n_rows)[array]
-    return positions
+    positions: npt.NDArray[np.intp] = array.astype(np.intp, copy=False)
+    return np.where(positions < 0, positions + n_rows, positions) if low < 0 else positions
+
+
+def row_blocks(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
+    """Yield the rows from 0 to n - 1 in blocks of so many, the last of what is left."""
+    for begin in range(0, n_rows, size):
+        yield slice(begin, min(n_rows, begin + size))
 
 
 def same_cells(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:

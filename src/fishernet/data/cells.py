@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
@@ -34,12 +34,14 @@ import pyarrow.compute as pc
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
+from fishernet.data.arrays import row_blocks
 from fishernet.data.dates import SECONDS_A_DAY, Unit, parsed
-from fishernet.data.variable import Bounds, State, code_dtype, label_array
+from fishernet.data.variable import Bounds, State, label_array
 
 MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
 SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
 SAMPLE = 4096  # cells that mostly tell what a column of numbers is
+MOST_KEPT = 2**22  # cells of a column of numbers, up to which they are kept by their distinct numbers, too
 Labels = npt.NDArray[Any]  # distinct labels: integers, float64, bool, or objects (str, large integers, a mixture)
 
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
@@ -233,10 +235,16 @@ class Cells:
 
     def numbers(self, *, others: str = "error", kept: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
         """Return the column as numbers, (n_rows,); NaN in missing cells."""
+        return joined(self.number_blocks(others=others, kept=kept), self.n_rows, np.dtype(np.float64))
+
+    def number_blocks(
+        self, *, others: str = "error", kept: npt.NDArray[np.bool_] | None = None
+    ) -> Iterator[npt.NDArray[np.float64]]:
+        """Yield the column as numbers, so many at a time."""
         strange = np.isnan(self.label_numbers)
         if others == "error" and strange.any():
             self.refuse_marked(strange, kept, "a continuous column holds numbers")
-        return self.spread(np.append(self.label_numbers, np.nan))
+        yield from self.spread_blocks(np.append(self.label_numbers, np.nan))
 
     def as_continuous(self) -> NumberCells:
         """Return the column as one that is declared to hold numbers; raises as `numbers`."""
@@ -271,13 +279,16 @@ class Cells:
         -------
         (n_rows,) array of the same type
         """
-        cells = np.empty(self.n_rows, dtype=values.dtype)
-        start = 0
+        return joined(self.spread_blocks(values), self.n_rows, values.dtype)
+
+    def spread_blocks(self, values: npt.NDArray[Scalar]) -> Iterator[npt.NDArray[Scalar]]:
+        """Yield the value of each cell, as `spread`, so many at a time."""
         for block in self.blocks:
-            stop = start + len(block.indices)
-            _core.look_up(block.indices, values[block.positions], cells[start:stop])
-            start = stop
-        return cells
+            of = values[block.positions]
+            for at in row_blocks(len(block.indices)):
+                cells = np.empty(at.stop - at.start, dtype=values.dtype)
+                _core.look_up(block.indices[at], of, cells)
+                yield cells
 
     def positions(self) -> npt.NDArray[np.intp]:
         """Return the position of each cell's label, (n_rows,); the number of labels in a missing cell."""
@@ -315,16 +326,17 @@ class Cells:
 
     def counts(self, weights: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
         """Return how many rows (or what sum of weights) hold each label, (n_labels,) int64."""
-        n = len(self.labels)
-        if weights is None and n:
-            codes = self.spread(np.arange(n + 1, dtype=code_dtype(n)))
-            column = _core.Columns([codes], np.array([n]), len(codes))
-            counts: npt.NDArray[np.int64]
-            [(counts, _, _)] = _core.count(column, np.array([0, 1]), np.zeros(1, dtype=np.int32), n)
-            return counts
-        sums = np.zeros(n + 1, dtype=np.int64)
-        if weights is not None:
-            np.add.at(sums, self.positions(), weights)
+        sums = np.zeros(len(self.labels) + 1, dtype=np.int64)
+        start = 0
+        for block in self.blocks:
+            for at in row_blocks(len(block.indices)):
+                of = np.empty(at.stop - at.start, dtype=np.intp)
+                _core.look_up(block.indices[at], block.positions.astype(np.intp, copy=False), of)
+                if weights is None:
+                    sums += np.bincount(of, minlength=len(sums))
+                else:
+                    np.add.at(sums, of, weights[start + at.start : start + at.stop])
+            start += len(block.indices)
         return sums[:-1]
 
     def without(self, labels: npt.NDArray[np.bool_]) -> Cells:
@@ -360,12 +372,13 @@ class Cells:
 
     def kept(self, rows: npt.NDArray[np.bool_]) -> Cells:
         """Return the column with some of its rows only, as if the others had never been there."""
-        positions = self.positions()[rows]
-        n_labels = len(self.labels)
-        column = replace(self, blocks=[Block(positions, np.arange(n_labels + 1), has_nulls=True)])
-        if self.declared:
-            return column
-        return column.without(np.bincount(positions, minlength=n_labels + 1)[:n_labels] == 0)
+        blocks, start = [], 0
+        for block in self.blocks:
+            stop = start + len(block.indices)
+            blocks.append(replace(block, indices=block.indices[rows[start:stop]]))
+            start = stop
+        column = replace(self, blocks=blocks)
+        return column if self.declared else column.without(column.counts() == 0)
 
 
 @dataclass(frozen=True)
@@ -389,23 +402,32 @@ class NumberCells:
     declared: bool = False
     is_weights: bool = False
     unit: Unit | None = None
+    _kept_coded: Cells | None = field(default=None, init=False, repr=False, compare=False)
 
     holds_numbers: ClassVar[bool] = True
     text: ClassVar[bool] = False
 
-    @cached_property
-    def values(self) -> npt.NDArray[np.float64]:
-        """The numbers, (n_rows,) in an array of their own; NaN in missing cells."""
-        return np.array(self.column.to_numpy(), dtype=np.float64)
+    def blocks(self) -> Iterator[npt.NDArray[np.float64]]:
+        """Yield the numbers, so many at a time; NaN in missing cells."""
+        for at in row_blocks(self.n_rows):
+            yield self.column.slice(at.start, at.stop - at.start).to_numpy().astype(np.float64, copy=False)
 
     @property
     def n_rows(self) -> int:
         """The number of cells."""
         return len(self.column)
 
-    @cached_property
+    @property
     def coded(self) -> Cells:
-        """The column by its distinct numbers."""
+        """The column by its distinct numbers; of many rows it is not kept, since it is as long as the column."""
+        if self.n_rows >= MOST_KEPT:
+            return self._coded()
+        if self._kept_coded is None:
+            object.__setattr__(self, "_kept_coded", self._coded())
+        assert self._kept_coded is not None
+        return self._kept_coded
+
+    def _coded(self) -> Cells:
         few = _of_small_range(self.name, self.column)
         if few is not None:
             return replace(few, unit=self.unit)
@@ -418,8 +440,7 @@ class NumberCells:
         """Whether a number is known."""
         if self.declared or not pa.types.is_floating(self.column.type):
             return self.declared or self.column.null_count < len(self.column)
-        sample = self._sample()
-        return not bool(np.isnan(sample).all()) or not bool(np.isnan(self.values).all())
+        return not np.isnan(self._sample()).all() or not all(np.isnan(numbers).all() for numbers in self.blocks())
 
     @property
     def is_plain_number(self) -> bool:
@@ -431,7 +452,12 @@ class NumberCells:
         if self.declared:
             return True
         sample = self._sample()
-        return not are_states(sample[~np.isnan(sample)]) or not are_states(self.coded.labels)
+        known = np.unique(sample[~np.isnan(sample)])
+        for numbers in self.blocks():
+            if not are_states(known):
+                return True
+            known = np.unique(np.concatenate([known, numbers[~np.isnan(numbers)]]))
+        return not are_states(known)
 
     def _sample(self) -> npt.NDArray[np.float64]:
         """Return the first numbers, which mostly tell what the others are."""
@@ -441,26 +467,41 @@ class NumberCells:
         """Return which cells are missing, (n_rows,) bool, or None where none is."""
         if not self.column.null_count and not pa.types.is_floating(self.column.type):
             return None
-        absent = np.isnan(self.values)
+        absent = np.concatenate([np.zeros(0, dtype=bool), *map(np.isnan, self.blocks())])
         return absent if absent.any() else None
 
     @property
     def n_missing(self) -> int:
         """The number of missing cells."""
-        absent = self.missing()
-        return 0 if absent is None else int(np.count_nonzero(absent))
+        if not pa.types.is_floating(self.column.type):
+            return int(self.column.null_count)
+        return sum(int(np.count_nonzero(np.isnan(numbers))) for numbers in self.blocks())
 
     def counts_rows(self) -> bool:
         """Whether the cells are whole numbers in a row, each once, in any order."""
-        return _are_consecutive(self.values)
+        low, high = np.inf, -np.inf
+        for numbers in self.blocks():
+            if not (numbers == np.rint(numbers)).all():  # nor is NaN
+                return False
+            low, high = min(low, float(numbers.min())), max(high, float(numbers.max()))
+        return high - low == self.n_rows - 1 and _are_consecutive(self.numbers())
 
     def kept(self, rows: npt.NDArray[np.bool_]) -> NumberCells:
         """Return the column with some of its rows only, as if the others had never been there."""
         return replace(self, column=self.column.filter(pa.array(rows)))
 
     def numbers(self, *, others: str = "error", kept: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:  # noqa: ARG002
-        """Return the numbers, (n_rows,); NaN in missing cells."""
-        return self.values
+        """Return the numbers, (n_rows,) in an array of their own; NaN in missing cells."""
+        return joined(self.blocks(), self.n_rows, np.dtype(np.float64))
+
+    def number_blocks(
+        self,
+        *,
+        others: str = "error",  # noqa: ARG002
+        kept: npt.NDArray[np.bool_] | None = None,  # noqa: ARG002
+    ) -> Iterator[npt.NDArray[np.float64]]:
+        """Yield the numbers, so many at a time."""
+        return self.blocks()
 
     def as_continuous(self) -> NumberCells:
         """Return the column as one that is declared to hold numbers."""
@@ -479,6 +520,16 @@ class NumberCells:
 
 
 SourceColumn = Cells | NumberCells
+
+
+def joined(blocks: Iterable[npt.NDArray[Scalar]], n_rows: int, dtype: np.dtype[Any]) -> npt.NDArray[Scalar]:
+    """Return blocks one after the other, n rows in all."""
+    found = np.empty(n_rows, dtype=dtype)
+    begin = 0
+    for block in blocks:
+        found[begin : begin + len(block)] = block
+        begin += len(block)
+    return found
 
 
 def _are_consecutive(numbers: npt.NDArray[np.float64]) -> bool:

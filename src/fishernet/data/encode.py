@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,16 +31,19 @@ from fishernet.data.cells import (
     NumberCells,
     SourceColumn,
     is_numeric,
+    joined,
     numbers_of,
     sorted_states,
     value_of,
 )
-from fishernet.data.dates import date_texts
-from fishernet.data.options import BINNINGS, Options, interval_labels
-from fishernet.data.variable import Bounds, Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
+from fishernet.data.options import BINNINGS, Options
+from fishernet.data.statistics.ranks import asked_bins, bins_of_many, bounds_of, in_bins, no_bins_of_infinite
+from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
 
-def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str = "error") -> npt.NDArray[Any]:
+def recode(
+    column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str = "error", first_row: int = 0
+) -> npt.NDArray[Any]:
     """Return a column as another variable of the same name has it.
 
     Parameters
@@ -52,6 +55,8 @@ def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str
         numbers become these.
     unknown : {"error", "missing"}
         What a label becomes that `want` does not have.
+    first_row : int
+        Where in its table the column begins, for messages.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str
         When a label that occurs is not among the wanted states, naming column, label and first row.
     """
     if have.is_continuous:
-        return column if want.is_continuous else _coded_numbers(column, want, unknown)
+        return column if want.is_continuous else _coded_numbers(column, want, unknown, first_row)
     lookup = _numbers_of_states(have) if want.is_continuous else _codes_of_states(have, want)
     if lookup is None:
         return column
@@ -72,7 +77,7 @@ def recode(column: npt.NDArray[Any], have: Column, want: Column, *, unknown: str
         strange = ~known[column]
         if strange.any():
             row = int(np.argmax(strange))
-            raise unknown_state(want, have.states[column[row]], row)
+            raise unknown_state(want, have.states[column[row]], first_row + row)
     found: npt.NDArray[Any] = codes[column]
     return found
 
@@ -96,7 +101,7 @@ def _numbers_of_states(have: Variable) -> Lookup:
     return np.append(found, np.nan), np.append(~np.isnan(found), True)
 
 
-def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str) -> Codes:
+def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str, first_row: int) -> Codes:
     """Return the codes of numbers: of the bins they are in, or of the states they are."""
     if want.cuts is not None:
         return want.bin(column).astype(want.dtype)
@@ -107,7 +112,7 @@ def _coded_numbers(column: npt.NDArray[np.float64], want: Variable, unknown: str
         strange = (codes == UNKNOWN)[places]
         if strange.any():
             row = int(np.argmax(strange))
-            raise unknown_state(want, float(column[row]), row)
+            raise unknown_state(want, float(column[row]), first_row + row)
     codes[codes == UNKNOWN] = want.cardinality
     return codes.astype(want.dtype)[places]
 
@@ -201,16 +206,17 @@ class Rows:
     kept: npt.NDArray[np.bool_] | None = None
 
 
-Keep = Callable[[Column, npt.NDArray[Any]], npt.NDArray[Any]]
+Made = Iterable[npt.NDArray[Any]]  # blocks of a column, one after the other
+Keep = Callable[[Column, Made, int], npt.NDArray[Any]]
 
 
-def in_memory(variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:  # noqa: ARG001
-    """Keep a column where it is."""
-    return column
+def in_memory(variable: Column, column: Made, n_rows: int) -> npt.NDArray[Any]:
+    """Keep a column in one piece."""
+    return joined(column, n_rows, np.dtype(variable.dtype))
 
 
 def encode(source: Columns, options: Options, keep: Keep = in_memory) -> Encoded:
-    """Encode the columns of a source; each goes through `keep` when it is made, and what comes out is kept."""
+    """Encode the columns of a source; each goes through `keep` while it is made, and what comes out is kept."""
     cells, weights = split_weights(source, options)
     decisions: list[Decision] = []
     rows = _without_incomplete(chosen_columns(cells, options, decisions), weights, source.n_rows, options)
@@ -444,17 +450,22 @@ def _with_found_states(rows: Rows, options: Options, decisions: list[Decision], 
     found = found_columns(rows.cells, rows.weights, rows.missing, options, decisions, dropped=dropped)
     columns: list[npt.NDArray[Any]] = []
     for column, one in zip(rows.cells, found, strict=True):
-        if one.codes is None:
-            made: npt.NDArray[Any] = column.numbers(kept=rows.kept)
+        if one.variable.is_continuous:
+            made: Made = column.number_blocks(kept=rows.kept)
+        elif one.codes is None:
+            made = _binned(column, one.variable, one.fill)
         else:
             made = _spread(column.coded, one.codes, one.fill, one.variable)
-        columns.append(keep(one.variable, made))
+        columns.append(keep(one.variable, made, rows.n_rows))
     return Encoded([one.variable for one in found], columns, rows.weights, rows.n_rows, tuple(decisions), rows.kept)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a column is: its variable, each label's code (None where it stays continuous), and that of missing cells."""
+    """What a column is: its variable, each label's code, and that of missing cells.
+
+    No label has a code where numbers stay so, or go into bins as they come.
+    """
 
     variable: Any
     codes: npt.NDArray[np.int64] | None = None
@@ -488,7 +499,10 @@ def found_columns(
 def _found_column(column: SourceColumn, weights: Weights | None, missing: dict[str, int], options: Options) -> Found:
     if stays_continuous(column, options):
         return Found(Continuous(column.name, column.unit))
-    variable, codes = found_states(column.coded, weights, options)
+    codes: npt.NDArray[np.int64] | None = None
+    variable = bins_of_many(column, weights, options)
+    if variable is None:
+        variable, codes = found_states(column.coded, weights, options)
     fill = variable.cardinality
     if options.missing == "state" and column.name in missing:
         states = (*variable.states, fresh_missing_state(variable.states))
@@ -515,9 +529,17 @@ def _refuse_stateless(variables: Sequence[Column], missing: dict[str, int], opti
         )
 
 
-def _spread(column: Cells, codes: npt.NDArray[np.int64], fill: int, variable: Variable) -> Codes:
-    """Return each cell's code, from that of each label and that of missing cells."""
-    return column.spread(np.append(codes, fill).astype(code_dtype(variable.cardinality)))
+def _spread(column: Cells, codes: npt.NDArray[np.int64], fill: int, variable: Variable) -> Iterator[Codes]:
+    """Yield each cell's code, from that of each label and that of missing cells."""
+    return column.spread_blocks(np.append(codes, fill).astype(code_dtype(variable.cardinality)))
+
+
+def _binned(column: SourceColumn, variable: Variable, fill: int) -> Iterator[Codes]:
+    """Yield each cell's code, from the bin that its number is in, and that of missing cells."""
+    for numbers in column.number_blocks():
+        codes = variable.bin(numbers)
+        codes[codes == variable.cardinality] = fill
+        yield codes.astype(code_dtype(variable.cardinality))
 
 
 def found_states(column: Cells, weights: Weights | None, options: Options) -> Coding:
@@ -529,8 +551,7 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
             column.refuse_marked(np.isnan(column.label_numbers), None, "bins are cut from numbers")
         cuts = _cuts(column, weights, cut, options.binning)
         if cuts is not None:
-            texts = None if column.unit is None else date_texts(cuts, column.unit)
-            variable = Variable(column.name, interval_labels(cuts, texts), cuts, _bounds(column), column.unit)
+            variable = in_bins(column, cuts, bounds_of([column.label_numbers]))
             return variable, variable.bin(column.label_numbers)
     if column.declared:
         variable = Variable(column.name, labels.tolist(), column.cuts, column.bounds, column.unit)
@@ -539,37 +560,25 @@ def found_states(column: Cells, weights: Weights | None, options: Options) -> Co
     return Variable(column.name, states), codes
 
 
-def asked_bins(column: SourceColumn, options: Options) -> int | tuple[float, ...] | None:
-    """Return into how many bins a column is to be cut at most, or where; None for not at all."""
-    if column.name in options.categorical:
-        return None
-    named = options.cuts_by_name(column.name) or column.name in options.continuous
-    return options.cut(column.name) if named or column.is_plain_number else None
-
-
-def _bounds(column: Cells) -> Bounds | None:
-    """Return the least and the largest number, as int where all are whole; None where there is none, or no end."""
-    numbers = column.label_numbers
-    known = numbers[~np.isnan(numbers)]
-    if not len(known) or not np.isfinite(known).all():
-        return None
-    low, high = float(known.min()), float(known.max())
-    return (int(low), int(high)) if (known == np.rint(known)).all() else (low, high)
-
-
 def discretized(
     variable: Column, column: npt.NDArray[Any], weights: Weights | None, options: Options
-) -> tuple[Column, npt.NDArray[Any]]:
-    """Return a column of a table cut into bins as the options ask, and what it is then."""
+) -> tuple[Column, Made]:
+    """Return a column of a table cut into bins as the options ask: what it is then, and its blocks."""
+    if options.cut(variable.name) is None:
+        return variable, [column]
     if variable.is_continuous:
-        cells = NumberCells(variable.name, pa.chunked_array([pa.array(column)]), unit=variable.unit).coded
+        numbers = NumberCells(variable.name, pa.chunked_array([pa.array(column)]), unit=variable.unit)
+        found = bins_of_many(numbers, weights, options)
+        if found is not None:
+            return found, _binned(numbers, found, found.cardinality)
+        cells = numbers.coded
     elif options.cuts_by_name(variable.name):
         labels = label_array(variable.states)
         cells = Cells(variable.name, labels, [Block(column, np.arange(len(labels) + 1), has_nulls=True)])
     else:
-        return variable, column
-    if options.cut(variable.name) is None or not len(cells.labels):
-        return variable, column
+        return variable, [column]
+    if not len(cells.labels):
+        return variable, [column]
     found, codes = found_states(cells, weights, options)
     return found, _spread(cells, codes, found.cardinality, found)
 
@@ -586,10 +595,7 @@ def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], 
     if len(values) <= cut:
         return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
     if not np.isfinite(values).all():
-        raise SchemaError(
-            f"column {column.name!r} holds infinite numbers; say where to cut it instead of in how many bins",
-            parameter="bins",
-        )
+        raise no_bins_of_infinite(column.name)
     sums = np.zeros(len(values), dtype=counts.dtype)
     np.add.at(sums, inverse, counts[held])
     return BINNINGS[binning](values, sums, cut)
@@ -604,31 +610,35 @@ def _with_schema(rows: Rows, schema: Sequence[Column], options: Options, keep: K
         stateless = {v.name: rows.missing[v.name] for v in schema if v.name in rows.missing and v.missing_state is None}
         if stateless:
             raise _missing_error(stateless, "these variables have no state for them")
-    columns = [keep(variable, _as_wanted(cells[variable.name], variable, rows, options)) for variable in schema]
+    columns = [
+        keep(variable, _as_wanted(cells[variable.name], variable, rows, options), rows.n_rows) for variable in schema
+    ]
     return Encoded(list(schema), columns, rows.weights, rows.n_rows, kept=rows.kept)
 
 
-def _as_wanted(column: SourceColumn, variable: Column, rows: Rows, options: Options) -> npt.NDArray[Any]:
+def _as_wanted(column: SourceColumn, variable: Column, rows: Rows, options: Options) -> Made:
     """Return a column's cells as a variable has them."""
     column = column.in_unit(variable.unit)
     if variable.is_continuous:
         return _as_numbers(column, variable, rows, options)
+    fill = variable.cardinality
+    if options.missing == "state" and variable.missing_state is not None:
+        fill = variable.states.index(variable.missing_state)
+    if column.holds_numbers and variable.cuts is not None:
+        return _binned(column, variable, fill)
     cells = column.coded
     codes = looked_up(cells, variable)
     if options.unknown == "error":
         _refuse_unknown(cells, variable, codes == UNKNOWN, rows.kept)
-    fill = variable.cardinality
-    if options.missing == "state" and variable.missing_state is not None:
-        fill = variable.states.index(variable.missing_state)
     codes[codes == UNKNOWN] = fill
     return _spread(cells, codes, fill, variable)
 
 
-def _as_numbers(column: SourceColumn, variable: Continuous, rows: Rows, options: Options) -> npt.NDArray[np.float64]:
+def _as_numbers(column: SourceColumn, variable: Continuous, rows: Rows, options: Options) -> Made:
     if options.unknown == "error" and not column.is_plain_number:
         cells = column.coded
         _refuse_unknown(cells, variable, np.isnan(cells.label_numbers), rows.kept)
-    return column.numbers(others="missing")
+    return column.number_blocks(others="missing")
 
 
 def looked_up(column: Cells, variable: Variable) -> npt.NDArray[np.int64]:

@@ -118,7 +118,7 @@ def as_numbers(
         raise SchemaError("the data have no columns")
     if gaps and table.has_missing:
         for variable, column in zip(table.variables, table.numbers, strict=True):
-            require_finite(variable.name, np.where(np.isnan(column), 0.0, column))
+            require_finite(variable.name, column, missing=True)
         return table
     table.require_complete(purpose)
     _finite(table)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import are
+from fishernet.data.arrays import row_blocks
 
 Columns = npt.NDArray[np.float64]
 
@@ -47,14 +48,22 @@ def as_float(name: str, column: npt.NDArray[Any], remedy: str = "") -> Columns:
     return column.astype(np.float64)
 
 
-def require_finite(name: str, column: Columns) -> None:
-    """Raise SchemaError, naming column and row, when a number is infinite or too large to be squared, or none."""
-    bad = np.flatnonzero(~(np.abs(column) <= LARGEST))
-    if len(bad):
-        row = int(bad[0])
-        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+def require_finite(name: str, column: Columns, *, missing: bool = False) -> None:
+    """Raise SchemaError, naming column and row, when a number is infinite or too large to be squared, or none.
+
+    `missing` says that NaN is a missing number, which there may be.
+    """
+    first, n_bad = 0, 0
+    for at in row_blocks(len(column)):
+        numbers = column[at]
+        bad = np.flatnonzero(~((np.abs(numbers) <= LARGEST) | (np.isnan(numbers) if missing else False)))
+        if len(bad) and not n_bad:
+            first = at.start + int(bad[0])
+        n_bad += len(bad)
+    if n_bad:
+        more = f" (and {n_bad - 1} more)" if n_bad > 1 else ""
         raise SchemaError(
-            f"column {name!r}, row {row}{more}: {column[row]} cannot be used; leave these rows out, or fill them in"
+            f"column {name!r}, row {first}{more}: {column[first]} cannot be used; leave these rows out, or fill them in"
         )
 
 

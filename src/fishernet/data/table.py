@@ -35,7 +35,7 @@ from fishernet.data.arrays import (
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.cells import Columns
 from fishernet.data.describe import Description, Summary, described, summarized
-from fishernet.data.encode import Decision, discretized, encode, recode
+from fishernet.data.encode import Decision, discretized, encode, in_memory, recode
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
@@ -554,8 +554,9 @@ class Table(GivesFrames):
         """Return the rows without a missing cell."""
         if not self.has_missing:
             return self
-        absent = [v.missing(c) for v, c in zip(self._variables, self._columns, strict=True)]
-        known: npt.NDArray[np.bool_] = ~np.logical_or.reduce(absent)
+        known = np.ones(self._n_rows, dtype=bool)
+        for variable, column in zip(self._variables, self._columns, strict=True):
+            known &= ~variable.missing(column)
         return self[known]
 
     def discretize(self, bins: Bins, *, binning: BinningName = "quantile") -> Self:
@@ -585,7 +586,8 @@ class Table(GivesFrames):
         options.choose(self.names)
         pairs = zip(self._variables, self._columns, strict=True)
         cut = [discretized(variable, column, self._weights, options) for variable, column in pairs]
-        return self.adopt([v for v, _ in cut], [c for _, c in cut], weights=self._weights, n_rows=self._n_rows)
+        columns = [in_memory(variable, blocks, self._n_rows) for variable, blocks in cut]
+        return self.adopt([v for v, _ in cut], columns, weights=self._weights, n_rows=self._n_rows)
 
     def to_numbers(self, *, seed: Seed = None) -> Self:
         """Draw a number for every cell of a column that was cut into bins, uniformly within its bin.
@@ -664,12 +666,14 @@ class Table(GivesFrames):
         variables = checked_variables(variables)
         if self._variables == variables:
             return self
+        columns = [recode(column, have, want, unknown=unknown) for have, column, want in self._matched(variables)]
+        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+
+    def _matched(self, variables: Sequence[Column]) -> list[tuple[Column, Cells, Column]]:
+        """Return what each variable's column is here, its cells, and the variable."""
         where = {name: position for position, name in enumerate(self.names)}
         absent = [variable.name for variable in variables if variable.name not in where]
         if absent:
             raise SchemaError(f"the table lacks the column {listed(absent)}; it has {listed(self.names)}")
-        columns = []
-        for variable in variables:
-            position = where[variable.name]
-            columns.append(recode(self._columns[position], self._variables[position], variable, unknown=unknown))
-        return self.adopt(variables, columns, weights=self._weights, n_rows=self._n_rows)
+        at = [where[variable.name] for variable in variables]
+        return [(self._variables[i], self._columns[i], want) for i, want in zip(at, variables, strict=True)]

@@ -12,16 +12,19 @@ import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
+from fishernet.data.arrays import row_blocks
 from fishernet.kernels.features import (
     Features,
     Matrix,
     check_cells,
     inner,
+    shares_of,
     side_by_side,
     squared_lengths,
-    weighted_mean,
 )
 from fishernet.kernels.rows import Rows, rows_of, rows_of_parts, split_rows
+
+FEATURES_OF = 2**14  # rows at once, where only sums of features are wanted
 
 
 @runtime_checkable
@@ -252,12 +255,16 @@ class FeatureMade(Algebra):
 
     def diag(self, X: Any) -> Matrix:
         """Return the kernel of each row with itself, (n,) float64."""
-        return squared_lengths(self.features(X))
+        rows = rows_of(self, X)
+        blocks = [squared_lengths(self.features(rows[at])) for at in row_blocks(len(rows), FEATURES_OF)]
+        return np.concatenate(blocks) if blocks else squared_lengths(self.features(rows))
 
     def mean_features(self, X: Any) -> Matrix:
         """Return the mean of the rows' features, (dimension,) float64; the rows of a table count by their weights."""
         rows = rows_of(self, X)
-        return weighted_mean(self.features(rows), rows)
+        shares = shares_of(rows, len(rows))
+        blocks = (self.features(rows[at]).T @ shares[at] for at in row_blocks(len(rows), FEATURES_OF))
+        return reduce(add, (np.asarray(block).ravel() for block in blocks))
 
 
 class LogMadeKernel(Algebra):

@@ -19,6 +19,7 @@ from fishernet.base.errors import FishernetError, SchemaError, StateSpaceError, 
 from fishernet.base.names import a, positions, shown
 from fishernet.base.random import Seed, generator
 from fishernet.data import Source, Table
+from fishernet.data.arrays import row_blocks
 from fishernet.kernels.features import NO_WEIGHT, Features, Matrix, check_cells, inner, is_sparse, scaled, sparse
 from fishernet.kernels.kernel import Algebra, FeatureKernel, FeatureMade
 from fishernet.kernels.parts import FeatureParts, parts_of_regressions, parts_of_tables
@@ -30,6 +31,7 @@ N_SAMPLES = 10_000
 CUTOFF = 1e-10
 
 
+LOOKED_UP = 2**16  # rows at once, of which a number a variable is held
 MIXED = "under the metric 'empirical' the variables are mixed and have no terms of their own"
 
 
@@ -352,9 +354,9 @@ class Invariant(Algebra):
         """Return one number a cell as one (groups, states) array a variable."""
         return [cells[part].reshape(theta.shape) for part, theta in zip(self._slices, self._theta, strict=True)]
 
-    def cells(self, X: Table) -> _core.Cells:
+    def cells(self, X: Table, first_row: int = 0) -> _core.Cells:
         """Return where each row falls in the conditionals; ZeroProbabilityError for one of probability zero."""
-        self._require_possible(X)
+        self._require_possible(X, first_row)
         return self._model.flat.cells(X.native)
 
     def __call__(self, X: Table, Y: Table | None = None) -> Matrix:
@@ -395,15 +397,21 @@ class Invariant(Algebra):
 
     def mean_features(self, X: Table) -> Matrix:
         """Return the mean of phi_ijk, from counts: ``(N_ijk - N_ij theta_ijk) / (N sqrt(P(j) theta_ijk))``."""
+        counts, total = self.counts(X)
+        return self._mean(self._parts(counts), total)
+
+    def counts(self, X: Table) -> tuple[Matrix, float]:
+        """Return the weight of the rows in each cell, (dimension,), and of all rows."""
         weights, unit = X.weights_in_units
-        total = float(X.n_rows if X.weights is None else X.weights.sum())
-        return self._mean(self._parts(self.cells(X).counts(weights) * unit), total)
+        counts = np.zeros(self.dimension)
+        for at in row_blocks(X.n_rows):
+            counts += self.cells(X[at], at.start).counts(None if weights is None else weights[at])
+        return counts * unit, float(X.n_rows if X.weights is None else X.weights.sum())
 
     def cell_weights(self, X: Table) -> Matrix:
         """Return the share of a table's weight that falls in each cell, (dimension,)."""
-        weights, unit = X.weights_in_units
-        total = float(X.n_rows if X.weights is None else X.weights.sum())
-        return np.asarray(self.cells(X).counts(weights) * (unit / total))
+        counts, total = self.counts(X)
+        return np.asarray(counts / total)
 
     def weighed(self, X: Table, factors: Matrix) -> Matrix:
         """Return the sum of factors of the rows in each cell, (dimension,)."""
@@ -465,18 +473,21 @@ class Invariant(Algebra):
             means.append(share - share.sum(axis=1, keepdims=True) * theta)
         return _flat(means) * np.sqrt(self.inverse_theta * self.inverse_group)
 
-    def _require_possible(self, X: Table) -> None:
+    def _require_possible(self, X: Table, first_row: int = 0) -> None:
+        """Raise ZeroProbabilityError where a row is impossible; `first_row` is where the rows begin, for messages."""
         if self._impossible is None:
             return
-        hits = self._model.flat.look_up(X.native, self._impossible, False)
-        if hits.any():
-            row, position = map(int, np.argwhere(hits > 0)[0])
-            raise self._why_impossible(X, row, position)
+        for at in row_blocks(X.n_rows, LOOKED_UP):
+            hits = self._model.flat.look_up(X[at].native, self._impossible, False)
+            if hits.any():
+                row, position = map(int, np.argwhere(hits > 0)[0])
+                raise self._why_impossible(X, at.start + row, position, first_row)
 
-    def _why_impossible(self, X: Table, row: int, position: int) -> ZeroProbabilityError:
+    def _why_impossible(self, X: Table, row: int, position: int, first_row: int) -> ZeroProbabilityError:
         conditional = self._model.conditionals[position]
         group = int(conditional.groups(X[row : row + 1])[0])
         state = int(X.codes[position][row])
+        row += first_row
         if self._theta[position][group, state] == 0:
             return conditional.zero_probability(group, state, f"row {row} has")
         configuration, name = conditional.describe_group(group), self._model.names[position]

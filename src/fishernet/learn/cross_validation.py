@@ -18,9 +18,10 @@ from fishernet.base.display import Brief, Framed
 from fishernet.base.errors import FishernetError, FishernetWarning
 from fishernet.base.names import several, shown
 from fishernet.base.progress import Progress
-from fishernet.base.random import Seed, fixed_seed, generator
+from fishernet.base.random import Seed, fixed_seed, generator, shuffled
 from fishernet.base.vocabulary import ScoreName, SearchName
 from fishernet.data import Table
+from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
@@ -199,21 +200,26 @@ def _folds(table: Table, folds: int, random: np.random.Generator) -> Integers:
     counting = np.ones(table.n_rows, dtype=bool) if table.weights is None else table.weights > 0
     most = int(counting.sum())
     check.integer(folds, "folds", least=2, most=most, note="the rows that count")
-    shuffled = random.permutation(table.n_rows)
-    dealt = shuffled[np.argsort(~counting[shuffled], kind="stable")]
+    order = shuffled(table.n_rows, random)
     fold = np.empty(table.n_rows, dtype=np.int64)
-    fold[dealt] = np.arange(table.n_rows) % folds
+    dealt = 0
+    for counts in (True, False):
+        for at in row_blocks(table.n_rows):
+            of = order[at][counting[order[at]] == counts]
+            fold[of] = np.arange(dealt, dealt + len(of)) % folds
+            dealt += len(of)
     return fold
 
 
 def _summary(
     table: Table, logs: Floats, fold: Integers, results: Sequence[SearchResult], seconds: Floats, seed: int
 ) -> CrossValidation:
-    weights = np.ones(table.n_rows, dtype=np.int64) if table.weights is None else table.weights
-    kinds = [(fold == part) & (weights > 0) for part in range(len(results))]  # 0 times -inf would be no number
-    n_rows = np.array([weights[rows].sum() for rows in kinds])
-    sums = np.array([(weights[rows] * logs[rows]).sum() for rows in kinds])
-    impossible = np.array([weights[rows][np.isneginf(logs[rows])].sum() for rows in kinds])
+    parts = []
+    for part in range(len(results)):
+        rows = fold == part
+        parts.append(Likelihood.of_rows(logs[rows], None if table.weights is None else table.weights[rows]))
+    n_rows, sums = np.array([part.n_rows for part in parts]), np.array([part.total for part in parts])
+    impossible = np.array([part.impossible for part in parts])
     held_out = sums / n_rows
     if impossible.any():
         warnings.warn(

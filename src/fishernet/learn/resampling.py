@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,10 @@ from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
-from fishernet.base.random import Seed, fixed_seed, stream_key
-from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName
-from fishernet.data import Table
+from fishernet.base.random import Seed, fixed_seed, poisson_draws, raw_words, stream_key
+from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
+from fishernet.data import Parts, Table
+from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
 from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
@@ -75,6 +76,10 @@ def repeat_runs(
 
 MOST_DRAWN = 10  # times as many rows as are stored: up to here drawing them beats counting rows with weights
 MAJORITY = 0.5
+NO_ROWS = "the table has no rows to draw from"
+SCHEMES = ("multinomial", "poisson")
+SchemeName = Literal["multinomial", "poisson"]
+OWN_SEED = 2**64  # where no row is: the place of a sample's own seed in its stream of words
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -199,12 +204,13 @@ def _reaches(parents: list[list[int]], source: int, target: int) -> bool:
 
 
 def edge_strengths(
-    table: Table,
+    table: Table | Parts,
     n: int = 200,
     *,
     score: ScoreName | Score | None = None,
     search: SearchName = "hill-climb",
     missing: IncompleteName | None = None,
+    scheme: SchemeName | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
     **as_dag: Any,
@@ -213,16 +219,21 @@ def edge_strengths(
 
     Parameters
     ----------
-    table : Table or data frame
+    table : Table, data frame or Parts
         The data: states, of which some may be missing, or numbers alone. With weights, a row that counts k times is k
         rows.
     n : int
-        How many samples, each of as many rows as the table has, drawn with replacement.
+        How many samples.
     score, search, **as_dag
         As for `structure`; the score is "bic", of columns of numbers "fractional". A time limit (max_seconds) is one
         for each search.
     missing : {"em", "node-average"}, optional
         As for `structure`: how each sample is learned from where cells are missing. Rows are drawn with their holes.
+    scheme : {"multinomial", "poisson"}, optional
+        A sample is as many rows as the table has, drawn with replacement; or every row comes as often as a Poisson
+        number of mean 1 says, which depends on the seed, the sample and the row's place alone. So "poisson" gives the
+        same strengths of a table, a stream, and rows in several places, and takes 8 bytes a row. It is the scheme of
+        `fishernet.data.Parts`; of tables it is "multinomial".
     seed : None, int or numpy.random.Generator
         Sample b depends on the seed and b alone, so the first samples of more are the same.
     progress : callable or True, optional
@@ -261,33 +272,31 @@ def edge_strengths(
     >>> found.to_frame().column_names
     ['from', 'to', 'strength', 'direction']
     """
-    table = as_data(table, "edge_strengths, which draws rows,")
+    source: Any = table if hasattr(table, "changed") else as_data(table, "edge_strengths, which draws rows,")
     check.integer(n, "n", least=1)
-    if any(variable.is_continuous for variable in table.variables):
-        table.require_complete("edge_strengths of numbers")
-    sampler = _Sampler(table)
-    score = usual_score(table) if score is None else score
-    way: Any = way_with_missing(table, missing, named_score(score))
+    sampler = _sampler(source, scheme)
+    if any(variable.is_continuous for variable in source.variables) and not hasattr(source, "changed"):
+        source.require_complete("edge_strengths of numbers")
+    score = usual_score(source) if score is None else score
+    way: Any = way_with_missing(source, missing, named_score(score))
     options = reusable(as_dag)
-    only_way = _only_way(table.names, options)
+    only_way = _only_way(source.names, options)
     number = fixed_seed(seed)
     key = stream_key(number)
     began = time.monotonic()
 
     def run(sample: int, told: Progress) -> Dag:
-        stream = np.random.Generator(np.random.Philox(key=np.array([key, sample], dtype=np.uint64)))
-        rows = sampler.draw(stream)
-        own = int(stream.integers(2**63))
-        if way is not None:
-            _require_known_cells(rows, table)
+        rows, own = sampler.draw(key, sample)
+        if way is not None and not hasattr(rows, "changed"):
+            _require_known_cells(rows, source)
         return dag(rows, score=score, search=search, missing=way, seed=own, progress=told, **options)
 
-    halves = np.zeros((len(table.names), len(table.names)), dtype=np.int64)
+    halves = np.zeros((len(source.names), len(source.names)), dtype=np.int64)
     for found in repeat_runs(int(n), run, "learning from samples", progress):
         _count(halves, found, only_way)
     both = halves + halves.T
     return EdgeStrengths(
-        names=table.names,
+        names=source.names,
         strength=both / (2 * n),
         direction=np.divide(halves, both, out=np.zeros(both.shape), where=both > 0),
         n=int(n),
@@ -297,8 +306,9 @@ def edge_strengths(
 
 
 def _require_known_cells(sample: Table, table: Table) -> None:
+    nothing = np.False_ if sample.weights is None else sample.weights == 0
     for variable, drawn, codes in zip(sample.variables, sample.codes, table.codes, strict=True):
-        if (drawn == variable.cardinality).all():
+        if ((drawn == variable.cardinality) | nothing).all():
             few = several(int((codes != variable.cardinality).sum()), "known cell")
             raise SchemaError(
                 f"column {variable.name!r} has {few}, and a sample of the rows none of them; leave it out (exclude=)"
@@ -314,19 +324,26 @@ class _Sampler:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        weights = np.ones(table.n_rows, dtype=np.int64) if table.weights is None else table.weights
-        self._rows = np.flatnonzero(weights)
-        self._ends = np.cumsum(weights[self._rows])
-        if not len(self._rows):
-            raise SchemaError("the table has no rows to draw from")
+        if not table.total:
+            raise SchemaError(NO_ROWS)
+        if table.weights is not None:
+            self._rows = np.flatnonzero(table.weights)
+            self._ends = np.cumsum(table.weights[self._rows])
 
-    def draw(self, stream: np.random.Generator) -> Table:
+    def draw(self, key: int, sample: int) -> tuple[Table, int]:
+        """Return one sample, and a seed of its own."""
+        stream = np.random.Generator(np.random.Philox(key=np.array([key, sample], dtype=np.uint64)))
+        rows = self._drawn(stream)
+        return rows, int(stream.integers(2**63))
+
+    def _drawn(self, stream: np.random.Generator) -> Table:
         """Return one sample; only where rows stand for many others does it come as rows with weights."""
-        table, total = self._table, int(self._ends[-1])
+        table = self._table
+        if table.weights is None:
+            return table[stream.integers(0, table.n_rows, table.n_rows)]
         if table.has_fractions:
             return table[self._rows[stream.integers(0, len(self._rows), len(self._rows))]]
-        if table.weights is None:
-            return table[stream.integers(0, total, total)]
+        total = int(self._ends[-1])
         if total <= MOST_DRAWN * len(self._rows):
             rows = self._rows[np.searchsorted(self._ends, stream.integers(0, total, total), side="right")]
             return Table.adopt(table.variables, [column[rows] for column in table.codes], n_rows=total)
@@ -334,6 +351,50 @@ class _Sampler:
         rows = self._rows[counts > 0]
         columns = [column[rows] for column in table.codes]
         return Table.adopt(table.variables, columns, weights=counts[counts > 0], n_rows=len(rows))
+
+
+@dataclass(frozen=True)
+class _Poisson:
+    """Lets every row come as often as a Poisson number says, wherever it lies."""
+
+    source: Any
+
+    def draw(self, key: int, sample: int) -> tuple[Any, int]:
+        """Return one sample, as rows with weights, and a seed of its own."""
+        weigh = _Weigh(key, sample)
+        rows = self.source.changed(weigh) if hasattr(self.source, "changed") else weigh(self.source, 0)
+        if not rows.total:
+            raise SchemaError("a sample has no rows; take more rows, or the scheme 'multinomial'", parameter="scheme")
+        return rows, int(raw_words(key, sample, OWN_SEED, 1)[0] >> np.uint64(1))
+
+
+@dataclass(frozen=True)
+class _Weigh:
+    key: int
+    sample: int
+
+    def __call__(self, table: Table, first_row: int) -> Table:
+        """Return a table whose rows have the weights of a sample."""
+        whole = None if table.weights is None or table.has_fractions else table.weights.astype(np.int64, copy=False)
+        times: npt.NDArray[Any] = np.empty(table.n_rows, dtype=np.int64)
+        for at in row_blocks(table.n_rows):
+            means = None if whole is None else whole[at]
+            size = at.stop - at.start
+            times[at] = poisson_draws(means, self.key, self.sample, first_row + at.start, size)
+        weights = times if table.weights is None or whole is not None else times * table.weights
+        return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
+
+
+def _sampler(source: Any, scheme: SchemeName | None) -> _Sampler | _Poisson:
+    far = hasattr(source, "changed")
+    way = (
+        ("poisson" if far else "multinomial") if scheme is None else word(scheme, "scheme", SCHEMES, error=SchemaError)
+    )
+    if way == "multinomial" and far:
+        raise SchemaError("of rows in several places samples are drawn by the scheme 'poisson'", parameter="scheme")
+    if not source.total:
+        raise SchemaError(NO_ROWS)
+    return _Poisson(source) if way == "poisson" else _Sampler(source)
 
 
 def _only_way(names: tuple[str, ...], options: dict[str, Any]) -> Matrix:

@@ -14,6 +14,7 @@ from fishernet.base.errors import SchemaError, StateSpaceError
 from fishernet.base.names import several
 from fishernet.base.random import Seed, draw_count, generator, stream_key
 from fishernet.data import Continuous, Table
+from fishernet.data.arrays import row_blocks
 from fishernet.data.variable import Column
 from fishernet.graphs import Dag
 from fishernet.graphs.edges import require_kind
@@ -29,6 +30,7 @@ from fishernet.models.gaussian_markov_network import GaussianMarkovNetwork, chec
 from fishernet.models.network import Network, conditionals_from_tables
 
 MOST_SCORES = 2**31
+LOOKED_UP = 2**16  # rows at once, where conditionals are asked one by one
 
 
 class BayesianNetwork(Predicting, Network):
@@ -200,8 +202,10 @@ class BayesianNetwork(Predicting, Network):
         if native is not None:
             return native.look_up(rows.native, self._log_tables, True)
         total = np.zeros(rows.n_rows)
-        for conditional in self.conditionals:
-            total += conditional.log_prob(rows)
+        for at in row_blocks(rows.n_rows, LOOKED_UP):
+            block = rows[at]
+            for conditional in self.conditionals:
+                total[at] += conditional.log_prob(block)
         return total
 
     def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:

@@ -175,9 +175,7 @@ class Network(Queried, Drawn, Value):
         table = as_table(data, self.variables, complete_for=complete_for)
         for position in self._continuous:
             column = table.codes[position]
-            require_finite(
-                self.names[position], np.where(np.isnan(column), 0.0, column) if table.has_missing else column
-            )
+            require_finite(self.names[position], column, missing=table.has_missing)
         return table
 
     def log_prob_terms(self, table: Any) -> npt.NDArray[np.float64]:

@@ -12,6 +12,7 @@ distance comes out below 0; then the choice goes on, and a warning says so at it
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.base.names import a, several
-from fishernet.data.arrays import Weights
+from fishernet.data.arrays import Weights, row_blocks
 from fishernet.data.frames.rows import weights_of
 from fishernet.data.matching import Data
 from fishernet.kernels import has_features
@@ -34,6 +35,7 @@ from fishernet.kernels.sets import BLOCK, mean_to
 Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
+DIAGONAL_OF = 2**16  # rows at once
 MOST_KEPT = 2**28  # numbers of rows of a kernel's matrix: 2 GB
 PROBED = 64  # rows between which a kernel's matrix is looked at
 ROUNDING = 1e-6  # of the largest kernel of a row with itself: a kernel may be computed in float32
@@ -106,20 +108,76 @@ def candidates_of(kernel: Any, data: Data, name: str) -> Candidates:
     return found
 
 
+@dataclass(frozen=True)
+class Whole:
+    """What there is to know of a whole table under a kernel where rows are chosen in parts of it.
+
+    Attributes
+    ----------
+    mean : (dimension,) array
+        Its mean feature; under the Fisher kernel of a network's tables, the share of its weight in each cell.
+    between : float
+        The mean kernel of its rows with themselves.
+    mean_diagonal : float
+        The mean kernel of a row with itself.
+    scale : float
+        The largest of these.
+    """
+
+    mean: Array
+    between: float
+    mean_diagonal: float
+    scale: float
+
+
+def whole_of(kernel: Any, rows: Rows) -> Whole:
+    """Return what there is to know of all rows, a block at a time."""
+    rule: Any = getattr(kernel, "rule", None)
+    if hasattr(rule, "along"):
+        mean = rule.cell_weights(rows)
+        between = rule.squared_length(mean)
+    else:
+        mean = np.asarray(kernel.mean_features(rows))
+        between = float(mean @ mean)
+    weights = getattr(rows, "weights", None)
+    total = float(len(rows) if weights is None else weights.sum())
+    if not total:
+        raise SchemaError("all rows have weight 0, so there is nothing to stand for")
+    diagonal, scale = 0.0, 0.0
+    for at in row_blocks(len(rows), DIAGONAL_OF):
+        of = _real(kernel.diag(rows[at]), "the kernel's diagonal")
+        diagonal += float(of.sum() if weights is None else of @ weights[at])
+        scale = max(scale, float(np.abs(of).max()))
+    return Whole(mean, between, diagonal / total, scale)
+
+
+def candidates_among(kernel: Any, rows: Rows, whole: Whole, name: str, first_row: int = 0) -> Candidates:
+    """Return some rows of a table as candidates that are compared with the whole of it; `first_row` is for messages."""
+    check_some(len(rows), name)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if hasattr(getattr(kernel, "rule", None), "along"):
+            found: _ByCells | _ByFeatures = _ByCells(kernel, rows, None, whole)
+        else:
+            found = _ByFeatures(kernel, rows, None, whole)
+    _check_finite(found, first_row)
+    found.between, found.mean_diagonal, found.scale = whole.between, whole.mean_diagonal, whole.scale
+    return found
+
+
 def check_some(n_rows: int, name: str) -> None:
     """Refuse a table without rows."""
     if n_rows == 0:
         raise FishernetError(f"{name} needs a row to choose from, and there is none")
 
 
-def _check_finite(candidates: Candidates) -> None:
+def _check_finite(candidates: Candidates, first_row: int = 0) -> None:
     """Refuse a kernel with NaN or infinity: each of these is in a row's kernel with itself or in its mean."""
     for values in (candidates.diagonal, candidates.mean):
         bad = ~np.isfinite(values)
         if bad.any():
             raise SchemaError(
-                f"the kernel of row {int(bad.argmax())} with the rows of the table is not finite; a kernel has no NaN "
-                "and no infinity",
+                f"the kernel of row {first_row + int(bad.argmax())} with the rows of the table is not finite; a kernel "
+                "has no NaN and no infinity",
                 parameter="kernel",
             )
 
@@ -216,9 +274,9 @@ class _OfKernel:
 class _ByCells(_OfKernel):
     """Rows under the Fisher kernel of a network's tables."""
 
-    def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
+    def __init__(self, kernel: Any, rows: Rows, weights: Weights | None, whole: Whole | None = None) -> None:
         super().__init__(kernel, rows, weights)
-        self.mean = kernel.rule.along(rows, kernel.rule.cell_weights(rows))
+        self.mean = kernel.rule.along(rows, kernel.rule.cell_weights(rows) if whole is None else whole.mean)
 
     def combination(self, rows: Positions, factors: Array) -> Array:
         """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
@@ -238,10 +296,11 @@ class _ByCells(_OfKernel):
 class _ByFeatures(_OfKernel):
     """Rows under a kernel with features."""
 
-    def __init__(self, kernel: Any, rows: Rows, weights: Weights | None) -> None:
+    def __init__(self, kernel: Any, rows: Rows, weights: Weights | None, whole: Whole | None = None) -> None:
         super().__init__(kernel, rows, weights)
         self._features = kernel.features(rows)
-        self.mean = np.asarray(self._features @ weighted_mean(self._features, rows))
+        mean = weighted_mean(self._features, rows) if whole is None else whole.mean
+        self.mean = np.asarray(self._features @ mean)
 
     def combination(self, rows: Positions, factors: Array) -> Array:
         """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""

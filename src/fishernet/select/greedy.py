@@ -8,7 +8,6 @@ kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,24 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
-from fishernet.base.random import Seed, fixed_seed, stream_key
+from fishernet.base.random import Seed, fixed_seed, generator, stream_key
 from fishernet.data import Table, Variable
+from fishernet.data.arrays import row_blocks
 from fishernet.data.frames.rows import held, weights_of
 from fishernet.data.matching import Data, as_data
 from fishernet.data.variable import require_categorical
-from fishernet.kernels import Kernel
+from fishernet.kernels import Kernel, has_features
 from fishernet.kernels.metrics import Invariant
-from fishernet.kernels.rows import rows_of
-from fishernet.select.candidates import Candidates, candidates_of, check_some, checked_kernel
+from fishernet.kernels.rows import counted_once, rows_of
+from fishernet.select.candidates import (
+    Candidates,
+    candidates_among,
+    candidates_of,
+    check_some,
+    checked_kernel,
+    whole_of,
+)
+from fishernet.select.rounds import n_parts, part_slices
 from fishernet.select.selection import Selection, checked_rows
 
 
@@ -109,24 +117,6 @@ Array = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 
-def _core_distance(rule: Invariant, rows: Table, k: int) -> _core.SwapSearch:
-    """Return the core's search for the smallest squared distance under a Fisher kernel; equal rows count as one."""
-    distinct, kind_of = distinct_rows(rows)
-    counts, total = _counts(rule.cells(rows), rows)
-    cells = rule.cells(distinct)
-    return _core.search_distance(cells, kind_of, counts, total, k, rule.inverse_theta, rule.inverse_group)
-
-
-def _core_chi_square(table: Table, k: int) -> _core.SwapSearch:
-    """Return the core's search for the best fit of each column alone."""
-    columns = _core.Conditionals(np.array(table.cardinalities, dtype=np.int64))
-    for position in range(len(table.variables)):
-        columns.add(position, np.zeros(0, dtype=np.int32), 1)
-    distinct, kind_of = distinct_rows(table)
-    counts, total = _counts(columns.cells(table.native), table)
-    return _core.search_chi_square(columns.cells(distinct.native), kind_of, counts, total, k)
-
-
 class KernelSwaps:
     """The search of `_core.SwapSearch`, by rows of a kernel's matrix, one at a time.
 
@@ -201,6 +191,40 @@ class KernelSwaps:
         return True
 
 
+Search = _core.SwapSearch | KernelSwaps
+Among = Callable[[Any, int], Search]  # the search among some rows, of which the first of them is one of the table's
+
+
+def _core_distance(rule: Invariant, rows: Table, k: int) -> Among:
+    """Return the core's search for the smallest squared distance under a Fisher kernel; equal rows count as one."""
+    counts, total = rule.counts(rows)
+
+    def among(some: Table, first_row: int) -> Search:
+        distinct, kind_of = distinct_rows(some)
+        cells = rule.cells(distinct, first_row)
+        return _core.search_distance(cells, kind_of, counts, total, k, rule.inverse_theta, rule.inverse_group)
+
+    return among
+
+
+def _core_chi_square(table: Table, k: int) -> Among:
+    """Return the core's search for the best fit of each column alone."""
+    columns = _core.Conditionals(np.array(table.cardinalities, dtype=np.int64))
+    for position in range(len(table.variables)):
+        columns.add(position, np.zeros(0, dtype=np.int32), 1)
+    weights, unit = table.weights_in_units
+    counts = np.zeros(sum(table.cardinalities))
+    for at in row_blocks(table.n_rows):
+        counts += columns.cells(table[at].native).counts(None if weights is None else weights[at])
+    counts *= unit
+
+    def among(some: Table, first_row: int) -> Search:  # noqa: ARG001
+        distinct, kind_of = distinct_rows(some)
+        return _core.search_chi_square(columns.cells(distinct.native), kind_of, counts, float(table.total), k)
+
+    return among
+
+
 def distinct_rows(table: Table) -> tuple[Table, Positions]:
     """Return the distinct rows of a table, in the order in which they first occur, and which one each row equals."""
     keys = _row_keys(table)
@@ -223,14 +247,6 @@ def _row_keys(table: Table) -> npt.NDArray[np.generic]:
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
 
 
-def _counts(cells: _core.Cells, table: Table) -> tuple[Array, float]:
-    """Return the sum of the weights of the rows in every cell, and of all rows."""
-    weights, unit = table.weights_in_units
-    return cells.counts(weights) * unit, float(table.total)
-
-
-Make = Callable[[], _core.SwapSearch | KernelSwaps]
-
 AT_ONCE = 64  # positions visited between two reports
 
 
@@ -241,6 +257,7 @@ def greedy_mmd(
     *,
     start: npt.ArrayLike | None = None,
     n_starts: int = 1000,
+    parts: int | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
 ) -> Selection:
@@ -261,6 +278,11 @@ def greedy_mmd(
         Positions of the rows to begin with, visited in that order. Without it, the best of random subsets.
     n_starts : int
         How many random subsets that is the best of.
+    parts : int, optional
+        Choose k of the rows in each of so many parts first, in one sweep against the whole table's mean, and then
+        among what was chosen there, beginning with the best part. It is for kernels with features, and takes memory
+        for one part at a time. Without it a table is one part, and a stream of more than 4,194,304 rows has 1,048,576
+        in each.
     seed : None, int or numpy.random.Generator
         For the random subsets.
     progress : callable or True, optional
@@ -269,8 +291,9 @@ def greedy_mmd(
     Returns
     -------
     Selection
-        No exchange of one row would better it. Ties go to the lowest row, and a replacement must lower the distance
-        by more than 1e-12 of its value; equal rows are interchangeable.
+        No exchange of one row would better it (in several parts: for a row chosen in one of them). Ties go to the
+        lowest row, and a replacement must lower the distance by more than 1e-12 of its value; equal rows are
+        interchangeable.
 
     Raises
     ------
@@ -310,11 +333,23 @@ def greedy_mmd(
     rows = rows_of(checked_kernel(kernel, "greedy_mmd"), data)
     check_some(len(rows), "greedy_mmd")
     k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
-    candidates = None if _has_cells(kernel) else candidates_of(kernel, data, "greedy_mmd")
-    make = _by_distance(kernel, data, k, candidates)
-    found = _search(make, data, len(rows), k, start, n_starts, seed, progress, criterion="mmd", kernel=kernel)
-    if candidates is not None:
-        candidates.warn()
+    n = n_parts(parts, data, k, len(rows), can=has_features(kernel))
+    if _has_cells(kernel):
+        rule: Any = getattr(kernel, "rule", None)
+        among = _core_distance(rule, rows, k)
+        return _search(among, rows, data, k, start, n_starts, n, seed, progress, criterion="mmd", kernel=kernel)
+    made: list[Candidates] = []
+    whole = None if n == 1 else whole_of(kernel, rows)
+
+    def among_candidates(some: Any, first_row: int) -> Search:
+        if whole is None:
+            made.append(candidates_of(kernel, data, "greedy_mmd"))
+        else:
+            made.append(candidates_among(kernel, counted_once(some), whole, "greedy_mmd", first_row))
+        return KernelSwaps(made[-1], k)
+
+    found = _search(among_candidates, rows, data, k, start, n_starts, n, seed, progress, criterion="mmd", kernel=kernel)
+    made[-1].warn()
     return found
 
 
@@ -323,11 +358,12 @@ def _has_cells(kernel: Any) -> bool:
     return hasattr(getattr(kernel, "rule", None), "cells")
 
 
-def _by_distance(kernel: Any, data: Data, k: int, candidates: Candidates | None) -> Make:
-    """Return what makes a search for the smallest distance under a kernel; candidates are for those without cells."""
-    if candidates is None or _has_cells(kernel):
-        return partial(_core_distance, kernel.rule, rows_of(kernel, data), k)
-    return partial(KernelSwaps, candidates, k)
+def _by_distance(kernel: Any, data: Data, k: int, candidates: Candidates) -> Search:
+    """Return a search for the smallest distance under a kernel; candidates are for those without cells."""
+    if _has_cells(kernel):
+        rows = rows_of(kernel, data)
+        return _core_distance(kernel.rule, rows, k)(rows, 0)
+    return KernelSwaps(candidates, k)
 
 
 def refined(
@@ -342,7 +378,7 @@ def refined(
 ) -> Selection:
     """Return chosen rows after each was exchanged once for the best row there is, if that is better."""
     k = len(start)
-    swaps = _by_distance(kernel, data, k, candidates)()
+    swaps = _by_distance(kernel, data, k, candidates)
     swaps.set_start(start)
     reporter = Reporter(progress, "choosing rows")
     for first in range(0, k if k < candidates.n_rows else 0, AT_ONCE):
@@ -368,6 +404,7 @@ def greedy_chi_square(
     *,
     start: npt.ArrayLike | None = None,
     n_starts: int = 1000,
+    parts: int | None = None,
     seed: Seed = None,
     progress: Progress | None = None,
 ) -> Selection:
@@ -381,7 +418,7 @@ def greedy_chi_square(
         Cells may be missing; that is a state of their own.
     k : int
         How many rows to choose, from 1 to the number of rows.
-    start, n_starts, seed, progress
+    start, n_starts, parts, seed, progress
         As for `greedy_mmd`.
 
     Returns
@@ -407,17 +444,19 @@ def greedy_chi_square(
     require_categorical(table.variables, "greedy_chi_square", "greedy_mmd takes a kernel for them")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")
-    make = partial(_core_chi_square, _with_holes_as_states(table), k)
-    return _search(make, data, table.n_rows, k, start, n_starts, seed, progress, criterion="chi-square")
+    rows = _with_holes_as_states(table)
+    n = n_parts(parts, data, k, table.n_rows)
+    return _search(_core_chi_square(rows, k), rows, data, k, start, n_starts, n, seed, progress, criterion="chi-square")
 
 
 def _search(
-    make: Make,
+    among: Among,
+    rows: Any,
     data: Data,
-    n_rows: int,
     k: int,
     start: npt.ArrayLike | None,
     n_starts: int,
+    parts: int,
     seed: Seed,
     progress: Progress | None,
     *,
@@ -427,20 +466,28 @@ def _search(
     weights = weights_of(data)
     if weights is not None and not weights.sum():
         raise SchemaError("all rows have weight 0, so there is nothing to stand for")
-    swaps = make()
-    number: int | None = None
+    begin, number = None, None
     if start is not None:
-        rows = checked_rows(start, n_rows)
-        if len(rows) != k:
-            raise FishernetError(f"the start must have k = {several(k, 'row')}, got {len(rows)}")
-        swaps.set_start(rows)
+        begin = checked_rows(start, len(rows))
+        if len(begin) != k:
+            raise FishernetError(f"the start must have k = {several(k, 'row')}, got {len(begin)}")
     else:
         n_starts = check.integer(n_starts, "n_starts", least=1, most=2**31 - 1)
         number = fixed_seed(seed)
-        swaps.draw_start(stream_key(number), n_starts)
-    sweeps = _sweep_until_stable(swaps.visit, k, Reporter(progress, "choosing rows")) if k < n_rows else 0
+    reporter = Reporter(progress, "choosing rows")
+    if parts > 1:
+        pool, begin = _pool_of_parts(among, rows, k, begin, n_starts, parts, number, reporter)
+        swaps, free = among(rows[pool], 0), len(pool)
+        swaps.set_start(np.searchsorted(pool, begin).astype(np.int64))
+    else:
+        swaps, pool, free = among(rows, 0), None, len(rows)
+        if begin is None:
+            swaps.draw_start(stream_key(number), n_starts)
+        else:
+            swaps.set_start(begin)
+    sweeps = _sweep_until_stable(swaps.visit, k, reporter) if k < free else 0
     return Selection(
-        indices=swaps.rows,
+        indices=swaps.rows if pool is None else pool[swaps.rows],
         distance=float(swaps.trace[-1]),
         trace=swaps.trace,
         sweeps=sweeps,
@@ -449,6 +496,33 @@ def _search(
         data=data,
         kernel=kernel,
     )
+
+
+def _pool_of_parts(
+    among: Among,
+    rows: Any,
+    k: int,
+    start: Positions | None,
+    n_starts: int,
+    parts: int,
+    seed: int | None,
+    reporter: Reporter,
+) -> tuple[Positions, Positions]:
+    """Return the rows chosen in any part (or given), ascending, and those of the best one: each after one sweep."""
+    keys = generator(0 if seed is None else seed).integers(0, 2**64, parts, dtype=np.uint64).tolist()
+    chosen = [] if start is None else [start]
+    best, least = start, np.inf
+    for part, at in enumerate(part_slices(len(rows), parts)):
+        reporter.step(part, parts)
+        swaps = among(rows[at], at.start)
+        swaps.draw_start(keys[part], n_starts)
+        if k < at.stop - at.start:
+            swaps.visit(0, k)
+        chosen.append(at.start + swaps.rows)
+        if start is None and swaps.trace[-1] < least:
+            best, least = chosen[-1], float(swaps.trace[-1])
+    assert best is not None
+    return np.unique(np.concatenate(chosen)), best
 
 
 def _sweep_until_stable(visit: Callable[[int, int], int], k: int, reporter: Reporter) -> int:

@@ -23,6 +23,8 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,8 +35,10 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import Data
-from fishernet.kernels import Kernel
-from fishernet.select.candidates import Candidates, candidates_of
+from fishernet.kernels import Kernel, has_features
+from fishernet.kernels.rows import rows_of
+from fishernet.select.candidates import Candidates, candidates_of, checked_kernel
+from fishernet.select.rounds import Winners, n_parts, winners
 from fishernet.select.selection import Selection, checked_rows
 
 Array = npt.NDArray[np.float64]
@@ -50,6 +54,7 @@ def mmd_critic(
     k: int | None = None,
     *,
     tolerance: float | None = None,
+    parts: int | None = None,
     progress: Progress | None = None,
 ) -> Selection:
     """Choose rows one after the other, each so that their mean comes nearest to that of the whole table [1]_.
@@ -65,6 +70,10 @@ def mmd_critic(
     tolerance : float, optional
         Choose until the distance is at most this share of the table's spread, the mean squared distance of a row to the
         mean of all: m rows drawn at random reach 1 / m.
+    parts : int, optional
+        Choose from the rows in so many parts first, each compared with the whole table's mean, and then among what was
+        chosen there: the j-th from the first j of every part. It is for kernels with features, and takes memory for one
+        part at a time. Without it a table is one part, and a stream of more than 4,194,304 rows has 1,048,576 in each.
     progress : callable, optional
         ``progress(what, done, total)``.
 
@@ -105,10 +114,14 @@ def mmd_critic(
     True
     """
     data = held(table)
-    candidates = candidates_of(kernel, data, "mmd_critic")
-    most = _most(k, tolerance, candidates.n_rows)
-    level = _level(candidates, tolerance)
-    reporter = Reporter(progress, "choosing rows")
+    pool = _Pool.of(kernel, data, "mmd_critic", k, tolerance, parts, Reporter(progress, "choosing rows"), _critic)
+    chosen, trace = _critic(pool.candidates, pool.most, pool.level, pool)
+    pool.reporter.finish(len(chosen))
+    pool.candidates.warn()
+    return _selected(pool.positions(chosen), trace, None, "mmd-critic", data, kernel)
+
+
+def _critic(candidates: Candidates, most: int, level: float, pool: _Pool) -> tuple[list[int], list[float]]:
     chosen: list[int] = []
     trace: list[float] = []
     sums, within, towards = np.zeros(candidates.n_rows), 0.0, 0.0
@@ -116,17 +129,15 @@ def mmd_critic(
     while len(chosen) < most and not (trace and trace[-1] <= level):
         n = len(chosen) + 1
         gains = 2 * (towards + candidates.mean) / n - (within + 2 * sums + candidates.diagonal) / n**2
-        row = _best(gains, free)
+        row = _best(gains, free & pool.open(candidates, n))
         within += 2 * float(sums[row]) + float(candidates.diagonal[row])
         towards += float(candidates.mean[row])
         sums += candidates.combination(np.array([row]), np.ones(1))
         chosen.append(row)
         free[row] = False
         trace.append(candidates.squared(within / n**2 - 2 * towards / n + candidates.between))
-        reporter.step(n, most)
-    reporter.finish(len(chosen))
-    candidates.warn()
-    return _selected(chosen, trace, None, "mmd-critic", data, kernel)
+        pool.reporter.step(n, most)
+    return chosen, trace
 
 
 def protodash(
@@ -136,13 +147,14 @@ def protodash(
     *,
     tolerance: float | None = None,
     sum_to_one: bool = True,
+    parts: int | None = None,
     progress: Progress | None = None,
 ) -> Selection:
     """Choose rows and weigh them, none below 0, so that their weighted mean comes near that of the table [1]_.
 
     Parameters
     ----------
-    kernel, table, k, tolerance, progress
+    kernel, table, k, tolerance, parts, progress
         As for `mmd_critic`.
     sum_to_one : bool
         Whether the weights add up to 1, so that they are shares of the table, and the next row is the one towards which
@@ -181,16 +193,33 @@ def protodash(
     (True, 1.0)
     """
     data = held(table)
-    candidates = candidates_of(kernel, data, "protodash")
-    most = _most(k, tolerance, candidates.n_rows)
-    level = _level(candidates, tolerance)
-    reporter = Reporter(progress, "choosing rows")
-    weighing = _Weighing(candidates, check.flag(sum_to_one, "sum_to_one"))
+    check.flag(sum_to_one, "sum_to_one")
+
+    def choose(candidates: Candidates, most: int, level: float, pool: _Pool) -> tuple[list[int], list[float]]:
+        weighing, trace = _weigh(candidates, most, level, pool, sum_to_one=sum_to_one)
+        return weighing.rows, trace
+
+    pool = _Pool.of(kernel, data, "protodash", k, tolerance, parts, Reporter(progress, "choosing rows"), choose)
+    weighing, trace = _weigh(pool.candidates, pool.most, pool.level, pool, sum_to_one=sum_to_one)
+    pool.reporter.finish(len(weighing.rows))
+    if not weighing.rows:
+        raise _nothing_to_weigh(pool.candidates.is_indefinite or weighing.n_refused > 0)
+    pool.candidates.warn(weighing.n_refused)
+    return _selected(pool.positions(weighing.rows), trace, weighing.weights, "protodash", data, kernel)
+
+
+def _weigh(
+    candidates: Candidates, most: int, level: float, pool: _Pool, *, sum_to_one: bool
+) -> tuple[_Weighing, list[float]]:
+    weighing = _Weighing(candidates, sum_to_one)
     trace: list[float] = []
     gains = weighing.gains
     free = np.ones(candidates.n_rows, dtype=bool)
-    while len(weighing.rows) < most and free.any() and not (trace and trace[-1] <= level):
-        row = _best(gains, free)
+    while len(weighing.rows) < most and not (trace and trace[-1] <= level):
+        left = free & pool.open(candidates, int(np.count_nonzero(~free)) + 1)
+        if not left.any():
+            break
+        row = _best(gains, left)
         free[row] = False
         if gains[row] <= 0 and (trace or not sum_to_one):
             break  # no row improves the distance
@@ -198,12 +227,69 @@ def protodash(
             continue
         gains = weighing.gains
         trace.append(weighing.distance)
-        reporter.step(len(weighing.rows), most)
-    reporter.finish(len(weighing.rows))
-    if not weighing.rows:
-        raise _nothing_to_weigh(candidates.is_indefinite or weighing.n_refused > 0)
-    candidates.warn(weighing.n_refused)
-    return _selected(weighing.rows, trace, weighing.weights, "protodash", data, kernel)
+        pool.reporter.step(len(weighing.rows), most)
+    return weighing, trace
+
+
+Choose = Callable[[Candidates, int, float, "_Pool"], tuple[list[int], list[float]]]
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """What rows are chosen from one after the other: all of a table, or those that were chosen in parts of it.
+
+    Attributes
+    ----------
+    candidates : Candidates
+    most : int
+        How many are chosen at most.
+    level : float
+        The distance at which there are enough.
+    reporter : Reporter
+    won : Winners or None
+        Where the candidates come from.
+    """
+
+    candidates: Candidates
+    most: int
+    level: float
+    reporter: Reporter
+    won: Winners | None = None
+
+    @classmethod
+    def of(
+        cls,
+        kernel: Any,
+        data: Data,
+        name: str,
+        k: int | None,
+        tolerance: float | None,
+        parts: int | None,
+        reporter: Reporter,
+        choose: Choose,
+    ) -> _Pool:
+        """Return the candidates, those of parts chosen by a function."""
+        rows = rows_of(checked_kernel(kernel, name), data)
+        most = _most(k, tolerance, len(rows)) if len(rows) else 0
+        n = n_parts(parts, data, k, len(rows), can=has_features(kernel))
+        if n == 1:
+            candidates = candidates_of(kernel, data, name)
+            return cls(candidates, most, _level(candidates, tolerance), reporter)
+
+        def chosen(candidates: Candidates) -> list[int]:
+            pool = cls(candidates, min(most, candidates.n_rows), _level(candidates, tolerance), Reporter(None, ""))
+            return choose(candidates, pool.most, pool.level, pool)[0]
+
+        won = winners(kernel, rows, n, name, chosen, reporter)
+        return cls(won.candidates, min(most, len(won.rows)), _level(won.candidates, tolerance), reporter, won)
+
+    def open(self, candidates: Candidates, n: int) -> npt.NDArray[np.bool_]:
+        """Return which rows may be the n-th: of those chosen in parts, the first n of each; (n_rows,)."""
+        return np.ones(candidates.n_rows, dtype=bool) if self.won is None else self.won.ranks < n
+
+    def positions(self, chosen: list[int]) -> list[int]:
+        """Return where chosen candidates are in the table."""
+        return chosen if self.won is None else self.won.rows[np.array(chosen, dtype=np.int64)].tolist()
 
 
 def criticisms(

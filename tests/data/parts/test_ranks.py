@@ -11,8 +11,8 @@ import pytest
 
 from fishernet.data.cells import NumberCells
 from fishernet.data.options import quantile_cuts
-from fishernet.data.parts import ranks
 from fishernet.data.parts.parts import Here
+from fishernet.data.statistics import ranks
 
 RNG = np.random.default_rng(1)
 COLUMNS = {

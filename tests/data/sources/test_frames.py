@@ -227,7 +227,6 @@ def test_numpy_arrays_of_every_kind() -> None:
         ),
         (pl.DataFrame({"x": [[1]]}), "column 'x' is of type large_list"),
     ],
-    ids=str,
 )
 def test_what_is_no_frame(frame: Any, message: str) -> None:
     with pytest.raises(SchemaError, match=message):

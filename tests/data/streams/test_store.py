@@ -63,7 +63,7 @@ def test_a_stale_store_is_made_anew_with_a_warning(source: Path, tmp_path: Path)
 
 
 def test_a_long_stream_is_divided_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fishernet.data.streams.stream.PACKED_ON_DISK", 100)
+    monkeypatch.setattr("fishernet.data.streams.stream.MOST_COPIED", 100)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     monkeypatch.setattr(tempfile, "tempdir", None)
     (tmp_path / "temporary").mkdir()
@@ -84,9 +84,9 @@ def test_a_column_that_is_written_leaves_the_memory(tmp_path: Path) -> None:
     with store.Writer(tmp_path) as writer:
         column = np.zeros(1000, dtype=np.uint8)
         held = weakref.ref(column)
-        kept = writer.column(fn.Variable("a", ["x"]), column)
+        kept = writer.column(fn.Variable("a", ["x"]), [column], 1000)
         del column
-        kept_too = writer.column(fn.Variable("b", ["x"]), np.zeros(1000, dtype=np.uint8))
+        kept_too = writer.column(fn.Variable("b", ["x"]), [np.zeros(1000, dtype=np.uint8)], 1000)
         writer.finish([fn.Variable("a", ["x"]), fn.Variable("b", ["x"])], 1000, [], {})
         gc.collect()
         assert held() is None
@@ -269,7 +269,6 @@ def test_an_empty_part_is_no_harm_and_a_late_state_is_told(tmp_path: Path) -> No
         (iter([pa.table({"a": ["x"]}), pa.table({"b": ["x"]})]), "the columns are"),
         (iter([pa.table({"a": [1]}), pa.table({"a": [1.5]})]), "column 'a' is of another type"),
     ],
-    ids=str,
 )
 def test_what_is_no_stream_is_refused_in_a_sentence(wrong: Any, message: str) -> None:
     with pytest.raises(fn.FishernetError, match=message):

@@ -153,6 +153,14 @@ class Workers:
             self._wait(futures, self._partitions)
         return list(futures)
 
+    def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
+        """Return futures of the answer of each part's own function."""
+        with self._reached():
+            futures = [self._submit(function, one) for function, one in zip(functions, held, strict=True)]
+            self._labels.update({f.key: self._labels.get(h.key, "a part") for f, h in zip(futures, held, strict=True)})
+            self._wait(futures, [None] * len(futures))
+        return futures
+
     def persisted(self) -> list[Any]:
         """Return the partitions as what the workers keep of them once they are read, so that they are read once."""
         with self._reached():

@@ -17,10 +17,10 @@ import numpy as np
 from fishernet.data.arrays import weight_unit
 from fishernet.data.arrow import frame_columns
 from fishernet.data.cells import SourceColumn
-from fishernet.data.encode import Decision, asked_bins, chosen_columns, found_columns, missing_cells, stays_continuous
+from fishernet.data.encode import Decision, chosen_columns, found_columns, missing_cells, stays_continuous
 from fishernet.data.options import Options, quantile_cuts
-from fishernet.data.parts import ranks
 from fishernet.data.parts.tally import Kept, PartTally, columns_kept, tally_part
+from fishernet.data.statistics import ranks
 from fishernet.data.variable import Column
 
 
@@ -29,6 +29,10 @@ class Places(Protocol):
 
     def hold(self, parts: Sequence[Any], function: Callable[[Any], Any]) -> list[Any]:
         """Return handles of a function's answers for parts that are not read yet; the answers stay where they are."""
+        ...
+
+    def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
+        """Return handles of the answers of a function of its own for each that is held; they stay where they are."""
         ...
 
     def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:
@@ -106,7 +110,7 @@ def _with_ranks(
 
 def _n_ranked_bins(column: SourceColumn, options: Options, *, weighted: bool) -> int | None:
     """Return into how many bins of equally many rows a column is to be cut; None where its tally tells, or none are."""
-    n_bins = asked_bins(column, options)
+    n_bins = ranks.asked_bins(column, options)
     if not isinstance(n_bins, int) or options.binning != "quantile" or stays_continuous(column, options):
         return None
     coded = column.coded

@@ -42,6 +42,10 @@ class Here:
         """Return a function's answers for parts, each of which is read by calling it."""
         return [function(part()) for part in parts]
 
+    def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
+        """Return the answer of each part's own function."""
+        return [function(one) for function, one in zip(functions, held, strict=True)]
+
     def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:  # noqa: ARG002
         """Return the sum of a function's answers, added by eights in the order of the parts."""
         return summed(map(function, held))
@@ -192,6 +196,19 @@ class Parts(Source):
         """Return what each column is, as `Table.describe` does of the rows together."""
         return described(self._variables, self.sum(_summary_of), self._decisions)
 
+    def changed(self, change: Callable[[Table, int], Table]) -> Self:
+        """Return the parts that a function makes of these, where they are, of the same variables.
+
+        Parameters
+        ----------
+        change : callable
+            Takes the `Table` of a part, and as which row of all its first one counts. It travels to the rows.
+        """
+        begins = np.cumsum([0, *(facts.n_rows for facts in self._facts)])[:-1].tolist()
+        held = self._places.each_own(self._held, [_Changed(change, begin) for begin in begins])
+        facts = list(self._places.each(held, facts_of))
+        return self.adopt(self._places, held, self._variables, facts, self._decisions)
+
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, given by ascending positions, in that order.
 
@@ -251,6 +268,17 @@ def weighed_in(table: Table, unit: float) -> Table:
         return table
     weights = in_units(table.weights, unit)[0] * unit
     return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
+
+
+@dataclass(frozen=True)
+class _Changed:
+    """What is made of a part that begins with some row."""
+
+    change: Callable[[Table, int], Table]
+    first_row: int
+
+    def __call__(self, table: Table) -> Table:
+        return self.change(table, self.first_row)
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ class TalliedLabels(Cells):
     def counts(self, weights: Counts | None = None) -> Counts:
         """Return how many rows hold each label; where weights are given, whatever they are, how many of the heavy ones.
 
-        That is enough to find the range of the numbers. Ranks are found by `fishernet.data.parts.ranks`.
+        That is enough to find the range of the numbers. Ranks are found by `fishernet.data.statistics.ranks`.
         """
         return self.tally.times if weights is None else self.tally.heavy
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +13,9 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import listed
-from fishernet.data.statistics.statistic import Floats, Numbers, Statistic, most_dense_cells
+from fishernet.data.arrays import row_blocks
+from fishernet.data.statistics.moments import SUMMED_ROWS, CellFinder, NumberRows
+from fishernet.data.statistics.statistic import Floats, Statistic, most_dense_cells
 from fishernet.data.variable import Column
 
 MOST_REPEATED = 8  # times as many rows as there are: so much faster are they counted without weights
@@ -56,8 +59,7 @@ def statistics_of(rows: _Rows, sets: Sequence[tuple[int, ...]], most_dense: int 
     found = dict(zip(mixed, _counted(rows, mixed, most_dense), strict=True)) if mixed else {}
     for chosen in sets:
         if chosen not in found:
-            numbers = rows.numbers if len(chosen) == len(places) else np.array([rows.codes[v] for v in chosen])
-            found[chosen] = _of_numbers(chosen, numbers, rows.weights, complete=not rows.has_missing)
+            found[chosen] = _of_numbers(chosen, rows)
     return [found[chosen] for chosen in sets]
 
 
@@ -178,74 +180,44 @@ def _with_moments(counted: Statistic, chosen: tuple[int, ...], rows: _Rows) -> S
     if len(counted.variables) == len(chosen):
         return counted
     numbers = tuple(v for v in chosen if rows.variables[v].is_continuous)
-    kept = _counted_rows(counted, chosen, rows)
-    x = np.array([rows.codes[v][kept] for v in numbers])
-    w = None if rows.weights is None else rows.weights[kept]
-    codes = [rows.codes[v][kept] for v in counted.variables]
-    cell = _cells_of_rows(codes, counted.cardinalities, dense=counted.is_dense)
-    mean, scatter = _moments_by_cell(x, w, cell, counted.counts.reshape(-1))
+    kept = partial(_counted_rows, rows, chosen if counted.left_out else ())
+    finder = CellFinder(counted.cardinalities, counted.states)
+
+    def cells_of(at: slice, of: npt.NDArray[np.bool_] | slice) -> npt.NDArray[np.int64]:
+        return finder([rows.codes[v][at][of] for v in counted.variables])
+
+    held = NumberRows([rows.codes[v] for v in numbers], rows.weights, rows.n_rows, kept)
+    mean, scatter = held.moments_by_cell(cells_of, counted.counts.reshape(-1))
     shape, d = counted.counts.shape, len(numbers)
-    held = mean.reshape(*shape, d), scatter.reshape(*shape, d, d)
+    moments = mean.reshape(*shape, d), scatter.reshape(*shape, d, d)
     cells = counted.variables, counted.cardinalities, counted.counts, counted.states, counted.left_out
-    return Statistic.adopt(*cells, numbers, *held)
+    return Statistic.adopt(*cells, numbers, *moments)
 
 
-def _of_numbers(chosen: tuple[int, ...], numbers: Floats, weights: Any, *, complete: bool) -> Statistic:
-    """Return the statistic of continuous variables: of rows without a hole of columns, (d, n_rows).
-
-    `complete` says that there is none.
-    """
+def _of_numbers(chosen: tuple[int, ...], rows: _Rows) -> Statistic:
+    """Return the statistic of continuous variables: of rows without a hole in them."""
+    holes = chosen if rows.has_missing else ()
+    columns = [rows.codes[v] for v in chosen]
+    n, mean, scatter = NumberRows(columns, rows.weights, rows.n_rows, partial(_whole_rows, rows, holes)).moments()
     left_out: int | float = 0
-    if not complete:
-        known = ~np.isnan(numbers).any(axis=0)
-        left_out = (~known if weights is None else weights[~known]).sum().item()
-        numbers, weights = numbers[:, known], None if weights is None else weights[known]
-    n = np.array(numbers.shape[1] if weights is None else weights.sum())
-    mean, scatter = _moments(numbers, weights)
+    for at in row_blocks(rows.n_rows, SUMMED_ROWS) if holes else ():
+        absent = ~np.asarray(_whole_rows(rows, holes, at))
+        left_out += (absent if rows.weights is None else rows.weights[at][absent]).sum().item()
     return Statistic.adopt((), (), n, None, left_out, chosen, mean, scatter)
 
 
-def _counted_rows(counted: Statistic, chosen: tuple[int, ...], rows: _Rows) -> npt.NDArray[np.bool_] | slice:
-    """Return which rows count: those without a missing cell in the set, and with a weight."""
-    out = [] if rows.weights is None else [rows.weights == 0]
-    if counted.left_out:
-        out += [rows.variables[v].missing(rows.codes[v]) for v in chosen]
-    return ~np.logical_or.reduce(out) if out else slice(None)
+def _whole_rows(rows: _Rows, chosen: Sequence[int], at: slice) -> npt.NDArray[np.bool_] | slice:
+    """Return which rows of a block have no missing cell in some columns."""
+    if not chosen:
+        return slice(None)
+    found: npt.NDArray[np.bool_] = ~np.logical_or.reduce([rows.variables[v].missing(rows.codes[v][at]) for v in chosen])
+    return found
 
 
-def _cells_of_rows(
-    codes: Sequence[npt.NDArray[Any]], cardinalities: tuple[int, ...], *, dense: bool
-) -> npt.NDArray[np.int64]:
-    """Return the position of each row's cell among all cells, or among those that occur, in lexicographic order."""
-    if dense:
-        places: npt.NDArray[np.int64] = np.ravel_multi_index([c.astype(np.int64) for c in codes], cardinalities)
-        return places
-    return np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def _moments(numbers: Floats, weights: npt.NDArray[Any] | None) -> tuple[Floats, Floats]:
-    """Return the mean, (d,), and the centred sums of products, (d, d), of columns (d, n_rows)."""
-    n_rows = numbers.shape[1] if weights is None else weights.sum()
-    mean = np.average(numbers, axis=1, weights=weights) if n_rows else np.zeros(len(numbers))
-    centred = numbers - mean[:, None]
-    if weights is not None:
-        centred *= np.sqrt(weights)
-    return mean, centred @ centred.T
-
-
-def _moments_by_cell(
-    numbers: Floats, weights: npt.NDArray[Any] | None, cell: npt.NDArray[np.int64], counts: Numbers
-) -> tuple[Floats, Floats]:
-    """Return the means, (n_cells, d), and the centred sums of products, (n_cells, d, d)."""
-    origin = numbers.mean(axis=1, keepdims=True) if numbers.size else np.zeros((len(numbers), 1))
-    apart = numbers - origin  # sums of numbers far from 0 would cancel
-
-    def sums(values: Floats) -> Floats:
-        found: Any = np.bincount(cell, values if weights is None else weights * values, len(counts))
-        return np.asarray(found, dtype=np.float64)
-
-    n = np.where(counts > 0, counts, 1)
-    centre = np.array([sums(values) / n for values in apart])
-    apart = apart - centre[:, cell]
-    scatter = np.array([[sums(a * b) for b in apart] for a in apart])
-    return np.where(counts > 0, origin + centre, 0.0).T, np.moveaxis(scatter, -1, 0)
+def _counted_rows(rows: _Rows, chosen: Sequence[int], at: slice) -> npt.NDArray[np.bool_] | slice:
+    """Return which rows of a block count: those without a missing cell in some columns, and with a weight."""
+    whole = _whole_rows(rows, chosen, at)
+    if rows.weights is None:
+        return whole
+    heavy: npt.NDArray[np.bool_] = rows.weights[at] > 0
+    return heavy if isinstance(whole, slice) else heavy & whole

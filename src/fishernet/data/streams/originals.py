@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.base.errors import FileFormatError
+from fishernet.data.arrays import BLOCK_ROWS
 from fishernet.data.options import Options
 from fishernet.data.reading import Rows
 from fishernet.data.streams.batches import Batches, batches_of
-from fishernet.data.streams.stream import BLOCK_ROWS, Stream, scan
+from fishernet.data.streams.stream import Stream, scan
 
 
 class ScannedOriginals:

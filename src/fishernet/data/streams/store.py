@@ -13,7 +13,7 @@ import json
 import mmap
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -79,10 +79,13 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown()
 
-    def column(self, variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Write a column, and return what stands for it meanwhile: its type, without rows."""
-        self._begin(_file_of(variable), column)
-        return np.empty(0, column.dtype)  # a slice would keep the whole column
+    def column(self, variable: Column, blocks: Iterable[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[Any]:  # noqa: ARG002
+        """Write a column, block by block, and return what stands for it meanwhile: its type, without rows."""
+        kind = np.dtype(variable.dtype)
+        self._begin(_file_of(variable), np.zeros(0, dtype=kind))  # a column without rows has a file, too
+        for block in blocks:
+            self._begin(_file_of(variable), block.astype(kind, copy=False))
+        return np.zeros(0, dtype=kind)
 
     def weights(self, weights: npt.NDArray[Any] | None) -> None:
         """Write the rows' weights."""

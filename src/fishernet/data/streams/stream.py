@@ -11,14 +11,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import secrets
 import shutil
 import tempfile
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -27,22 +28,22 @@ from fishernet import _core
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
-from fishernet.base.random import Seed, drawn_share
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
+from fishernet.data.arrays import BLOCK_ROWS, row_blocks, row_positions
 from fishernet.data.arrow import variable_fields
 from fishernet.data.cells import Columns
 from fishernet.data.csv import tidied
-from fishernet.data.encode import Encoded, Keep, encode, in_memory
+from fishernet.data.encode import Encoded, Keep, Made, discretized, encode, in_memory, recode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
 from fishernet.data.streams.spool import FileRoom, MemoryRoom, Spool
 from fishernet.data.streams.store import Stored, Writer, made_of, opened, pack, telling_need, verify
-from fishernet.data.table import Table
-from fishernet.data.variable import Column
+from fishernet.data.table import Rows, Table
+from fishernet.data.variable import Column, checked_variables
 
-BLOCK_ROWS = 2**20
 PACKED_ON_DISK = 2**22  # rows, from which on the form that the core counts fastest is a file of the store, too
+MOST_COPIED = 2**27  # bytes of rows that are picked or recoded, which lie in memory; more of them on the disk
 PREFIX = "fishernet-"
 Result = TypeVar("Result")
 
@@ -50,13 +51,14 @@ Result = TypeVar("Result")
 class Stream(Table):
     """A table whose rows lie on a disk; immutable, and a `Table` in all that it does.
 
-    Made by `scan`. Its columns are mapped files of an encoded store, so it takes little memory however long it is;
-    parts of it are plain tables. A temporary store goes with its stream.
+    Made by `scan`. Its columns are mapped files of an encoded store, so it takes little memory however long it is.
+    Parts of it are plain tables while they are short; long ones (128 MB of picked rows, or 4 million rows) are streams,
+    too, with a temporary store where rows had to be copied. A temporary store goes with its stream.
 
     Attributes
     ----------
     folder : Path or None
-        Where the store lies; None in memory.
+        Where the store lies; None in memory, and of a part that looks at the store of another stream.
 
     Examples
     --------
@@ -70,9 +72,10 @@ class Stream(Table):
     True
     """
 
-    __slots__ = ("_folder", "_made_of")
+    __slots__ = ("_folder", "_made_of", "_packs")
 
     _folder: Path | None
+    _packs: Path | None  # where the form lies that the core counts fastest
     _made_of: dict[str, Any]
 
     @classmethod
@@ -84,20 +87,57 @@ class Stream(Table):
         weights: npt.NDArray[Any] | None = None,
         n_rows: int | None = None,
     ) -> Self:
-        """Make a table of given arrays; see `Table.adopt`. What is a part of a stream is a plain table."""
-        return Table.adopt(variables, columns, weights=weights, n_rows=n_rows)  # type: ignore[return-value]
+        """Make a table of given arrays, parts of a stream's; see `Table.adopt`. A short one is a plain table."""
+        plain = Table.adopt(variables, columns, weights=weights, n_rows=n_rows)
+        if plain.n_rows < PACKED_ON_DISK:
+            return plain  # type: ignore[return-value]
+        stream = cls._of_table(plain)
+        stream._folder, stream._made_of, stream._packs = None, {}, None
+        return stream
 
     @classmethod
     def _of_stored(cls, stored: Stored, folder: Path | None) -> Self:
         """Make the stream of what lies in a store."""
+        stream = cls._of_table(
+            Table.adopt(stored.variables, stored.columns, weights=stored.weights, n_rows=stored.n_rows)
+        )
+        stream._decisions = stored.decisions
+        stream._numbers = stored.numbers
+        stream._folder, stream._made_of, stream._packs = folder, stored.made_of, folder
+        return stream
+
+    @classmethod
+    def _of_table(cls, plain: Table) -> Self:
         stream = cls.__new__(cls)
-        plain = Table.adopt(stored.variables, stored.columns, weights=stored.weights, n_rows=stored.n_rows)
         for name in Table.__slots__:
             if name != "__weakref__":
                 setattr(stream, name, getattr(plain, name))
-        stream._decisions = stored.decisions
-        stream._numbers = stored.numbers
-        stream._folder, stream._made_of = folder, stored.made_of
+        return stream
+
+    @classmethod
+    def _written(
+        cls,
+        columns: Iterable[tuple[Column, Iterable[npt.NDArray[Any]]]],
+        weights: Iterable[npt.NDArray[Any]] | None,
+        n_rows: int,
+    ) -> Self:
+        """Make a stream with a temporary store of columns that come in blocks."""
+        folder = _temporary_name()
+        variables = []
+        with _new_folder(folder) as new, telling_need(new, lambda: None), Writer(new) as writer:
+            for variable, blocks in columns:
+                variables.append(variable)
+                writer.column(variable, blocks, n_rows)
+            for block in () if weights is None else weights:
+                writer.weights(block)
+            writer.finish(variables, n_rows, (), {})
+        return cls._of_temporary(folder)
+
+    @classmethod
+    def _of_temporary(cls, folder: Path) -> Self:
+        """Make the stream of a store that goes with it."""
+        stream = cls._of_stored(opened(folder), folder)
+        weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
         return stream
 
     @property
@@ -110,28 +150,70 @@ class Stream(Table):
         """The columns as the core counts them; of many rows, the form that it counts fastest is kept in the store."""
         if self._native is None:
             columns = super().native
-            if self._folder is not None and self._n_rows >= PACKED_ON_DISK and self._weights is None:
-                pack(columns, self._folder)
+            if self._n_rows >= PACKED_ON_DISK and self._weights is None and (folder := self._packing_folder()):
+                pack(columns, folder)
         return super().native
 
-    def split(self, fraction: float, seed: Seed = None) -> tuple[Self, Self]:
-        """Divide the rows at random as `Table.split` does; where they are many, the two tables lie on the disk, too."""
-        if self._folder is None or self._n_rows < PACKED_ON_DISK:
-            return super().split(fraction, seed)
-        first = drawn_share(self._n_rows, fraction, seed)
-        return self._copied(first), self._copied(~first)
+    def _packing_folder(self) -> Path | None:
+        """Return where files beside the store may lie: its folder, or a temporary one of a part; None in memory."""
+        if self._packs is None and not self._made_of:
+            self._packs = Path(tempfile.mkdtemp(prefix=PREFIX))
+            weakref.finalize(self, shutil.rmtree, self._packs, ignore_errors=True)
+        return self._packs
 
-    def _copied(self, rows: npt.NDArray[np.bool_]) -> Self:
-        """Return a stream of some rows, in a store of its own that goes with it."""
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        with _new_folder(folder) as new, telling_need(new, lambda: None), Writer(new) as writer:
-            for variable, column in zip(self._variables, self._columns, strict=True):
-                writer.column(variable, column[rows])
-            writer.weights(None if self._weights is None else self._weights[rows])
-            writer.finish(self._variables, int(np.count_nonzero(rows)), self._decisions, {"files": [], "options": ""})
-        stream = type(self)._of_stored(opened(folder), folder)
-        weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
-        return stream
+    @overload
+    def __getitem__(self, rows: str) -> npt.NDArray[Any]: ...
+    @overload
+    def __getitem__(self, rows: Rows) -> Self: ...
+    def __getitem__(self, rows: Rows | str) -> Self | npt.NDArray[Any]:
+        """Return some rows, or a column by its name; see `Table`. Many rows that are picked are written to the disk."""
+        if self._is_in_memory or isinstance(rows, str) or (isinstance(rows, slice) and rows.step in (None, 1)):
+            return super().__getitem__(rows)
+        picked = _Picked.of(rows, self._n_rows)
+        if self._is_short(picked.n_rows, self._variables):
+            return super().__getitem__(rows)
+        weights = None if self._weights is None else picked.blocks(self._weights)
+        columns = zip(self._variables, map(picked.blocks, self._columns), strict=True)
+        return self._written(columns, weights, picked.n_rows)
+
+    def conform(self, variables: Sequence[Column], *, unknown: UnknownName = "error") -> Self:
+        """Return the table with exactly these variables; see `Table`. Long columns that change go to the disk."""
+        variables = checked_variables(variables)
+        held = set(self._variables)
+        if self._is_in_memory or held.issuperset(variables) or self._is_short(self._n_rows, variables):
+            return super().conform(variables, unknown=unknown)
+        columns = (
+            (want, self._recoded(have, column, want, unknown)) for have, column, want in self._matched(variables)
+        )
+        return self._written(columns, self._own_weights(), self._n_rows)
+
+    def _recoded(
+        self, have: Column, column: npt.NDArray[Any], want: Column, unknown: UnknownName
+    ) -> Iterator[npt.NDArray[Any]]:
+        for at in row_blocks(self._n_rows):
+            yield recode(column[at], have, want, unknown=unknown, first_row=at.start)
+
+    def discretize(self, bins: Bins, *, binning: BinningName = "quantile") -> Self:
+        """Cut columns of numbers into bins; see `Table`. Long columns go to the disk."""
+        if self._is_in_memory or self._is_short(self._n_rows, self._variables):
+            return super().discretize(bins, binning=binning)
+        options = Options.checked(bins=bins, binning=binning)
+        options.choose(self.names)
+        pairs = zip(self._variables, self._columns, strict=True)
+        cut = (discretized(variable, column, self._weights, options) for variable, column in pairs)
+        return self._written(cut, self._own_weights(), self._n_rows)
+
+    def _own_weights(self) -> Iterator[npt.NDArray[Any]] | None:
+        weights = self._weights
+        return None if weights is None else (weights[at] for at in row_blocks(self._n_rows))
+
+    @property
+    def _is_in_memory(self) -> bool:
+        return self._folder is None and bool(self._made_of)
+
+    def _is_short(self, n_rows: int, variables: Sequence[Column]) -> bool:
+        """Whether a copy of so many rows may lie in memory."""
+        return n_rows * _row_bytes(variables, weighted=self._weights is not None) < MOST_COPIED
 
     def blocks(self, n_rows: int = BLOCK_ROWS) -> Iterator[Table]:
         """Yield the rows in their order, so many at a time, as tables that look at the store."""
@@ -183,6 +265,34 @@ class Stream(Table):
         if self._folder is None:
             return super().__reduce__()
         return _reopened, (type(self), str(self._folder))
+
+
+def _row_bytes(variables: Sequence[Column], *, weighted: bool) -> int:
+    return sum(variable.dtype.itemsize for variable in variables) + 8 * weighted
+
+
+@dataclass(frozen=True)
+class _Picked:
+    """Rows of a table: their positions from the start, or a mask."""
+
+    rows: npt.NDArray[Any]
+    n_rows: int
+
+    @classmethod
+    def of(cls, rows: Any, n_rows: int) -> _Picked:
+        """Return the rows that a subscript stands for."""
+        if isinstance(rows, slice):
+            rows = np.arange(n_rows)[rows]
+        array = check.array(rows, "rows")
+        if array.dtype.kind == "b" and array.shape == (n_rows,):
+            return cls(array, int(np.count_nonzero(array)))
+        positions = row_positions(array, n_rows)
+        return cls(positions, len(positions))
+
+    def blocks(self, column: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+        """Yield the picked cells of a column."""
+        for at in row_blocks(len(self.rows)):
+            yield column[at][self.rows[at]] if self.rows.dtype.kind == "b" else column[self.rows[at]]
 
 
 def _reopened(kind: type[Stream], folder: str) -> Stream:
@@ -349,7 +459,7 @@ def _in_memory(batches: Batches, options: Options, how: dict[str, Any], progress
 def _on_disk(
     batches: Batches, options: Options, how: dict[str, Any], target: Path | None, progress: Progress | None
 ) -> Stream:
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX)) if target is None else target
+    folder = _temporary_name() if target is None else target
     with _new_folder(folder) as new:
         aside = new / "aside"
         aside.mkdir()
@@ -361,10 +471,7 @@ def _on_disk(
                 writer.weights(encoded.weights)
                 writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
             shutil.rmtree(aside)
-    stream = Stream._of_stored(opened(folder), folder)
-    if target is None:
-        weakref.finalize(stream, shutil.rmtree, folder, ignore_errors=True)
-    return stream
+    return Stream._of_temporary(folder) if target is None else Stream._of_stored(opened(folder), folder)
 
 
 def _read_through(
@@ -388,9 +495,9 @@ def _encoded(columns: Columns, options: Options, keep: Keep, progress: Progress 
     """Encode the columns; each goes through `keep`."""
     reporter, done = Reporter(progress, "encoding"), itertools.count(1)
 
-    def kept(variable: Column, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def kept(variable: Column, column: Made, n_rows: int) -> npt.NDArray[Any]:
         reporter.step(next(done), len(columns.cells))
-        return keep(variable, column)
+        return keep(variable, column, n_rows)
 
     found = encode(columns, options, kept)
     reporter.finish(len(found.variables))
@@ -416,6 +523,11 @@ def _checked_folder(folder: str | os.PathLike[str]) -> Path:
             f"the folder {str(path)!r} holds other things; cache takes one of its own", parameter="cache"
         )
     return path
+
+
+def _temporary_name() -> Path:
+    """Return a folder for a store that goes with its stream; it is not made yet."""
+    return Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
 
 
 @contextlib.contextmanager

@@ -1,0 +1,127 @@
+"""Means and centred sums of products of columns of numbers, of rows that are looked at a block at a time.
+
+Blocks have a fixed number of rows and are added in their order, so that the sums have the same bits wherever the
+columns lie, and nothing as long as a column is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.data.arrays import row_blocks
+
+SUMMED_ROWS = 2**16  # in a block: part of what the last bits of sums are
+
+Floats = npt.NDArray[np.float64]
+Cells = npt.NDArray[np.int64]
+Kept = Callable[[slice], npt.NDArray[np.bool_] | slice]  # which rows of a block count
+
+
+class NumberRows:
+    """Columns of numbers, of which some rows count, by their weights.
+
+    Parameters
+    ----------
+    columns : sequence of (n_rows,) float64 arrays
+    weights : (n_rows,) array, or None
+    n_rows : int
+    kept : callable
+        Says of a block which of its rows count.
+    """
+
+    def __init__(
+        self, columns: Sequence[npt.NDArray[Any]], weights: npt.NDArray[Any] | None, n_rows: int, kept: Kept
+    ) -> None:
+        self._columns, self._weights, self._n_rows, self._kept = columns, weights, n_rows, kept
+
+    @property
+    def d(self) -> int:
+        """The number of columns."""
+        return len(self._columns)
+
+    def blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.bool_] | slice, Floats, npt.NDArray[Any] | None]]:
+        """Yield the rows of each block, which of them count, and their numbers, (d, rows), and weights."""
+        for at in row_blocks(self._n_rows, SUMMED_ROWS):
+            kept = self._kept(at)
+            x = np.array([column[at][kept] for column in self._columns])
+            yield at, kept, x, None if self._weights is None else self._weights[at][kept]
+
+    def moments(self) -> tuple[npt.NDArray[Any], Floats, Floats]:
+        """Return the weight of the rows, and their mean, (d,), and centred sums of products, (d, d)."""
+        weight, sums, scatter = np.array(0), np.zeros(self.d), np.zeros((self.d, self.d))
+        for _, _, x, w in self.blocks():
+            weight = weight + (x.shape[1] if w is None else w.sum())
+            sums += (x if w is None else x * w).sum(axis=1)
+        mean = sums / weight if weight else sums
+        for _, _, x, w in self.blocks():
+            x -= mean[:, None]
+            if w is not None:
+                x *= np.sqrt(w)
+            scatter += x @ x.T
+        return np.asarray(weight), mean, scatter
+
+    def moments_by_cell(
+        self, cells_of: Callable[[slice, npt.NDArray[np.bool_] | slice], Cells], counts: npt.NDArray[Any]
+    ) -> tuple[Floats, Floats]:
+        """Return the means, (n_cells, d), and the centred sums of products, (n_cells, d, d).
+
+        Parameters
+        ----------
+        cells_of : callable
+            Gives the cell of each row of a block that counts.
+        counts : (n_cells,) array
+            The weight of the rows in each cell.
+        """
+        n, held = np.where(counts > 0, counts, 1), counts > 0
+        origin = self._plain_mean()  # sums of numbers far from 0 would cancel
+        centre = np.zeros((self.d, len(counts)))
+        for at, kept, x, w in self.blocks():
+            cell = cells_of(at, kept)
+            for sums, values in zip(centre, x - origin, strict=True):
+                np.add.at(sums, cell, values if w is None else w * values)
+        centre /= n
+        scatter = np.zeros((self.d, self.d, len(counts)))
+        for at, kept, x, w in self.blocks():
+            cell = cells_of(at, kept)
+            apart = x - origin - centre[:, cell]
+            for i, j in np.ndindex(self.d, self.d):
+                values = apart[i] * apart[j]
+                np.add.at(scatter[i, j], cell, values if w is None else w * values)
+        return np.where(held, origin + centre, 0.0).T, np.moveaxis(scatter, -1, 0)
+
+    def _plain_mean(self) -> Floats:
+        """Return the mean of the rows that count, whatever their weights, (d, 1)."""
+        n, sums = 0, np.zeros(self.d)
+        for _, _, x, _ in self.blocks():
+            n += x.shape[1]
+            sums += x.sum(axis=1)
+        mean: Floats = (sums / n if n else sums)[:, None]
+        return mean
+
+
+class CellFinder:
+    """Where the cells of rows are: among all of them, or among those that occur, in lexicographic order."""
+
+    def __init__(self, cardinalities: Sequence[int], states: npt.NDArray[np.uint32] | None) -> None:
+        self._cardinalities, self._states = tuple(cardinalities), states
+        self._fits = math.prod(self._cardinalities) < 2**62
+        self._keys = None if states is None or not self._fits else self._numbered(list(states.T))
+
+    def _numbered(self, codes: Sequence[npt.NDArray[Any]]) -> Cells:
+        found: Cells = np.ravel_multi_index([c.astype(np.int64) for c in codes], self._cardinalities)
+        return found
+
+    def __call__(self, codes: Sequence[npt.NDArray[Any]]) -> Cells:
+        """Return the cell of each row of some columns of codes."""
+        if self._states is None:
+            return self._numbered(codes)
+        if self._keys is not None:
+            return np.searchsorted(self._keys, self._numbered(codes))
+        rows = np.concatenate([self._states, np.stack(codes, axis=1)])
+        places = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+        return np.asarray(places[len(self._states) :])

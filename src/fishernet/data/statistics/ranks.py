@@ -1,0 +1,349 @@
+"""Numbers of given rank among those that lie in many places: where a column is cut into bins of equally many rows.
+
+Each place keeps its distinct numbers, sorted, with how many rows (or what weight) lie at or below each (`Ladder`), or
+the numbers as they are, of which it looks at a block at a time (`Unsorted`). While they are few, all are gathered.
+Otherwise the order of the floats is used, which as 64-bit integers are in the order of the numbers: in each round every
+place counts what lies below some thousand borders, which narrows the interval of each rank a thousandfold, until few
+numbers are left in it. The ranks found are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import SchemaError
+from fishernet.data.arrays import Weights, in_units
+from fishernet.data.cells import MOST_KEPT, NumberCells, SourceColumn
+from fishernet.data.dates import date_texts
+from fishernet.data.options import BINNINGS, Options, cut_ranks, interval_labels
+from fishernet.data.variable import Bounds, Variable
+
+MOST_GATHERED = 2**16  # distinct numbers that travel
+MOST_BORDERS = 2**12  # a round
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+Sum = Callable[[Callable[[Any], Any]], Any]  # adds a function's answers of all places
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Distinct numbers, ascending, with the rows (or units of weight) at each; None where they are too many."""
+
+    values: Floats | None
+    counts: Counts | None = None
+
+    def __add__(self, other: Gathered) -> Gathered:
+        if self.values is None or other.values is None or self.counts is None or other.counts is None:
+            return Gathered(None)
+        values, places = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        if len(values) > MOST_GATHERED:
+            return Gathered(None)
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, places, np.concatenate([self.counts, other.counts]))
+        return Gathered(values, counts)
+
+
+class Place(Protocol):
+    """The numbers of a column in one place."""
+
+    def below(self, borders: Floats) -> Counts:
+        """Return how many rows (or units of weight) lie at or below each border, ascending."""
+        ...
+
+    def between(self, intervals: Sequence[tuple[float, float]]) -> Gathered:
+        """Return the numbers above the first and at most the second end of an interval, with their counts."""
+        ...
+
+    def largest(self, less: float) -> float:
+        """Return the largest number below another; -infinity where there is none."""
+        ...
+
+    def least(self) -> float:
+        """Return the least number; infinity where there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The distinct numbers of a column in one place, ascending, and the rows (or units of weight) up to each."""
+
+    values: Floats
+    rows: Counts  # (n_values + 1,), from 0 on
+
+    def below(self, borders: Floats) -> Counts:
+        """Return how many rows lie at or below each border."""
+        return self.rows[np.searchsorted(self.values, borders, side="right")]
+
+    def between(self, intervals: Sequence[tuple[float, float]]) -> Gathered:
+        """Return the numbers above the first and at most the second end of an interval, with their counts."""
+        ends = np.searchsorted(self.values, np.array(intervals), side="right")
+        if int((ends[:, 1] - ends[:, 0]).sum()) > MOST_GATHERED:
+            return Gathered(None)
+        rows = np.concatenate([np.arange(a, b) for a, b in ends.tolist()])
+        return Gathered(self.values[rows], np.diff(self.rows)[rows])
+
+    def largest(self, less: float) -> float:
+        """Return the largest number below another; -infinity where there is none."""
+        at = int(np.searchsorted(self.values, less, side="left"))
+        return float(self.values[at - 1]) if at else -np.inf
+
+    def least(self) -> float:
+        """Return the least number; infinity where there is none."""
+        return float(self.values[0]) if len(self.values) else np.inf
+
+
+Blocks = Callable[[], Iterator[tuple[Floats, Counts | None]]]
+
+
+@dataclass(frozen=True)
+class Unsorted:
+    """The numbers of a column in any order, block by block, with the rows' weights; those of NaN or 0 do not count."""
+
+    blocks: Blocks
+
+    def _held(self) -> Iterator[tuple[Floats, Counts | None]]:
+        for numbers, weights in self.blocks():
+            held = ~np.isnan(numbers) if weights is None else ~np.isnan(numbers) & (weights > 0)
+            yield numbers[held] + 0.0, None if weights is None else weights[held]  # -0.0 becomes 0.0
+
+    def holds_infinity(self) -> bool:
+        """Whether one of the numbers is infinite."""
+        return any(bool(np.isinf(numbers).any()) for numbers, _ in self._held())
+
+    def below(self, borders: Floats) -> Counts:
+        """Return how many rows lie at or below each border."""
+        found = np.zeros(len(borders) + 1, dtype=np.int64)
+        for numbers, weights in self._held():
+            places = np.searchsorted(borders, numbers, side="left")
+            if weights is None:
+                found += np.bincount(places, minlength=len(found))
+            else:
+                np.add.at(found, places, weights)
+        return np.cumsum(found[:-1])
+
+    def between(self, intervals: Sequence[tuple[float, float]]) -> Gathered:
+        """Return the numbers above the first and at most the second end of an interval, with their counts."""
+        begins, ends = np.array(intervals).T
+        found = Gathered(np.zeros(0), np.zeros(0, dtype=np.int64))
+        for numbers, weights in self._held():
+            at = np.searchsorted(begins, numbers, side="left") - 1
+            inside = (at >= 0) & (numbers <= ends[at])
+            found = found + _gathered(numbers[inside], None if weights is None else weights[inside])
+            if found.values is None:
+                break
+        return found
+
+    def largest(self, less: float) -> float:
+        """Return the largest number below another; -infinity where there is none."""
+        return max((float(x[x < less].max(initial=-np.inf)) for x, _ in self._held()), default=-np.inf)
+
+    def least(self) -> float:
+        """Return the least number; infinity where there is none."""
+        return min((float(x.min(initial=np.inf)) for x, _ in self._held()), default=np.inf)
+
+
+def _gathered(numbers: Floats, weights: Counts | None) -> Gathered:
+    """Return the distinct ones of some numbers."""
+    values, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    if len(values) > MOST_GATHERED:
+        return Gathered(None)
+    if weights is not None:
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, places, weights)
+    return Gathered(values, counts)
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest number of all places; -infinity where there is none."""
+
+    value: float
+
+    def __add__(self, other: Largest) -> Largest:
+        return self if self.value >= other.value else other
+
+
+def ladders(
+    cells: Sequence[SourceColumn], weights: npt.NDArray[Any] | None, names: Sequence[str], unit: float | None
+) -> dict[str, Ladder]:
+    """Return the ladders of some columns of one place; rows that weigh nothing are left out."""
+    units = None if weights is None else in_units(weights, unit)[0]
+    found = {}
+    for column in cells:
+        if column.name in names:
+            coded = column.coded
+            counts, numbers = coded.counts(units), coded.label_numbers
+            held = (counts > 0) & ~np.isnan(numbers)
+            values, places = np.unique(numbers[held] + 0.0, return_inverse=True)
+            sums = np.zeros(len(values), dtype=np.int64)
+            np.add.at(sums, places, counts[held])
+            found[column.name] = Ladder(values, np.concatenate([[0], np.cumsum(sums)]))
+    return found
+
+
+def gathered(all_places: Sum, name: str) -> Gathered:
+    """Return all distinct numbers of a column with their counts, where they are few."""
+    found: Gathered = all_places(partial(_between, name=name, intervals=((-np.inf, np.inf),)))
+    return found
+
+
+def quantile_cuts(all_places: Sum, name: str, n_bins: int) -> list[float]:
+    """Return what `fishernet.data.options.quantile_cuts` would of a column of many numbers, all finite.
+
+    It must have more distinct ones than are gathered.
+    """
+    last = all_places(partial(_largest, name=name)).value
+    first = -all_places(partial(_largest_negated, name=name)).value
+    ranks = cut_ranks(int(all_places(partial(_below, name=name, borders=np.array([last])))[0]), n_bins)
+    found = _of_ranks(all_places, name, ranks, _key(first) - 1, _key(last))
+    cuts = {value if value < last else all_places(partial(_largest, name=name, less=last)).value for value in found}
+    return sorted(cuts)
+
+
+def _of_ranks(all_places: Sum, name: str, ranks: Counts, low: int, high: int) -> list[float]:
+    """Return the least number of which so many rows lie at or below it, for each rank; between two keys."""
+    intervals = [(low, high)] * len(ranks)  # each number's key is above the first and at most the second
+    while True:
+        distinct = sorted(set(intervals))
+        n_borders = max(2, MOST_BORDERS // len(distinct))
+        borders = sorted({key for interval in distinct for key in _inside(*interval, n_borders)})
+        values = np.array([_value(key) for key in borders])
+        below = all_places(partial(_below, name=name, borders=values))
+        places = np.searchsorted(below, ranks, side="left")
+        lows = [borders[place - 1] if place else low for place in places.tolist()]
+        intervals = [(max(a, b), borders[place]) for (a, _), b, place in zip(intervals, lows, places, strict=True)]
+        if all(b - a == 1 for a, b in intervals):
+            return [_value(b) for _, b in intervals]
+        edges = [(_value(a), _value(b)) for a, b in sorted(set(intervals))]
+        few: Gathered = all_places(partial(_between, name=name, intervals=tuple(edges)))
+        if few.values is None or few.counts is None:
+            continue
+        begins = np.array([a for a, _ in edges])
+        before = all_places(partial(_below, name=name, borders=begins)).tolist()
+        found = []
+        for (a, b), rank in zip(intervals, ranks.tolist(), strict=True):
+            at = edges.index((_value(a), _value(b)))
+            held = (few.values > edges[at][0]) & (few.values <= edges[at][1])
+            upto = before[at] + np.cumsum(few.counts[held])
+            found.append(float(few.values[held][int(np.searchsorted(upto, rank, side="left"))]))
+        return found
+
+
+def _inside(low: int, high: int, n: int) -> list[int]:
+    """Return at most n ascending keys above the lower that divide an interval evenly; the upper is the last."""
+    n = min(n, high - low)
+    return [low + (high - low) * i // n for i in range(1, n + 1)]
+
+
+# ------------------------------------------------------------------------------------------------- bins of columns
+
+
+def asked_bins(column: SourceColumn, options: Options) -> int | tuple[float, ...] | None:
+    """Return into how many bins a column is to be cut at most, or where; None for not at all."""
+    if column.name in options.categorical:
+        return None
+    named = options.cuts_by_name(column.name) or column.name in options.continuous
+    return options.cut(column.name) if named or column.is_plain_number else None
+
+
+def in_bins(column: SourceColumn, cuts: Sequence[float], bounds: Bounds | None) -> Variable:
+    """Return the variable that a column of numbers makes, cut into bins."""
+    texts = None if column.unit is None else date_texts(cuts, column.unit)
+    return Variable(column.name, interval_labels(cuts, texts), cuts, bounds, column.unit)
+
+
+def bounds_of(blocks: Iterable[npt.NDArray[np.float64]]) -> Bounds | None:
+    """Return the least and the largest number, as int where all are whole; None where there is none, or no end."""
+    low, high, whole = np.inf, -np.inf, True
+    for numbers in blocks:
+        known = numbers[~np.isnan(numbers)]
+        low, high = float(known.min(initial=low)), float(known.max(initial=high))
+        whole = whole and bool((known == np.rint(known)).all())
+    if low > high or not np.isfinite([low, high]).all():
+        return None
+    return (int(low), int(high)) if whole else (low, high)
+
+
+def bins_of_many(column: SourceColumn, weights: Weights | None, options: Options) -> Variable | None:
+    """Return what a long column of very many numbers is in bins, found without gathering them; None of another."""
+    cut = asked_bins(column, options)
+    if cut is None or not column.holds_numbers:
+        return None
+    of_numbers = cast(NumberCells, column)
+    if len(of_numbers.column) < MOST_KEPT:
+        return None
+    if isinstance(cut, tuple):
+        return in_bins(column, cut, bounds_of(of_numbers.blocks()))
+    name, units = column.name, None if weights is None else in_units(weights)[0]
+    numbers = Unsorted(partial(_weighed_blocks, of_numbers, units))
+
+    def asked(question: Callable[[Any], Any]) -> Any:
+        return question({name: numbers})
+
+    if gathered(asked, name).values is not None:
+        return None
+    ends = np.array([numbers.least(), numbers.largest(np.inf)])
+    if not np.isfinite(ends).all() or numbers.holds_infinity():
+        raise no_bins_of_infinite(name)
+    if options.binning == "quantile":
+        cuts = quantile_cuts(asked, name, cut)
+    else:
+        cuts = BINNINGS[options.binning](ends, np.ones(2, dtype=np.int64), cut)
+    return in_bins(column, cuts, bounds_of(of_numbers.blocks()))
+
+
+def _weighed_blocks(
+    column: NumberCells, units: npt.NDArray[np.int64] | None
+) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64] | None]]:
+    begin = 0
+    for numbers in column.blocks():
+        yield numbers, None if units is None else units[begin : begin + len(numbers)]
+        begin += len(numbers)
+
+
+def no_bins_of_infinite(name: str) -> SchemaError:
+    """Return the error that says that a column has infinite numbers, of which there are no bins."""
+    return SchemaError(
+        f"column {name!r} holds infinite numbers; say where to cut it instead of in how many bins", parameter="bins"
+    )
+
+
+# ----------------------------------------------------------------------------------------------- asked of one place
+
+
+def _below(place: dict[str, Place], name: str, borders: Floats) -> Counts:
+    return place[name].below(borders)
+
+
+def _between(place: dict[str, Place], name: str, intervals: Sequence[tuple[float, float]]) -> Gathered:
+    return place[name].between(intervals)
+
+
+def _largest(place: dict[str, Place], name: str, less: float = np.inf) -> Largest:
+    return Largest(place[name].largest(less))
+
+
+def _largest_negated(place: dict[str, Place], name: str) -> Largest:
+    return Largest(-place[name].least())
+
+
+# --------------------------------------------------------------------------------------------- floats in their order
+
+
+def _key(value: float) -> int:
+    """Return a number as an integer; those of finite numbers are in the numbers' order."""
+    bits = int(np.array([value + 0.0]).view(np.uint64)[0])
+    return (1 << 63) + bits if bits < 1 << 63 else (1 << 64) - 1 - bits
+
+
+def _value(key: int) -> float:
+    """Return the number of an integer."""
+    bits = key - (1 << 63) if key >= 1 << 63 else (1 << 64) - 1 - key
+    return float(np.array([bits], dtype=np.uint64).view(np.float64)[0])

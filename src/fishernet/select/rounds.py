@@ -1,0 +1,93 @@
+"""Choices from more rows than can be compared at once: in each part of them first, then among what was chosen there.
+
+Each part is compared with the mean of the whole table, not with its own, so that what it gives stands for the whole
+(two rounds, as in Mirzasoleiman et al., 2013 [1]_). The rows are gone through twice: for the mean, and part by part.
+
+References
+----------
+.. [1] B. Mirzasoleiman, A. Karbasi, R. Sarkar and A. Krause, "Distributed submodular maximization: identifying
+   representative elements in massive data", NIPS 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
+from fishernet.base.progress import Reporter
+from fishernet.kernels.rows import Rows, counted_once
+from fishernet.select.candidates import Candidates, candidates_among, whole_of
+
+Positions = npt.NDArray[np.int64]
+
+MOST_AT_ONCE = 2**22  # rows of a stream, from which on they are chosen from in parts unless one says otherwise
+PART_ROWS = 2**20
+
+
+def n_parts(parts: int | None, data: Any, k: int | None, n_rows: int, *, can: bool = True) -> int:
+    """Return in how many parts rows are chosen from; `can` says whether the criterion is one of features or counts."""
+    if parts is None:
+        if not can or not hasattr(data, "blocks") or n_rows <= MOST_AT_ONCE:
+            return 1
+        return max(1, min(-(-n_rows // PART_ROWS), n_rows // (k or 1)))
+    most = max(n_rows // (k or 1), 1)
+    found = check.integer(parts, "parts", least=1, most=most, note="with k rows or more in each")
+    if found > 1 and not can:
+        raise SchemaError("rows are chosen in parts under kernels with features only", parameter="parts")
+    return found
+
+
+def part_slices(n_rows: int, parts: int) -> list[slice]:
+    """Return the rows of each part, in their order."""
+    ends = [n_rows * part // parts for part in range(parts + 1)]
+    return [slice(first, last) for first, last in pairwise(ends)]
+
+
+@dataclass(frozen=True)
+class Winners:
+    """The rows that were chosen in all parts, ascending.
+
+    Attributes
+    ----------
+    rows : (n,) int64
+        Their positions in the table.
+    ranks : (n,) int64
+        As how many-th each was chosen in its part, from 0 on.
+    candidates : Candidates
+        They alone, compared with the whole table.
+    """
+
+    rows: Positions
+    ranks: Positions
+    candidates: Candidates
+
+
+def winners(
+    kernel: Any,
+    rows: Rows,
+    parts: int,
+    name: str,
+    choose: Callable[[Candidates], list[int]],
+    reporter: Reporter,
+) -> Winners:
+    """Return what is chosen in each part; `choose` gives the places of the rows that it takes, in their order."""
+    whole = whole_of(kernel, rows)
+    found, ranks = [], []
+    for part, at in enumerate(part_slices(len(rows), parts)):
+        reporter.step(part, parts)
+        chosen = np.array(
+            choose(candidates_among(kernel, counted_once(rows[at]), whole, name, at.start)), dtype=np.int64
+        )
+        found.append(at.start + chosen)
+        ranks.append(np.arange(len(chosen)))
+    every = np.concatenate(found)
+    order = np.argsort(every)
+    last = candidates_among(kernel, counted_once(rows[every[order]]), whole, name)
+    return Winners(every[order], np.concatenate(ranks)[order], last)
