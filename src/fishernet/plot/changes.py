@@ -173,7 +173,7 @@ def _draw(ax: Axes, look: Theme, rows: Rows, called: list[str], size: float, tit
     by_variable = any(hasattr(row, "p_max_t") for row in rows)
     ax.set_xlim(0, (1.18 if by_variable else 1.6) * longest)
     x = "nats of the conditional; line: 95 % interval, dots: by chance" if by_variable else "nats of the configuration"
-    dress(ax, look, size, x=x, title=title)
+    dress(ax, look, size, x=x, title=title, left=float(text_sizes(called, size)[:, 0].max()))
     ax.tick_params(axis="y", length=0, labelsize=small)
     handles, texts = ax.get_legend_handles_labels()
     kinds = dict(zip(texts, handles, strict=True))

@@ -46,7 +46,7 @@ def rows(
     *,
     colour: str | None = None,
     chosen: Any = (),
-    projection: Projection = "pca",
+    projection: Projection = "mds",
     n_rows: int = 1000,
     seed: Seed = 0,
     ax: Axes | None = None,
@@ -63,10 +63,10 @@ def rows(
         A column of the table that colours rows: by its states, most often first, or on a scale of numbers.
     chosen : sequence of positions, or Selection
         Rows that are marked as diamonds, with their places among those chosen, from 0, while they are at most 40.
-    projection : {"pca", "mds", "ranks"}
-        "pca" has the two directions in which the rows' features spread most (kernel principal components, Schölkopf,
-        Smola and Müller, 1998). "mds" has distances between features of length 1 (classical scaling, Torgerson, 1952),
-        so that a rare state does not push a row far out; "ranks" has the ranks of these.
+    projection : {"mds", "pca", "ranks"}
+        "mds" has distances between features of length 1 (classical scaling, Torgerson, 1952), so that a rare state does
+        not push a row far out; "ranks" has the ranks of these. "pca" has the two directions in which the features
+        themselves spread most (kernel principal components, Schölkopf, Smola and Müller, 1998).
     n_rows : int
         How many rows are drawn beside the chosen ones; of more, a sample.
     seed : None, int or numpy.random.Generator

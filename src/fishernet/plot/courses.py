@@ -211,7 +211,7 @@ def chains(found: Diagnosis, variable: str | None = None, *, ax: Axes | None = N
         place = position(numbered(found.names), check.text(variable, "variable"))
     name = found.names[place]
     codes = np.asarray(found.rows.column(name)).reshape(found.chains, -1)
-    states = found.rows[name].states
+    states = found.rows.variables[found.rows.names.index(name)].states
     state = max(range(len(states)), key=lambda code: (split_r_hat((codes == code).astype(np.float64)), -code))
     if ax is None:
         ax = new_axes(*SIZE)

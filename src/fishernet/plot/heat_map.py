@@ -23,7 +23,7 @@ CELL = (0.8, 0.28)  # inches of a cell, wide and high
 LEFT, RIGHT, ABOVE, BELOW = 2.4, 0.2, 0.5, 0.4  # inches around the map
 MOST_LETTERS = 30  # of a state with its variable
 DARKEST = 3.0  # in binary logarithms: a lift of 8 or more, or of an eighth or less
-LEGEND = "% of the cluster; red: more than of all rows"
+LEGEND = "% of the cluster; red: more than of all rows, blue: less"
 
 
 def clusters(found: Clusters, *, most: int = 5, ax: Axes | None = None, font_size: float = 9.0) -> Axes:

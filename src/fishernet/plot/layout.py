@@ -202,6 +202,8 @@ def by_component(drawable: Drawable, extents: Points, lay_out: Callable[[int, li
 
 def packed(sizes: Sequence[Points]) -> list[Points]:
     """Return the lower left corners of boxes put in rows from the top, the tallest first."""
+    if not sizes:
+        return []
     order = sorted(range(len(sizes)), key=lambda i: (-round(float(sizes[i][1]), 6), -float(sizes[i][0]), i))
     area = sum(float((size + GAP).prod()) for size in sizes)
     widest = max(float(size[0]) for size in sizes)
@@ -222,7 +224,8 @@ APART = 0.2  # inches between nodes, at least
 MOST_STEPS, LEAST_STEPS = 300, 30
 WORK = 8 * 10**7  # pairs looked at in all steps, beyond the least; about a second
 FEW = 150  # nodes: from here on single precision, and fewer steps, whose difference nobody sees
-SMALLEST_GAIN = {True: 1e-5, False: 1e-4}  # of a step, relative; of few nodes, and of more
+SMALLEST_GAIN = {True: (1e-5, 1e-12), False: (1e-4, 1e-7)}  # of few nodes, and of more: of the stress, of a point's
+FARTHER = 1.75  # with 2, what overshoots would overshoot for ever
 GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 
 
@@ -267,21 +270,21 @@ def _classical_scaling(lengths: Points) -> Points:
 def _stress_majorization(lengths: Points, coordinates: Points) -> Points:
     """Return the coordinates of smallest stress close to a start, (n, 2), in steps of an edge's length.
 
-    A step goes twice as far as the minimum of the majorizing function [2]_, which halves their number, and is brought
-    to the scale of least stress, which such steps alone would pass again and again; where the stress rises all the
-    same, half of it is taken back. All pairs are kept in two arrays, which are written over.
+    A step goes farther than the minimum of the majorizing function [2]_, which nearly halves their number, and is
+    brought to the scale of least stress; where the stress rises all the same, what is too far is taken back. All pairs
+    are kept in two arrays, which are written over.
     """
     n = len(lengths)
     weights = 1 / np.where(lengths > 0, lengths, np.inf) ** 2
     inverse = _inverse(np.diag(weights.sum(axis=1)) - weights + 1 / n) - 1 / n
-    kind, small = (np.float64 if n <= FEW else np.float32), SMALLEST_GAIN[n <= FEW]
+    kind, (small, smallest) = (np.float64 if n <= FEW else np.float32), SMALLEST_GAIN[n <= FEW]
     weights, pull, inverse = (array.astype(kind) for array in (weights, weights * lengths, inverse))
     whole, apart = float(np.vdot(pull, lengths)), np.empty_like(weights)
     x, nearer, least, far = coordinates.astype(kind), coordinates.astype(kind), math.inf, True
     for _ in range(max(LEAST_STEPS, min(MOST_STEPS, WORK // n**2))):
         scale, gained = _scale_and_gain(x, weights, pull, apart)
         stress = whole - gained
-        if stress >= least * (1 - small) - 1e-3 * small * whole:
+        if stress >= least * (1 - small) - smallest * whole:
             if not far:
                 break
             x, far = nearer, False
@@ -290,7 +293,7 @@ def _stress_majorization(lengths: Points, coordinates: Points) -> Points:
         x = x * kind(scale)
         np.divide(pull, apart, out=apart)  # of the coordinates before they were scaled
         nearer = inverse @ ((apart.sum(axis=1)[:, None] * x - apart @ x) / kind(scale))
-        best, x = x, 2 * nearer - x
+        best, x = x, x + kind(FARTHER) * (nearer - x)
     return best.astype(np.float64)
 
 

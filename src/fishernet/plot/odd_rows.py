@@ -11,8 +11,8 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.data.cells import as_text
 from fishernet.models import BayesianNetwork
-from fishernet.plot.style import Theme, dress, new_axes, require_matplotlib, theme_of
-from fishernet.plot.texts import family_of, label
+from fishernet.plot.style import LETTER, POINTS, Theme, dress, new_axes, require_matplotlib, theme_of
+from fishernet.plot.texts import as_written, family_of, label
 from fishernet.plot.tooltips import entitle
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 SIZE = (6.8, 4.4)  # inches of a new figure
 LINE = 0.075  # of the height of the axes, between the lines of text
-LONGEST = 64  # characters of a line
+LONGEST = 80  # characters of a line
 MOST_BINS = 60
 
 
@@ -111,9 +111,13 @@ def _name(ax: Axes, look: Theme, size: float, line: int, x: float, text: str) ->
     ax.plot([x, x], [0, y], color=look.line, linewidth=0.7)
     ax.plot([x], [0], color=look.less, marker="^", markersize=5, clip_on=False, linestyle="none")
     left, right = ax.get_xlim()
-    begins = (x - left) / (right - left) < 0.45
+    share = (x - left) / (right - left)
+    begins = share < 0.45
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    inches = float(figure.get_size_inches()[0]) * ax.get_position().width * (1 - share if begins else share)
     written = ax.annotate(
-        text,
+        label(text, max(8, min(LONGEST, int(inches * POINTS / (0.9 * LETTER * size))))),
         (x, y),
         xytext=(4 if begins else -4, 0),
         textcoords="offset points",
@@ -125,6 +129,8 @@ def _name(ax: Axes, look: Theme, size: float, line: int, x: float, text: str) ->
         bbox={"facecolor": look.background, "edgecolor": "none", "pad": 0.8},
     )
     written.set_parse_math(False)
+    written.set_in_layout(False)
+    entitle(written, [text])
 
 
 def _oddest(net: BayesianNetwork, rows: Any, terms: Array, row: int) -> str:
@@ -135,7 +141,7 @@ def _oddest(net: BayesianNetwork, rows: Any, terms: Array, row: int) -> str:
     parents = net.dag.parents[place]
     given = ", ".join(f"{names[p]} = {_cell(rows, p, row)}" for p in parents)
     what = f"{names[place]} = {_cell(rows, place, row)}"
-    return label(f"{what} | {given}" if given else what, LONGEST)
+    return as_written(f"{what} | {given}" if given else what)
 
 
 def _cell(rows: Any, place: int, row: int) -> str:

@@ -97,7 +97,7 @@ def conditional(
     left_out = len(found.probabilities) - len(values)
     words = [f"{label(variable)}: probability in %", *([f"rows: {what}"] if what else [])]
     words += [f"{len(values):,} of {len(found.probabilities):,} rows"] if left_out else []
-    dress(ax, theme_of(ax), size, x="\n".join(words))
+    dress(ax, theme_of(ax), size, x="\n".join(words), left=float(text_sizes(rows, size)[:, 0].max()))
     ax.tick_params(axis="y", labelsize=fitting(ax, len(rows), size))
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -281,5 +281,5 @@ def _draw_bars(ax: Axes, bars: list[Bars], size: float, evidence: str) -> None:
     ax.set_xlim(0, 1.12)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
     x = f"filled: given {evidence}; hollow: without evidence" if evidence else "probability"
-    dress(ax, look, size, x=x)
+    dress(ax, look, size, x=x, left=float(text_sizes(called, size)[:, 0].max()))
     ax.tick_params(axis="y", length=0, labelsize=small)

@@ -127,7 +127,7 @@ def _draw(ax: Axes, shares: Sequence[Share], called: list[str], level: float, si
     ax.set_ylim(len(shares) - 0.4, -0.6)
     ax.set_xlim(min(0.0, *(share.share for share in shares)), 1.2 * longest)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}")
-    dress(ax, look, size, x="% of the statistic", title=title)
+    dress(ax, look, size, x="% of the statistic", title=title, left=float(text_sizes(called, size)[:, 0].max()))
     ax.tick_params(axis="y", length=0, labelsize=small)
     handles, texts = ax.get_legend_handles_labels()
     kept = dict(zip(texts, handles, strict=True))

@@ -86,7 +86,7 @@ DARK = Theme(
     less="#F08A4B",
     third="#E39BC6",
     sequential="Blues_r",
-    diverging="RdBu_r",
+    diverging="berlin",
 )
 THEMES = {"light": LIGHT, "dark": DARK}
 
@@ -196,12 +196,19 @@ def _wrapped(text: str, inches: float, size: float) -> str:
     return "\n".join(textwrap.fill(line, letters) for line in text.split("\n"))
 
 
-def dress(ax: Axes, look: Theme, size: float, *, x: str = "", y: str = "", title: str = "", grid: str = "") -> None:
-    """Write what the axes say in the colours of a theme, without lines that say nothing."""
+def dress(
+    ax: Axes, look: Theme, size: float, *, x: str = "", y: str = "", title: str = "", grid: str = "", left: float = 0.0
+) -> None:
+    """Write what the axes say in the colours of a theme, without lines that say nothing.
+
+    `left` is how many inches the labels to the left of the axes take, where these are long.
+    """
     words: Any = {"fontsize": size, "color": look.ink, "fontfamily": FONT, "parse_math": False}
     figure = ax.get_figure(root=True)
     assert figure is not None
-    width, height = figure.get_size_inches() * ax.get_position().size
+    place, sheet = ax.get_position(), figure.get_size_inches()
+    width, height = sheet * place.size
+    width -= max(0.0, left + 0.1 - float(sheet[0]) * place.x0)
     if x:
         ax.set_xlabel(_wrapped(x, width, size), **words)
     if y:
