@@ -12,7 +12,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.vocabulary import word
 from fishernet.compare import ChangeResult, ConfigurationChange, VariableChange
 from fishernet.data.cells import as_text
-from fishernet.plot.style import Theme, dress, fitting, legend, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import Theme, dress, fitting, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import family_of, labels, text_sizes
 from fishernet.plot.tooltips import check_output, entitle, save
 
@@ -75,7 +75,7 @@ def change(
     """
     require_matplotlib()
     check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     rows, called = _rows(found, by, check.integer(most, "most", least=1))
     if ax is None:
         ax = new_axes(*_inches(called, size))
@@ -120,7 +120,7 @@ def write_change(
 
     check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")
     _, called = _rows(found, by, check.integer(most, "most", least=1))
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     figure = Figure(figsize=_inches(called, size), layout="constrained")
     change(found, by=by, most=most, ax=figure.add_subplot(), font_size=size)
     save(figure, Path(path))

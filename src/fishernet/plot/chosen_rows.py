@@ -17,7 +17,7 @@ from fishernet.data.cells import as_text
 from fishernet.data.matching import as_data
 from fishernet.kernels import Kernel
 from fishernet.kernels.rows import Rows, counted_once, rows_of
-from fishernet.plot.style import FONT, Theme, legend, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import FONT, Theme, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import label
 from fishernet.select import Selection
 
@@ -104,8 +104,8 @@ def rows(
     """
     require_matplotlib()
     how = word(projection, "projection", tuple(PROJECTIONS))
-    size = check.number(font_size, "font_size", above=0)
-    every = rows_of(kernel, data)
+    size = letters(font_size)
+    every = rows_of(check.made(kernel, "kernel", "a kernel", "__call__", "diag"), data)
     if not len(every):
         raise SchemaError("there is no row to draw", parameter="data")
     marked = np.asarray(_positions(getattr(chosen, "indices", chosen), len(every)))
@@ -191,12 +191,12 @@ def selection(
     """
     require_matplotlib()
     check.made(chosen, "chosen", "a Selection, as fn.select.mmd_critic finds one", "indices", "kernel", "data")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     how = word(projection, "projection", tuple(PROJECTIONS))
     used = chosen.kernel if kernel is None else kernel
     if used is None:
         raise SchemaError("these rows were chosen without a kernel, so give one to draw them by", parameter="kernel")
-    every = rows_of(used, chosen.data)
+    every = rows_of(check.made(used, "kernel", "a kernel", "__call__", "diag"), chosen.data)
     marked = [chosen.indices]
     if criticisms is not None:
         check.made(criticisms, "criticisms", "a Selection, as fn.select.criticisms finds one", "indices")

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import SchemaError, UnknownStateError
+from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed, shown
 from fishernet.data.cells import as_text
-from fishernet.plot.style import DASHES, Theme, dress, legend, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import DASHES, Theme, dress, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import label
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 SIZE = (4.8, 4.8)  # inches of a new figure
 MOST_CURVES = 5
+MOST_BINS = 1000
 ROUNDING = 1e-6  # by which a row of probabilities may miss 1
 NORMAL = 1.959963984540054  # the quantile of 97.5 %
 
@@ -36,16 +37,22 @@ class _Judged:
 
     def place(self, state: object) -> int:
         texts = [as_text(one) for one in self.states]
-        if as_text(state) not in texts:
+        if _text(state, "state") not in texts:
             message = f"there is no state {shown(state, 80)}; there are {listed(self.states)}"
-            raise UnknownStateError(message, parameter="state")
+            raise SchemaError(message, parameter="state")
         return texts.index(as_text(state))
+
+
+def _text(state: Any, name: str) -> str:
+    if not isinstance(state, str | int | float | np.generic):
+        raise SchemaError(f"{name} must be labels (str, numbers, truth values), got {shown(state, 80)}", parameter=name)
+    return as_text(state)
 
 
 def _judged(truth: Any, probabilities: Any, states: Sequence[Any] | None) -> _Judged:
     """Return probabilities and truth, checked."""
     values = check.numbers(probabilities, "probabilities")
-    labels = [as_text(one) for one in np.asarray(check.array(truth, "truth")).ravel().tolist()]
+    labels = [_text(one, "truth") for one in np.asarray(check.array(truth, "truth")).ravel().tolist()]
     if values.ndim == 1:
         values = np.stack([1 - values, values], axis=1)
     if values.ndim != 2 or values.shape[1] < 2 or not len(values) or len(labels) != len(values):
@@ -56,7 +63,11 @@ def _judged(truth: Any, probabilities: Any, states: Sequence[Any] | None) -> _Ju
         )
     if not np.isfinite(values).all() or (values < -ROUNDING).any() or (np.abs(values.sum(axis=1) - 1) > ROUNDING).any():
         raise SchemaError("the probabilities of a row must be from 0 to 1 and sum to 1", parameter="probabilities")
-    known = sorted(set(labels)) if states is None else [as_text(one) for one in check.items(states, "states", "labels")]
+    known = (
+        sorted(set(labels))
+        if states is None
+        else [_text(one, "states") for one in check.items(states, "states", "labels")]
+    )
     if len(known) != values.shape[1] or len(set(known)) != len(known):
         raise SchemaError(
             f"there are {values.shape[1]} columns of probabilities and {len(known)} states ({listed(known)}); "
@@ -65,9 +76,7 @@ def _judged(truth: Any, probabilities: Any, states: Sequence[Any] | None) -> _Ju
         )
     strange = next((one for one in labels if one not in known), None)
     if strange is not None:
-        raise UnknownStateError(
-            f"truth has {strange!r}, which is none of the states {listed(known)}", parameter="truth"
-        )
+        raise SchemaError(f"truth has {strange!r}, which is none of the states {listed(known)}", parameter="truth")
     where = {one: place for place, one in enumerate(known)}
     return _Judged(tuple(known), values, np.array([where[one] for one in labels]))
 
@@ -110,7 +119,7 @@ def roc(
     ------
     FishernetError
         When matplotlib is missing.
-    SchemaError, UnknownStateError
+    SchemaError
         When truth, probabilities and states do not fit, or truth has one state alone.
 
     Examples
@@ -127,7 +136,7 @@ def roc(
     """
     require_matplotlib()
     found = _judged(truth, probabilities, states)
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     counts = np.bincount(found.truth, minlength=len(found.states))
     often = sorted(
         np.flatnonzero((counts > 0) & (counts < len(found.truth))), key=lambda place: (-counts[place], place)
@@ -197,7 +206,7 @@ def calibration(
     ------
     FishernetError
         When matplotlib is missing, or there is no bin.
-    SchemaError, UnknownStateError
+    SchemaError
         When truth, probabilities and states do not fit.
 
     Examples
@@ -214,7 +223,7 @@ def calibration(
     """
     require_matplotlib()
     found = _judged(truth, probabilities, states)
-    limit, size = check.integer(bins, "bins", least=1), check.number(font_size, "font_size", above=0)
+    limit, size = check.integer(bins, "bins", least=1, most=MOST_BINS), letters(font_size)
     if state is None and len(found.states) > 2:
         said, so = found.values.max(axis=1), found.values.argmax(axis=1) == found.truth
         what, outcome = "the most probable state", "right"

@@ -14,7 +14,7 @@ from fishernet.data.cells import as_text
 from fishernet.infer import Diagnosis
 from fishernet.infer.gibbs import MIXED, split_r_hat
 from fishernet.learn import EmResult, SearchResult
-from fishernet.plot.style import DASHES, MARKS, dress, legend, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import DASHES, MARKS, dress, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import label
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def search(*found: SearchResult, ax: Axes | None = None, font_size: float = 9.0)
         check.made(one, "found", "a SearchResult, as fn.learn.structure gives it", "steps", "score", "n_scores", "dag")
         if not np.isfinite(one.score):
             raise SchemaError("this search had no time to score a graph, so there is no curve", parameter="found")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     if ax is None:
         ax = new_axes(*SIZE)
     look = theme_of(ax)
@@ -146,7 +146,7 @@ def em(found: EmResult[Any], *, ax: Axes | None = None, font_size: float = 9.0) 
     """
     require_matplotlib()
     check.made(found, "found", "an EmResult, as fn.learn.em_fit gives it", "trace", "converged", "restarts")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     if ax is None:
         ax = new_axes(*SIZE)
     look, steps = theme_of(ax), len(found.trace) - 1
@@ -203,7 +203,7 @@ def chains(found: Diagnosis, variable: str | None = None, *, ax: Axes | None = N
     """
     require_matplotlib()
     check.made(found, "found", "a Diagnosis, as fn.infer.diagnose gives it", "r_hat", "chains", "rows")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     if not found.names:
         raise SchemaError("every variable was given, so there is nothing to draw", parameter="found")
     place = int(np.argmax(found.r_hat))

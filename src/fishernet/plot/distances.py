@@ -8,7 +8,7 @@ import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.plot.style import DASHES, MARKS, dress, legend, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import DASHES, MARKS, dress, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.select import DistanceByK
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def distance_by_k(*found: DistanceByK, ax: Axes | None = None, font_size: float 
         raise FishernetError(f"distance_by_k draws one to {MOST_RESULTS} results, got {len(found)}", parameter="found")
     for one in found:
         check.made(one, "found", "a DistanceByK, as fn.select.distance_by_k finds it", "as_random", "relative")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     if ax is None:
         ax = new_axes(*SIZE)
     _draw(ax, found, size)

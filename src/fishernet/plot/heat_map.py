@@ -11,7 +11,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.data.cells import as_text
 from fishernet.learn import Clusters
-from fishernet.plot.style import dress, fitting, ink_on, require_matplotlib, theme_of
+from fishernet.plot.style import dress, fitting, ink_on, letters, require_matplotlib, theme_of
 from fishernet.plot.texts import family_of, labels
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def clusters(found: Clusters, *, most: int = 5, ax: Axes | None = None, font_siz
     require_matplotlib()
     check.made(found, "found", "Clusters, as fn.learn.clusters finds them", "markers", "shares", "profile")
     marks = found.markers(check.integer(most, "most", least=1)).to_pylist()
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     if not marks:
         raise SchemaError("nothing marks the clusters: there is one only, or all are alike", parameter="found")
     states = list(dict.fromkeys((mark["variable"], mark["state"]) for mark in marks))

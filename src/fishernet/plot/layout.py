@@ -277,7 +277,7 @@ def _stress_majorization(lengths: Points, coordinates: Points) -> Points:
     n = len(lengths)
     weights = 1 / np.where(lengths > 0, lengths, np.inf) ** 2
     inverse = _inverse(np.diag(weights.sum(axis=1)) - weights + 1 / n) - 1 / n
-    kind, (small, smallest) = (np.float64 if n <= FEW else np.float32), SMALLEST_GAIN[n <= FEW]
+    (small, smallest), kind = SMALLEST_GAIN[n <= FEW], np.dtype(np.float64 if n <= FEW else np.float32)
     weights, pull, inverse = (array.astype(kind) for array in (weights, weights * lengths, inverse))
     whole, apart = float(np.vdot(pull, lengths)), np.empty_like(weights)
     x, nearer, least, far = coordinates.astype(kind), coordinates.astype(kind), math.inf, True
@@ -290,11 +290,12 @@ def _stress_majorization(lengths: Points, coordinates: Points) -> Points:
             x, far = nearer, False
             continue
         least, far = stress, True
-        x = x * kind(scale)
+        x *= scale  # in place, which keeps the precision
         np.divide(pull, apart, out=apart)  # of the coordinates before they were scaled
-        nearer = inverse @ ((apart.sum(axis=1)[:, None] * x - apart @ x) / kind(scale))
-        best, x = x, x + kind(FARTHER) * (nearer - x)
-    return best.astype(np.float64)
+        nearer = inverse @ ((apart.sum(axis=1)[:, None] * x - apart @ x) / scale)
+        best, x = x, x + FARTHER * (nearer - x)
+    found: Points = best.astype(np.float64)
+    return found
 
 
 def _inverse(matrix: Points) -> Points:

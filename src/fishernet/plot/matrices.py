@@ -12,7 +12,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.random import Seed, generator
 from fishernet.kernels import Kernel
 from fishernet.kernels.rows import rows_of
-from fishernet.plot.style import dress, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import dress, letters, new_axes, require_matplotlib, theme_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def gram(
     """
     require_matplotlib()
     rows = rows_of(kernel, data)
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     limit, cosines = check.integer(n_rows, "n_rows", least=1), check.flag(normalize, "normalize")
     if not len(rows):
         raise SchemaError("there is no row to draw", parameter="data")

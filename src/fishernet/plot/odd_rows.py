@@ -11,7 +11,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.data.cells import as_text
 from fishernet.models import BayesianNetwork
-from fishernet.plot.style import LETTER, POINTS, Theme, dress, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import LETTER, POINTS, Theme, dress, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import as_written, family_of, label
 from fishernet.plot.tooltips import entitle
 
@@ -68,7 +68,7 @@ def log_probability(
     """
     require_matplotlib()
     check.made(net, "net", "a Bayesian network", "log_prob_terms", "rows")
-    limit, size = check.integer(most, "most", least=0, most=12), check.number(font_size, "font_size", above=0)
+    limit, size = check.integer(most, "most", least=0, most=12), letters(font_size)
     rows = net.rows(table)
     if not rows.n_rows:
         raise SchemaError("there is no row to draw", parameter="table")

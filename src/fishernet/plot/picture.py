@@ -13,7 +13,7 @@ from fishernet.base import check
 from fishernet.plot.layout import GAP, WIDER, layered_layout, packed, stress_layout
 from fishernet.plot.places import with_room_for_names
 from fishernet.plot.shapes import Drawable, Layout, Link, Points, components
-from fishernet.plot.style import Theme, ink_on, theme_of
+from fishernet.plot.style import Theme, ink_on, letters, theme_of
 from fishernet.plot.texts import POINTS, family_of, labels, text_sizes
 from fishernet.plot.tooltips import entitle
 
@@ -124,7 +124,7 @@ class Picture:
 
     def __init__(self, shape: Drawable, *, named: bool, font_size: float, look: Look | None = None) -> None:
         self._shape, self._look = shape, Look() if look is None else look
-        self.font_size = check.number(font_size, "font_size", above=0)
+        self.font_size = letters(font_size)
         self._texts = labels(shape.names) if named else []
         self._boxed = shape.layered and bool(self._texts)
         n = len(shape.names)
@@ -404,7 +404,9 @@ class Picture:
     def _say(self, ax: Axes, text: str, at: Points, scale: float, colour: str, **how: Any) -> Any:
         families = family_of(text)
         size = self.font_size * scale
-        written = ax.text(*at.tolist(), text, color=colour, fontsize=size, fontfamily=families, parse_math=False, **how)
+        written = ax.text(
+            float(at[0]), float(at[1]), text, color=colour, fontsize=size, fontfamily=families, parse_math=False, **how
+        )
         written.set_zorder(4)
         return written
 

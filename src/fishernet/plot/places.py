@@ -50,13 +50,13 @@ def placed_names(nodes: Points, radius: float, sizes: Points, routes: Sequence[P
     centres = np.full_like(nodes, np.inf)
     rivals = _rivals(nodes, np.abs(around).max(axis=1) + half)
     clashing = np.zeros(len(nodes), dtype=bool)
-    for node in np.argsort(-fixed.min(axis=1), kind="stable"):
+    for node in np.argsort(-fixed.min(axis=1), kind="stable").tolist():
         clashing[node] = _place(node, rivals[node], candidates, half, fixed, covers, centres)
     for _ in range(SECOND_LOOKS):
         again = np.flatnonzero(clashing | _overlapping(centres, half))
         if not len(again) or len(again) > 4 + len(nodes) // 10:
             break
-        for node in again:
+        for node in again.tolist():
             clashing[node] = _place(node, rivals[node], candidates, half, fixed, covers, centres)
     return centres, int((clashing | _overlapping(centres, half)).sum())
 

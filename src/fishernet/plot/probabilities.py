@@ -13,7 +13,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, numbered, position, positions
 from fishernet.infer import marginal
 from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
-from fishernet.plot.style import FONT, dress, fitting, ink_on, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import FONT, dress, fitting, ink_on, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import family_of, label, labels, text_sizes
 from fishernet.plot.tooltips import entitle
 
@@ -82,7 +82,7 @@ def conditional(
     found: Any = net.conditionals[position(numbered(names), check.text(variable, "variable"))]
     if not hasattr(found, "probabilities"):
         raise SchemaError(f"the conditional of {variable!r} is {a(type(found).__name__)}, not a table of states")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     limit = check.integer(most, "most", least=2)
     values, columns = _states(np.asarray(found.probabilities)[:limit], found.variables[-1].states, limit)
     given = [found.describe_group(group) for group in range(len(values))]
@@ -204,10 +204,13 @@ def marginals(
     """
     require_matplotlib()
     check.made(net, "net", "a network", "variables")
-    limit, size = check.integer(most, "most", least=2), check.number(font_size, "font_size", above=0)
+    limit, size = check.integer(most, "most", least=2), letters(font_size)
+    wanted = None if names is None else check.items(names, "names")
+    if not len(net.variables) or wanted == ():
+        raise SchemaError("there is no variable to draw", parameter="names")
     numbers = [one.name for one in net.variables if one.is_continuous]
     every = tuple(one.name for one in net.variables)
-    asked = [every[place] for place in positions(every, check.items(names, "names"))] if names is not None else None
+    asked = None if wanted is None else [every[place] for place in positions(every, wanted)]
     if numbers and (asked is None or set(asked) & set(numbers)):
         raise SchemaError(f"{numbers[0]!r} is continuous: it has no states with probabilities", parameter="names")
     evidence = dict(check.mapping(given, "given")) if given is not None else {}

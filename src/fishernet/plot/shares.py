@@ -9,7 +9,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.vocabulary import word
 from fishernet.compare import ScoreTestResult, Share, TwoSampleResult
-from fishernet.plot.style import FONT, Theme, dress, fitting, legend, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import FONT, Theme, dress, fitting, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import family_of, labels, text_sizes
 from fishernet.plot.tooltips import entitle
 
@@ -80,7 +80,7 @@ def drift(
     what = "a TwoSampleResult or a ScoreTestResult"
     check.made(found, "found", what, "by_variable", "by_configuration", "statistic", "p_value")
     named = word(by, "by", ("variable", "configuration"))
-    limit, size = check.integer(most, "most", least=1), check.number(font_size, "font_size", above=0)
+    limit, size = check.integer(most, "most", least=1), letters(font_size)
     bound = check.share(level, "level")
     every = found.by_configuration if named == "configuration" else list(found.by_variable.values())
     if not every:

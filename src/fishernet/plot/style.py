@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FONT = "DejaVu Sans"  # comes with matplotlib, so it is the same everywhere
 TEXT_CONTRAST, MARK_CONTRAST = 4.5, 3.0
 POINTS, LINE, LETTER = 72.0, 1.25, 0.58  # an inch; a line and a letter in sizes of the font
-LEAST_LETTERS = 1.0  # points
+LEAST_LETTERS, MOST_LETTERS = 1.0, 200.0  # points
 MARKS = ("o", "^", "s", "D", "v", "p", "h")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)), (0, (8, 2, 2, 2, 2, 2)))
 
@@ -119,7 +119,7 @@ def theme(name: Literal["light", "dark"] = "light") -> Iterator[None]:
     chosen = THEMES[word(name, "name", tuple(THEMES))]
     from matplotlib import rc_context
 
-    colours = {
+    colours: Any = {
         **dict.fromkeys(("figure.facecolor", "axes.facecolor", "legend.facecolor"), chosen.background),
         **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), chosen.ink),
         **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), chosen.line),
@@ -164,6 +164,11 @@ def ink_on(fill: Any) -> str:
     return max(("#000000", "#FFFFFF"), key=lambda ink: contrast(ink, fill))
 
 
+def letters(font_size: object) -> float:
+    """Return the size of letters in points, checked."""
+    return check.number(font_size, "font_size", least=LEAST_LETTERS, most=MOST_LETTERS)
+
+
 def has_matplotlib() -> bool:
     """Whether matplotlib can be imported."""
     return importlib.util.find_spec("matplotlib") is not None
@@ -192,8 +197,8 @@ def fitting(ax: Axes, lines: float, size: float) -> float:
 
 def _wrapped(text: str, inches: float, size: float) -> str:
     """Return a text in lines that are no longer than the axes."""
-    letters = max(12, int(inches * POINTS / (LETTER * size)))
-    return "\n".join(textwrap.fill(line, letters) for line in text.split("\n"))
+    longest = max(12, int(inches * POINTS / (LETTER * size)))
+    return "\n".join(textwrap.fill(line, longest) for line in text.split("\n"))
 
 
 def dress(
