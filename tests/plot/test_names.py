@@ -35,8 +35,8 @@ def on_its_own_sheet(graph: Any, look: Look | None = None, **options: Any) -> Ax
 
 def extents(ax: Axes) -> Floats:
     """Lower left and upper right corner of every text, in pixels, (n, 2, 2)."""
-    figure = ax.get_figure(root=True)
-    canvas: Any = FigureCanvasAgg(figure)  # type: ignore[arg-type]
+    figure: Any = ax.get_figure(root=True)
+    canvas: Any = FigureCanvasAgg(figure)
     return np.array([text.get_window_extent(canvas.get_renderer()).get_points() for text in ax.texts])
 
 
@@ -53,9 +53,9 @@ def check(ax: Axes) -> None:
     assert (low >= -PIXELS).all()
     assert (high <= np.array(figure.get_size_inches()) * DOTS + PIXELS).all()
     (nodes,) = [found for found in ax.collections if found.get_gid() == "nodes"]
-    boxed = len(nodes.get_paths()[0].vertices) == 5
+    boxed = len(np.asarray(nodes.get_paths()[0].vertices)) == 5
     if not boxed:
-        middles = ax.transData.transform([path.vertices[:-1].mean(axis=0) for path in nodes.get_paths()])
+        middles = ax.transData.transform([np.asarray(path.vertices)[:-1].mean(axis=0) for path in nodes.get_paths()])
         inside = (low[:, None] < middles) & (middles < high[:, None])
         assert not inside.all(axis=2).any()
 
@@ -141,7 +141,7 @@ def test_letters_that_no_font_has_are_numbers_and_nothing_warns(recwarn: pytest.
     assert shown[0] == "<b>&amp;</b>"
     assert shown[3:5] == ["naïve ß", "$\\frac{1}{2}$"]
     assert len(set(shown)) == len(names)
-    figure = ax.get_figure(root=True)
-    canvas: Any = FigureCanvasAgg(figure)  # type: ignore[arg-type]
+    figure: Any = ax.get_figure(root=True)
+    canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     assert not [warning for warning in recwarn if "Glyph" in str(warning.message)]

@@ -215,8 +215,6 @@ class Estimate(Brief):
     differences between the chains say."""
     n_rows: int
     """The number of rows of all chains."""
-    chains: int
-    """How many chains there are, of equal length."""
     seed: int
     """The seed that gives the same numbers again."""
     degrees_of_freedom: int

@@ -35,7 +35,7 @@ class _Judged:
     values: Array
     truth: npt.NDArray[np.int64]
 
-    def place(self, state: object) -> int:
+    def place(self, state: Any) -> int:
         texts = [as_text(one) for one in self.states]
         if _text(state, "state") not in texts:
             message = f"there is no state {shown(state, 80)}; there are {listed(self.states)}"
@@ -46,7 +46,8 @@ class _Judged:
 def _text(state: Any, name: str) -> str:
     if not isinstance(state, str | int | float | np.generic):
         raise SchemaError(f"{name} must be labels (str, numbers, truth values), got {shown(state, 80)}", parameter=name)
-    return as_text(state)
+    plain: Any = state
+    return as_text(plain)
 
 
 def _judged(truth: Any, probabilities: Any, states: Sequence[Any] | None) -> _Judged:

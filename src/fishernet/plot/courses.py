@@ -83,9 +83,16 @@ def search(*found: SearchResult, ax: Axes | None = None, font_size: float = 9.0)
     if len(found) == 1 and len(found[0].steps) <= MOST_MARKS:
         _mark_steps(ax, found[0])
     dress(ax, look, size, x="step", y="score, nats", grid="y")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    _at_whole_steps(ax)
     legend(ax, look, size, loc="lower right")
     return ax
+
+
+def _at_whole_steps(ax: Axes) -> None:
+    """Mark whole steps alone."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _scores(found: SearchResult) -> Array:
@@ -157,7 +164,7 @@ def em(found: EmResult[Any], *, ax: Axes | None = None, font_size: float = 9.0) 
         ax.plot([steps] * len(others), others, linestyle="none", marker="D", markersize=5, color=look.less, label=ends)
     end = "converged" if found.converged else "not converged"
     dress(ax, look, size, x="step", y="objective, nats", title=f"{several(steps, 'step')}, {end}", grid="y")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    _at_whole_steps(ax)
     legend(ax, look, size, loc="lower right")
     return ax
 

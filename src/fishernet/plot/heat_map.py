@@ -115,7 +115,7 @@ def _draw(ax: Axes, inside: Array, lifts: Array, size: float) -> None:
     look = theme_of(ax)
     image = ax.imshow(lifts, cmap=look.diverging, vmin=-DARKEST, vmax=DARKEST, aspect="auto", interpolation="nearest")
     small = fitting(ax, len(inside), size)
-    colours = image.cmap(image.norm(lifts))
+    colours: Array = np.asarray(image.cmap(image.norm(lifts)))
     for (row, column), share in np.ndenumerate(inside):
         ink = ink_on(tuple(colours[row, column]))
         ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=ink, fontsize=small)

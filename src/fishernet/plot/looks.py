@@ -165,7 +165,7 @@ def _with_strengths(look: Look, shape: Drawable, found: Measured) -> Look:
         for place, size in enumerate(shown_ones)
     ]
     legend += [("edge", kind, kind) for kind in dict.fromkeys(sorted(kinds, reverse=True))]
-    return dataclasses.replace(look, strengths=sizes / largest, kinds=kinds, legend=legend)
+    return dataclasses.replace(look, strengths=(sizes / largest).tolist(), kinds=kinds, legend=legend)
 
 
 def _with_groups(look: Look, shape: Drawable, groups: Any) -> Look:

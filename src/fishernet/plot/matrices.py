@@ -130,7 +130,7 @@ def _draw(ax: Axes, matrix: Array, rows: npt.NDArray[np.int64], cosines: bool, s
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03)
     bar.set_label("cosine of the rows' features" if cosines else "kernel", fontsize=size, color=look.ink)
     bar.ax.tick_params(labelsize=size, labelcolor=look.ink, color=look.line)
-    bar.outline.set_edgecolor(look.line)  # type: ignore[operator]
+    bar.outline.set_edgecolor(look.line)
     dress(ax, look, size, x=f"{len(rows):,} rows, those alike next to each other")
     few = len(rows) <= MOST_TICKS
     for axis in (ax.xaxis, ax.yaxis):

@@ -73,7 +73,7 @@ def log_probability(
     if not rows.n_rows:
         raise SchemaError("there is no row to draw", parameter="table")
     terms = net.log_prob_terms(rows)
-    impossible = ~np.isfinite(terms).all(axis=1)
+    impossible = np.asarray(~np.isfinite(terms).all(axis=1))
     values = np.where(impossible, -np.inf, np.where(impossible[:, None], 0.0, terms).sum(axis=1))
     order = np.argsort(values, kind="stable")[:limit]
     if ax is None:

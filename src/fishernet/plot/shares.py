@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
@@ -108,7 +108,7 @@ def _draw(ax: Axes, shares: Sequence[Share], called: list[str], level: float, si
     look: Theme = theme_of(ax)
     small = fitting(ax, len(shares), size)
     longest = max(max(share.share for share in shares), 1e-12)
-    kinds = {
+    kinds: dict[bool, Any] = {
         True: {"facecolor": look.more, "edgecolor": look.more},
         False: {"facecolor": "none", "edgecolor": look.line},
     }
