@@ -133,7 +133,7 @@ def roc(
     >>> p = asia.predict_proba(rows, "bronc")
     >>> axes = fn.plot.roc(truth, p, states=["yes", "no"], state="yes", ax=Figure().add_subplot())
     >>> axes.lines[0].get_label()
-    'yes: area 0.902'
+    'yes: area 0.889'
     """
     require_matplotlib()
     found = _judged(truth, probabilities, states)

@@ -160,7 +160,7 @@ def graph(
     ['asia', 'bronc', 'dysp', 'either', 'lung', 'smoke', 'tub', 'xray']
     >>> axes = fn.plot.graph(asia, strengths="mutual-information", target="lung", ax=Figure().add_subplot())
     >>> [text.get_text() for text in axes.texts if text.get_gid() == "legend"]
-    ['mutual information 0.000137 nats', '0.204 nats', 'lung', 'its Markov blanket (3)']
+    ['mutual information 0.000405 nats', '0.251 nats', 'lung', 'its Markov blanket (3)']
     """
     require_matplotlib()
     shape, look = _shown(graph, strengths, threshold, target, groups)

@@ -199,7 +199,7 @@ def marginals(
     >>> from matplotlib.figure import Figure
     >>> asia = fn.datasets.load("asia")
     >>> axes = fn.plot.marginals(asia, ["lung"], given={"smoke": "yes"}, ax=Figure().add_subplot())
-    >>> [round(bar.get_width(), 3) for bar in axes.patches]  # yes: without and with the evidence; no
+    >>> [round(float(bar.get_width()), 3) for bar in axes.patches]  # yes: without and with the evidence; no
     [0.055, 0.1, 0.945, 0.9]
     """
     require_matplotlib()
