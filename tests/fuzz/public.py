@@ -8,6 +8,7 @@ import inspect
 import pkgutil
 import random
 import tempfile
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -61,6 +62,11 @@ DN = fn.DependencyNetwork.from_joint(fn.learn.bayesian_network(TABLE.select(["as
 SMALL = TABLE.select(["asia", "tub", "smoke"])
 CHOSEN = fn.select.mmd_critic(fn.kernels.FisherKernel(NET), TABLE, 3)
 CLUSTERS = fn.learn.clusters(SMALL, 2, restarts=1, seed=1)
+DRIFT = fn.compare.two_sample_test(TABLE[:30], TABLE[30:], fn.kernels.FisherKernel(NET), permutations=19, seed=1)
+CHANGED = fn.compare.explain_change(NET, fn.infer.intervene(NET, {"smoke": "yes"}))
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", fn.FishernetWarning)
+    CHAINS = fn.infer.diagnose(DN, n=40, seed=1)
 STRINGS = ["abba", "ab", "b", "aab"]
 HALF = [[0.5, 0.5], [0.25, 0.75]]
 HMM = fn.HiddenMarkovModel([0.5, 0.5], HALF, HALF, alphabet="ab")
@@ -200,6 +206,23 @@ OWN: dict[str, dict[str, Any]] = {
     "plot.distance_by_k": {"ax": Figure().add_subplot()},
     "plot.selection": {"chosen": CHOSEN, "ax": Figure().add_subplot()},
     "plot.clusters": {"found": CLUSTERS, "ax": Figure().add_subplot()},
+    "calibration": {"truth": ["a", "b"], "probabilities": HALF, "ax": Figure().add_subplot()},
+    "roc": {"truth": ["a", "b"], "probabilities": HALF, "ax": Figure().add_subplot()},
+    "chains": {"found": CHAINS, "ax": Figure().add_subplot()},
+    "change": {"found": CHANGED, "ax": Figure().add_subplot()},
+    "write_change": {"found": CHANGED},
+    "conditional": {"ax": Figure().add_subplot()},
+    "difference": {"ax": Figure().add_subplot()},
+    "drift": {"found": DRIFT, "ax": Figure().add_subplot()},
+    "em": {"found": fn.learn.baum_welch(["ab", "ba"], n_states=2, restarts=1, seed=1), "ax": Figure().add_subplot()},
+    "gram": {"data": TABLE[:20], "ax": Figure().add_subplot()},
+    "graph": {"ax": Figure().add_subplot()},
+    "log_probability": {"ax": Figure().add_subplot()},
+    "marginals": {"ax": Figure().add_subplot()},
+    "rows": {"data": TABLE[:20], "ax": Figure().add_subplot()},
+    "search": {"ax": Figure().add_subplot()},
+    "theme": {"name": "dark"},
+    "write": {"picture": Figure()},
     "clusters": {"table": SMALL, "n_clusters": 2, "restarts": 2},
     "cross_validate": {"table": SMALL, "search": "hill-climb", "folds": 2},
     "edge_strengths": {"table": SMALL, "n": 2},

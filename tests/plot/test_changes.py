@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 
 import fishernet as fn
 from fishernet.base.errors import FileFormatError, FishernetError
+from fishernet.plot.style import LIGHT
 
 ASIA = fn.datasets.load("asia")
 CURED = fn.infer.intervene(ASIA, {"bronc": "no"})
@@ -36,7 +37,7 @@ def test_bars_are_the_nats_from_the_largest_down_and_filled_by_what_was_found() 
     hatches = [bar.get_hatch() for bar in ax.patches]
     for name, colour, hatch in zip(names, colours, hatches, strict=True):
         change = FOUND.by_variable[name]
-        assert (colour == "#1f4e79") == change.changed
+        assert (colour == LIGHT.more.lower()) == change.changed
         assert (hatch is not None) == bool(change.inherited_from)
     assert [text.get_text() for text in ax.texts] == [f"p {FOUND.by_variable[name].p_max_t:.2g}" for name in names]
 
@@ -57,6 +58,16 @@ def test_the_most_and_a_figure_of_its_own_from_which_nothing_is_cut_off() -> Non
     assert box.x1 <= width
     assert box.y1 <= height
     pyplot.close(figure)
+
+
+def test_by_configuration_it_says_from_what_to_what() -> None:
+    ax = fn.plot.change(FOUND, by="configuration", most=4, ax=Figure().add_subplot())
+    rows = FOUND.by_configuration[:4]
+    np.testing.assert_allclose(widths_of(ax), [row.nats for row in rows])
+    for text, row in zip(ax.texts, rows, strict=True):
+        state, (before, after) = text.get_text().split(": ")[0], text.get_text().split(": ")[1].split(" → ")
+        assert float(before) == pytest.approx(row.before[state], rel=0.06)
+        assert float(after) == pytest.approx(row.after[state], rel=0.06)
 
 
 def test_networks_have_no_tests_and_infinite_nats_have_a_bar() -> None:

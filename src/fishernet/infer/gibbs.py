@@ -52,6 +52,8 @@ class Diagnosis(Framed):
     """The states' shares of all rows, one (r,) array per variable."""
     n_rows: int
     """The number of rows of all chains."""
+    chains: int
+    """How many chains there are, of equal length."""
     seed: int
     """The seed that gives the same chains again."""
     rows: Table = field(repr=False)
@@ -134,6 +136,7 @@ def diagnose(
         standard_errors=tuple(errors for _, _, errors, _ in judged),
         probabilities=tuple(shares for _, _, _, shares in judged),
         n_rows=rows.n_rows,
+        chains=n_chains,
         seed=number,
         rows=rows,
     )

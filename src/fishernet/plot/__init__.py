@@ -1,21 +1,47 @@
-"""Drawings of graphs, of what marks clusters, of rows that were chosen, and of what changed between tables.
+"""Pictures: of graphs, probabilities, kernels, chosen rows, changes between tables, classifiers, and of how work went.
 
-Matplotlib draws, and is imported when something is drawn: ``pip install "fishernet[plot]"`` brings it along.
+Each takes what another part of the library gives, draws it on the axes it is given (``ax=``) or on a new figure, and
+returns the axes. `theme` makes new figures light or dark; on axes of somebody else colours go with their background.
+`write` puts a picture into a file, and in SVG names and numbers appear where one points. Matplotlib draws, and is
+imported when something is drawn: ``pip install "fishernet[plot]"`` brings it along.
 """
 
 from fishernet.plot.changes import change, write_change
-from fishernet.plot.chosen_rows import selection
+from fishernet.plot.chosen_rows import rows, selection
+from fishernet.plot.classifiers import calibration, roc
+from fishernet.plot.courses import chains, em, search
+from fishernet.plot.differences import difference
 from fishernet.plot.distances import distance_by_k
-from fishernet.plot.drawing import check_output, graph, write_graph
+from fishernet.plot.drawing import graph, write_graph
 from fishernet.plot.heat_map import clusters
+from fishernet.plot.matrices import gram
+from fishernet.plot.odd_rows import log_probability
+from fishernet.plot.probabilities import conditional, marginals
+from fishernet.plot.shares import drift
+from fishernet.plot.style import theme
+from fishernet.plot.tooltips import check_output, write
 
 __all__ = [
+    "calibration",
+    "chains",
     "change",
     "check_output",
     "clusters",
+    "conditional",
+    "difference",
     "distance_by_k",
+    "drift",
+    "em",
+    "gram",
     "graph",
+    "log_probability",
+    "marginals",
+    "roc",
+    "rows",
+    "search",
     "selection",
+    "theme",
+    "write",
     "write_change",
     "write_graph",
 ]

@@ -5,41 +5,48 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fishernet.base import check
-from fishernet.base.io import replacing
-from fishernet.base.names import cut
-from fishernet.compare import ChangeResult, VariableChange
-from fishernet.plot.drawing import DOTS, FORMATS, LOOK, check_output
-from fishernet.plot.picture import require_matplotlib
+from fishernet.base.errors import SchemaError
+from fishernet.base.vocabulary import word
+from fishernet.compare import ChangeResult, ConfigurationChange, VariableChange
+from fishernet.data.cells import as_text
+from fishernet.plot.style import Theme, dress, fitting, legend, letters, new_axes, require_matplotlib, theme_of
+from fishernet.plot.texts import family_of, labels, text_sizes
+from fishernet.plot.tooltips import check_output, entitle, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+By = Literal["variable", "configuration"]
 BAR = 0.26  # inches from one bar to the next
-LEFT, RIGHT, ABOVE, BELOW, WIDE = 1.8, 0.9, 0.5, 0.5, 4.0  # inches around the bars, and of them
-MOST_LETTERS = 24
-KINDS: dict[str, dict[str, Any]] = {  # by fill and pattern, so that they are told apart in grey
-    "changed": {"facecolor": "#1f4e79", "edgecolor": "#1f4e79"},
-    "inherited": {"facecolor": "#ffffff", "edgecolor": "#1f4e79", "hatch": "////"},
-    "no change found": {"facecolor": "#d9d9d9", "edgecolor": "#595959"},
+WIDE, AROUND = 4.4, 1.2  # inches of the bars with the numbers beside them, and above and below
+MOST_LETTERS = 44
+KINDS: dict[str, tuple[str, str, str | None]] = {  # fill, edge and hatch, so that they are told apart in grey
+    "changed": ("more", "more", None),
+    "inherited": ("background", "more", "////"),
+    "no change found": ("faint", "line", None),
 }
 
 
-def change(found: ChangeResult, *, most: int = 20, ax: Axes | None = None, font_size: float = 9.0) -> Axes:
+def change(
+    found: ChangeResult, *, by: By = "variable", most: int = 20, ax: Axes | None = None, font_size: float = 9.0
+) -> Axes:
     """Draw which conditionals changed: a bar per variable, as long as the nats that it carries.
 
     Filled bars are variables whose conditional changed, hatched ones those whose own distribution changed only because
     of others, grey ones all others. A line is the 95 % interval, a tick what would be expected by chance; the number is
-    the corrected p-value.
+    the corrected p-value. By configuration there is a bar per configuration of the parents, and how the probability of
+    the state that changed most did.
 
     Parameters
     ----------
     found : ChangeResult
         As `fishernet.compare.explain_change` gives it.
+    by : {"variable", "configuration"}
     most : int
-        How many variables, those that carry most.
+        How many, those that carry most.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure as large as the bars need, for `matplotlib.pyplot.show`.
     font_size : float
@@ -53,6 +60,8 @@ def change(found: ChangeResult, *, most: int = 20, ax: Axes | None = None, font_
     ------
     FishernetError
         When matplotlib is missing, or `most` is no positive integer.
+    SchemaError
+        When there are no configurations: of networks of numbers.
 
     Examples
     --------
@@ -66,21 +75,23 @@ def change(found: ChangeResult, *, most: int = 20, ax: Axes | None = None, font_
     """
     require_matplotlib()
     check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")
-    rows = _largest(found, check.integer(most, "most", least=1))
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
+    rows, called = _rows(found, by, check.integer(most, "most", least=1))
     if ax is None:
-        ax = _new_axes(len(rows))
-    _draw(ax, rows, size)
-    ax.set_title(_title(found), fontsize=size, loc="left")
+        ax = new_axes(*_inches(called, size))
+    look = theme_of(ax)
+    _draw(ax, look, rows, called, size, _title(found))
     return ax
 
 
-def write_change(found: ChangeResult, path: str | os.PathLike[str], *, most: int = 20, font_size: float = 9.0) -> None:
+def write_change(
+    found: ChangeResult, path: str | os.PathLike[str], *, by: By = "variable", most: int = 20, font_size: float = 9.0
+) -> None:
     """Draw which conditionals changed to a file.
 
     Parameters
     ----------
-    found, most, font_size
+    found, by, most, font_size
         As for `fishernet.plot.change`.
     path : path
         Ends in ``.png``, ``.svg`` or ``.pdf``. The file is written beside and renamed.
@@ -105,37 +116,38 @@ def write_change(found: ChangeResult, path: str | os.PathLike[str], *, most: int
     True
     """
     check_output(path)
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    suffix = Path(path).suffix.lower()
-    with rc_context(LOOK), replacing(Path(path)) as file:
-        width, height, where = _places(min(len(found.by_variable), check.integer(most, "most", least=1)))
-        figure = Figure(figsize=(width, height))
-        change(found, most=most, ax=figure.add_axes(where), font_size=font_size)
-        figure.savefig(file, format=suffix[1:], dpi=DOTS, **FORMATS[suffix])
+    check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")
+    _, called = _rows(found, by, check.integer(most, "most", least=1))
+    size = letters(font_size)
+    figure = Figure(figsize=_inches(called, size), layout="constrained")
+    change(found, by=by, most=most, ax=figure.add_subplot(), font_size=size)
+    save(figure, Path(path))
 
 
-def _largest(found: ChangeResult, most: int) -> list[VariableChange]:
-    rows = sorted(found.by_variable.values(), key=lambda row: (-row.nats, row.variable))
-    return rows[:most]
+Rows = list[VariableChange] | list[ConfigurationChange]
 
 
-def _places(n: int) -> tuple[float, float, tuple[float, float, float, float]]:
-    """Return the size of a figure in inches, and where the bars lie in it."""
-    width, height = LEFT + WIDE + RIGHT, ABOVE + max(n, 1) * BAR + BELOW
-    return width, height, (LEFT / width, BELOW / height, WIDE / width, max(n, 1) * BAR / height)
+def _rows(found: ChangeResult, by: By, most: int) -> tuple[Rows, list[str]]:
+    """Return what there is a bar of, from the largest down, and the labels."""
+    if word(by, "by", ("variable", "configuration")) == "variable":
+        rows = sorted(found.by_variable.values(), key=lambda row: (-row.nats, row.variable))[:most]
+        return rows, labels([row.variable for row in rows], MOST_LETTERS)
+    if not found.by_configuration:
+        raise SchemaError("this result has no configurations: its networks are not of tables", parameter="by")
+    some = list(found.by_configuration[:most])
+    return some, labels([_configuration(row) for row in some], MOST_LETTERS)
 
 
-def _new_axes(n: int) -> Axes:
-    from matplotlib import pyplot
-
-    width, height, where = _places(n)
-    return pyplot.figure(figsize=(width, height)).add_axes(where)
+def _configuration(row: ConfigurationChange) -> str:
+    given = ", ".join(f"{name} = {state}" for name, state in row.configuration.items())
+    return f"{row.variable} | {given}" if given else row.variable
 
 
-def _kind(row: VariableChange) -> str:
-    return "changed" if row.changed else "inherited" if row.inherited_from else "no change found"
+def _inches(called: list[str], size: float) -> tuple[float, float]:
+    left = float(text_sizes([*called, ""], size)[:, 0].max())
+    return left + WIDE + 0.5, AROUND + max(len(called), 2) * BAR
 
 
 def _title(found: ChangeResult) -> str:
@@ -145,28 +157,50 @@ def _title(found: ChangeResult) -> str:
     return f"{nats} nats between {found.n_rows[0]:,} rows before and {found.n_rows[1]:,} after"
 
 
-def _draw(ax: Axes, rows: list[VariableChange], size: float) -> None:
+def _draw(ax: Axes, look: Theme, rows: Rows, called: list[str], size: float, title: str) -> None:
     """Draw the bars from the largest down."""
-    longest = max((x for row in rows for x in (row.nats, row.high) if math.isfinite(x)), default=0.0) or 1.0
+    ends = [x for row in rows for x in (row.nats, getattr(row, "high", 0.0))]
+    longest = max((x for x in ends if math.isfinite(x)), default=0.0) or 1.0
+    small = fitting(ax, len(rows), size)
     for place, row in enumerate(rows):
-        nats = min(row.nats, longest)
-        ax.barh(place, nats, height=0.62, label=_kind(row), linewidth=0.8, **KINDS[_kind(row)])
-        if math.isfinite(row.low):
-            for colour, width in (("#ffffff", 3.0), ("#000000", 1.2)):  # to be seen on bars and beside them
-                ax.plot([row.low, row.high], [place, place], color=colour, linewidth=width)
-        if row.by_chance > 0:
-            ax.plot([row.by_chance] * 2, [place - 0.38, place + 0.38], color="#000000", linewidth=0.8, linestyle=":")
-        if math.isfinite(row.p_max_t):
-            end = max(nats, row.high if math.isfinite(row.high) else 0.0)
-            ax.text(end + 0.015 * longest, place, f"p {row.p_max_t:.2g}", va="center", fontsize=0.85 * size)
-    ax.set_yticks(range(len(rows)), [cut(row.variable, MOST_LETTERS) for row in rows], fontsize=size)
+        end, text = _bar(ax, look, place, row, longest)
+        if text:
+            ax.text(
+                end + 0.015 * longest, place, text, va="center", fontsize=0.85 * small, color=look.ink, parse_math=False
+            ).set_fontfamily(family_of(text))
+    ax.set_yticks(range(len(rows)), called, fontfamily=family_of("".join(called)), parse_math=False)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xlim(0, 1.15 * longest)
-    ax.set_xlabel("nats of the conditional; line: 95 % interval, dots: by chance", fontsize=size)
-    ax.tick_params(axis="x", labelsize=size)
-    ax.tick_params(axis="y", length=0)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    handles, labels = ax.get_legend_handles_labels()
-    kinds = dict(zip(labels, handles, strict=True))
-    ax.legend(kinds.values(), kinds.keys(), fontsize=0.85 * size, frameon=False, loc="lower right")
+    by_variable = any(hasattr(row, "p_max_t") for row in rows)
+    ax.set_xlim(0, (1.18 if by_variable else 1.6) * longest)
+    x = "nats of the conditional; line: 95 % interval, dots: by chance" if by_variable else "nats of the configuration"
+    dress(ax, look, size, x=x, title=title, left=float(text_sizes(called, size)[:, 0].max()))
+    ax.tick_params(axis="y", length=0, labelsize=small)
+    handles, texts = ax.get_legend_handles_labels()
+    kinds = dict(zip(texts, handles, strict=True))
+    if kinds:
+        legend(
+            ax, look, 0.85 * size, handles=list(kinds.values()), labels=list(kinds), frameon=False, loc="lower right"
+        )
+
+
+def _bar(ax: Axes, look: Theme, place: int, row: Any, longest: float) -> tuple[float, str]:
+    """Draw one bar, and return where what it carries ends, and what is written there."""
+    nats = min(row.nats, longest)
+    if not hasattr(row, "p_max_t"):
+        bar = ax.barh(place, nats, height=0.62, facecolor=look.more, edgecolor=look.more)
+        state = row.state
+        text = f"{as_text(state)}: {row.before[state]:.2g} → {row.after[state]:.2g}"
+        entitle(bar[0], [f"{_configuration(row)}: {row.nats:.4g} nats; {text}"])
+        return nats, text
+    kind = "changed" if row.changed else "inherited" if row.inherited_from else "no change found"
+    fill, edge, hatch = KINDS[kind]
+    colours = {"facecolor": getattr(look, fill), "edgecolor": getattr(look, edge)}
+    bar = ax.barh(place, nats, height=0.62, label=kind, linewidth=0.8, hatch=hatch, **colours)
+    entitle(bar[0], [f"{row.variable}: {row.nats:.4g} nats, {kind}"])
+    if math.isfinite(row.low):
+        for colour, width in ((look.background, 3.0), (look.ink, 1.2)):  # to be seen on bars and beside them
+            ax.plot([row.low, row.high], [place, place], color=colour, linewidth=width)
+    if row.by_chance > 0:
+        ax.plot([row.by_chance] * 2, [place - 0.38, place + 0.38], color=look.ink, linewidth=0.8, linestyle=":")
+    end = max(nats, row.high if math.isfinite(row.high) else 0.0)
+    return end, f"p {row.p_max_t:.2g}" if math.isfinite(row.p_max_t) else ""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import cut, positions
+from fishernet.base.names import positions
 from fishernet.base.random import Seed, generator
+from fishernet.base.vocabulary import word
 from fishernet.data.cells import as_text
+from fishernet.data.matching import as_data
 from fishernet.kernels import Kernel
 from fishernet.kernels.rows import Rows, counted_once, rows_of
-from fishernet.plot.picture import FONT, INK, require_matplotlib
+from fishernet.plot.style import FONT, Theme, legend, letters, new_axes, require_matplotlib, theme_of
+from fishernet.plot.texts import label
 from fishernet.select import Selection
 
 if TYPE_CHECKING:
@@ -27,10 +31,102 @@ SIZE = (6.4, 4.8)  # inches of a new figure
 AREA = 14  # square points of the mark of one row
 MOST_NUMBERED = 40  # chosen rows and criticisms, each, that have a number
 MOST_LETTERS = 24  # of a state
-OTHERS, CRITICAL = "#9A9A9A", "#B03A00"
-COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#8A5A00")  # Okabe and Ito, 2008
+COLOURS = {  # of Okabe and Ito, 2008; of those with the same place, the mark is the same
+    True: ("#3A9BD9", "#D98200", "#00936B", "#C0609A", "#0A5A8A", "#A89B00", "#8A5A00"),
+    False: ("#56B4E9", "#E69F00", "#2CC295", "#E39BC6", "#2F8FD0", "#F0E442", "#C08A3E"),
+}
 SHAPES = ("o", "^", "s", "v", "p", "<", "h")  # so that states can be told apart without colours
 NUMBERS = "cividis"  # the same for the colour-blind
+Projection = Literal["ranks", "mds", "pca"]
+
+
+def rows(
+    kernel: Kernel,
+    data: Any,
+    *,
+    colour: str | None = None,
+    chosen: Any = (),
+    projection: Projection = "mds",
+    n_rows: int = 1000,
+    seed: Seed = 0,
+    ax: Axes | None = None,
+    font_size: float = 9.0,
+) -> Axes:
+    """Draw rows on a plane on which those that are alike under a kernel are near each other.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    data : what the kernel takes
+        A table, a frame, strings, ...
+    colour : str, optional
+        A column of the table that colours rows: by its states, most often first, or on a scale of numbers.
+    chosen : sequence of positions, or Selection
+        Rows that are marked as diamonds, with their places among those chosen, from 0, while they are at most 40.
+    projection : {"mds", "pca", "ranks"}
+        "mds" has distances between features of length 1 (classical scaling, Torgerson, 1952), so that a rare state does
+        not push a row far out; "ranks" has the ranks of these. "pca" has the two directions in which the features
+        themselves spread most (kernel principal components, Schölkopf, Smola and Müller, 1998).
+    n_rows : int
+        How many rows are drawn beside the chosen ones; of more, a sample.
+    seed : None, int or numpy.random.Generator
+        For the sample.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure, for `matplotlib.pyplot.show`.
+    font_size : float
+        Of all text, in points.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    FishernetError
+        When matplotlib is missing, or a number is not positive.
+    SchemaError
+        When there is no such row, column or projection.
+
+    See Also
+    --------
+    fishernet.plot.selection : chosen rows, with criticisms.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> from matplotlib.figure import Figure
+    >>> asia = fn.datasets.load("asia")
+    >>> axes = fn.plot.rows(
+    ...     fn.kernels.FisherKernel(asia), asia.sample(300, seed=1), colour="smoke", ax=Figure().add_subplot()
+    ... )
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['no', 'yes']
+    """
+    require_matplotlib()
+    how = word(projection, "projection", tuple(PROJECTIONS))
+    size = letters(font_size)
+    every = rows_of(check.made(kernel, "kernel", "a kernel", "__call__", "diag"), data)
+    if not len(every):
+        raise SchemaError("there is no row to draw", parameter="data")
+    marked = np.asarray(_positions(getattr(chosen, "indices", chosen), len(every)))
+    others = _sample(len(every), marked, check.integer(n_rows, "n_rows", least=1), seed)
+    values = None if colour is None else _column(as_data(data, "a column that colours rows"), colour, others)
+    points, words = PROJECTIONS[how](kernel, every, np.concatenate([others, marked]))
+    if ax is None:
+        ax = new_axes(*SIZE)
+    look = theme_of(ax)
+    _draw_others(ax, look, points[: len(others)], values, size)
+    if len(marked):
+        _draw_marked(ax, look, points[len(others) :], False, f"chosen ({len(marked):,})", size)
+    _finish(ax, look, None if values is None or values[0].is_continuous else colour, size, words)
+    return ax
+
+
+def _positions(chosen: Any, n: int) -> Positions:
+    found = [check.integer(row, "each of chosen", least=0, most=n - 1) for row in check.items(chosen, "chosen", "rows")]
+    if len(set(found)) < len(found):
+        raise SchemaError("chosen has a row twice", parameter="chosen")
+    return np.array(found, dtype=np.int64)
 
 
 def selection(
@@ -39,6 +135,7 @@ def selection(
     criticisms: Selection | None = None,
     colour: str | None = None,
     kernel: Kernel | None = None,
+    projection: Projection = "ranks",
     n_rows: int = 1000,
     seed: Seed = 0,
     ax: Axes | None = None,
@@ -46,9 +143,9 @@ def selection(
 ) -> Axes:
     """Draw chosen rows among all: rows that are alike under the kernel are near each other.
 
-    Distances on the plane go by the ranks of the distances between the rows' features, these of length 1 (classical
-    scaling, Torgerson, 1952). Lengths, and distances themselves, are large for rows with a rare state, and would leave
-    room for these alone. Of several equal rows there is one larger mark.
+    By default distances on the plane go by the ranks of the distances between the rows' features, these of length 1
+    (classical scaling, Torgerson, 1952). Lengths, and distances themselves, are large for rows with a rare state, and
+    would leave room for these alone. Of several equal rows there is one larger mark.
 
     Parameters
     ----------
@@ -60,6 +157,8 @@ def selection(
         A column of the table that colours the other rows: by its states, most often first, or on a scale of numbers.
     kernel : Kernel, optional
         In place of the kernel that rows were chosen by; needed where there is none.
+    projection : {"ranks", "mds", "pca"}
+        As for `fishernet.plot.rows`.
     n_rows : int
         How many of the other rows are drawn; of more, a sample.
     seed : None, int or numpy.random.Generator
@@ -92,27 +191,29 @@ def selection(
     """
     require_matplotlib()
     check.made(chosen, "chosen", "a Selection, as fn.select.mmd_critic finds one", "indices", "kernel", "data")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
+    how = word(projection, "projection", tuple(PROJECTIONS))
     used = chosen.kernel if kernel is None else kernel
     if used is None:
         raise SchemaError("these rows were chosen without a kernel, so give one to draw them by", parameter="kernel")
-    rows = rows_of(used, chosen.data)
+    every = rows_of(check.made(used, "kernel", "a kernel", "__call__", "diag"), chosen.data)
     marked = [chosen.indices]
     if criticisms is not None:
         check.made(criticisms, "criticisms", "a Selection, as fn.select.criticisms finds one", "indices")
         marked.append(criticisms.indices)
-    others = _sample(len(rows), np.concatenate(marked), check.integer(n_rows, "n_rows", least=1), seed)
-    values = None if colour is None else _column(chosen, colour, others)
+    others = _sample(len(every), np.concatenate(marked), check.integer(n_rows, "n_rows", least=1), seed)
+    values = None if colour is None else _column(chosen.table, colour, others)
     parts = [others, *marked]
-    points = _coordinates(used, rows, np.concatenate(parts))
+    points, words = PROJECTIONS[how](used, every, np.concatenate(parts))
     where = np.split(points, np.cumsum([len(part) for part in parts])[:-1])
     if ax is None:
-        ax = _new_axes()
-    _draw_others(ax, where[0], values, size)
-    _draw_marked(ax, where[1], "D", "white", INK, f"chosen ({len(chosen.indices):,})", "", size)
+        ax = new_axes(*SIZE)
+    look = theme_of(ax)
+    _draw_others(ax, look, where[0], values, size)
+    _draw_marked(ax, look, where[1], False, f"chosen ({len(chosen.indices):,})", size)
     if criticisms is not None:
-        _draw_marked(ax, where[2], "X", CRITICAL, "white", f"criticism ({len(criticisms.indices):,})", "c", size)
-    _finish(ax, None if values is None or values[0].is_continuous else colour, size)
+        _draw_marked(ax, look, where[2], True, f"criticism ({len(criticisms.indices):,})", size)
+    _finish(ax, look, None if values is None or values[0].is_continuous else colour, size, words)
     return ax
 
 
@@ -126,23 +227,63 @@ def _sample(n_rows: int, marked: Positions, most: int, seed: Seed) -> Positions:
     return others.astype(np.int64)
 
 
-def _coordinates(kernel: Any, rows: Rows, at: Positions) -> Array:
-    """Return where rows stand, (n, 2): distances go by the ranks of those under the kernel (Torgerson, 1952)."""
+def _by_ranks(kernel: Any, rows: Rows, at: Positions) -> tuple[Array, tuple[str, str]]:
+    """Return where rows stand, (n, 2): distances go by the ranks of those under the kernel."""
+    return _scaled(_ranks(1 - _cosines(kernel, counted_once(rows[at])))), ("near: alike under the kernel", "")
+
+
+def _by_distances(kernel: Any, rows: Rows, at: Positions) -> tuple[Array, tuple[str, str]]:
+    """Return where rows stand, (n, 2): distances are those of features of length 1."""
+    squares = np.maximum(2 - 2 * _cosines(kernel, counted_once(rows[at])), 0.0)
+    np.fill_diagonal(squares, 0.0)
+    return _scaled(np.sqrt(squares)), ("near: alike under the kernel", "")
+
+
+def _by_components(kernel: Any, rows: Rows, at: Positions) -> tuple[Array, tuple[str, str]]:
+    """Return the first two kernel principal components of rows, (n, 2), and how much of the spread each has."""
+    matrix = np.asarray(kernel(counted_once(rows[at])), dtype=np.float64)
+    means = matrix.mean(axis=0)
+    centred = matrix - means - means[:, None] + means.mean()
+    points, values = _plane((centred + centred.T) / 2)
+    whole = max(float(np.trace(centred)), np.finfo(np.float64).tiny)
+    first, second = (
+        f"component {n + 1}, {100 * max(value, 0.0) / whole:.3g} % of the spread" for n, value in enumerate(values)
+    )
+    return points, (first, second)
+
+
+PROJECTIONS: dict[str, Callable[[Any, Rows, Positions], tuple[Array, tuple[str, str]]]] = {
+    "pca": _by_components,
+    "mds": _by_distances,
+    "ranks": _by_ranks,
+}
+
+
+def _cosines(kernel: Any, rows: Rows) -> Array:
+    lengths = np.sqrt(np.maximum(kernel.diag(rows), 0.0))
+    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    cosines = np.asarray(kernel(rows), dtype=np.float64) * inverse[:, None] * inverse
+    return np.asarray((cosines + cosines.T) / 2)
+
+
+def _scaled(distances: Array) -> Array:
+    """Return the plane of classical scaling, (n, 2)."""
+    squares = distances**2
+    means = squares.mean(axis=0)
+    return _plane((means + means[:, None] - squares - means.mean()) / 2)[0]
+
+
+def _plane(centred: Array) -> tuple[Array, Array]:
+    """Return the two directions of largest eigenvalues, times their roots, and these, (2,)."""
     from scipy.linalg import eigh  # slow to import, and needed by this picture alone
 
-    few = counted_once(rows[at])
-    lengths = np.sqrt(np.maximum(kernel.diag(few), 0.0))
-    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    cosines = np.asarray(kernel(few), dtype=np.float64) * inverse[:, None] * inverse
-    squares = _ranks(1 - (cosines + cosines.T) / 2) ** 2
-    means = squares.mean(axis=0)
-    centred = (means + means[:, None] - squares - means.mean()) / 2
-    n = len(at)
+    n = len(centred)
     values, vectors = eigh(centred, subset_by_index=[max(n - 2, 0), n - 1])
-    points = np.zeros((n, 2))
+    points, both = np.zeros((n, 2)), np.zeros(2)
     points[:, : len(values)] = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]
+    both[: len(values)] = values[::-1]
     largest = np.abs(points).argmax(axis=0)
-    return points * np.where(points[largest, [0, 1]] < 0, -1.0, 1.0)  # the same way round on every machine
+    return points * np.where(points[largest, [0, 1]] < 0, -1.0, 1.0), both  # the same way round on every machine
 
 
 def _ranks(distances: Array) -> Array:
@@ -156,30 +297,18 @@ def _ranks(distances: Array) -> Array:
     return ranks
 
 
-def _column(chosen: Selection, name: str, others: Positions) -> tuple[Any, Array]:
+def _column(table: Any, name: str, others: Positions) -> tuple[Any, Array]:
     """Return a column's variable, and its codes or numbers of some rows."""
-    table = chosen.table
     (place,) = positions(table.names, [check.text(name, "colour")], "column")
     return table.variables[place], np.asarray(table[others].select([name]).column(name))
 
 
-def _plain(text: str) -> str:
-    """Return a label that every font can draw."""
-    return cut(text if text.isprintable() else repr(text), MOST_LETTERS)
-
-
-def _new_axes() -> Axes:
-    from matplotlib import pyplot
-
-    return pyplot.figure(figsize=SIZE, layout="constrained").add_subplot()
-
-
-def _draw_others(ax: Axes, points: Array, values: tuple[Any, Array] | None, size: float) -> None:
+def _draw_others(ax: Axes, look: Theme, points: Array, values: tuple[Any, Array] | None, size: float) -> None:
     """Draw rows that are not marked: in grey, or by the states or numbers of a column."""
-    how: dict[str, Any] = {"linewidths": 0.4, "edgecolors": "white", "zorder": 1}
+    how: dict[str, Any] = {"linewidths": 0.4, "edgecolors": look.background, "zorder": 1}
     if values is None:
         places, areas = _merged(points)
-        ax.scatter(places[:, 0], places[:, 1], c=OTHERS, s=areas, label=f"other rows ({len(points):,})", **how)
+        ax.scatter(places[:, 0], places[:, 1], c=look.line, s=areas, label=f"other rows ({len(points):,})", **how)
         return
     variable, column = values
     if variable.is_continuous:
@@ -187,19 +316,20 @@ def _draw_others(ax: Axes, points: Array, values: tuple[Any, Array] | None, size
             points[:, 0], points[:, 1], c=column, s=AREA, cmap=NUMBERS, plotnonfinite=True, label="other rows", **how
         )
         bar = ax.figure.colorbar(drawn, ax=ax)
-        bar.set_label(_plain(variable.name), fontsize=size, color=INK, parse_math=False)
-        bar.ax.tick_params(labelsize=size, labelcolor=INK)
+        bar.set_label(label(variable.name), fontsize=size, color=look.ink, parse_math=False)
+        bar.ax.tick_params(labelsize=size, labelcolor=look.ink)
         return
+    colours = COLOURS[look.background == "#FFFFFF"]
     counts = np.bincount(column, minlength=variable.cardinality + 1)
     often = [int(code) for code in np.argsort(-counts[: variable.cardinality], kind="stable") if counts[code]]
-    named = often if len(often) <= len(COLOURS) else often[: len(COLOURS) - 1]
-    for code, tint, shape in zip(named, COLOURS, SHAPES, strict=False):
-        label = _plain(as_text(variable.states[code]))
+    named = often if len(often) <= len(colours) else often[: len(colours) - 1]
+    for code, tint, shape in zip(named, colours, SHAPES, strict=False):
+        text = label(as_text(variable.states[code]), MOST_LETTERS)
         places, areas = _merged(points[column == code])
-        ax.scatter(places[:, 0], places[:, 1], c=tint, s=areas, marker=shape, label=label, **how)
+        ax.scatter(places[:, 0], places[:, 1], c=tint, s=areas, marker=shape, label=text, **how)
     rest = ~np.isin(column, named)
     if rest.any():
-        ax.scatter(points[rest, 0], points[rest, 1], c=OTHERS, s=AREA, marker=".", label="others, or missing", **how)
+        ax.scatter(points[rest, 0], points[rest, 1], c=look.line, s=AREA, marker=".", label="others, or missing", **how)
 
 
 def _merged(points: Array) -> tuple[Array, Array]:
@@ -208,26 +338,25 @@ def _merged(points: Array) -> tuple[Array, Array]:
     return places, AREA * np.sqrt(counts)
 
 
-def _draw_marked(
-    ax: Axes, points: Array, shape: str, fill: str, edge: str, label: str, prefix: str, size: float
-) -> None:
+def _draw_marked(ax: Axes, look: Theme, points: Array, critical: bool, text: str, size: float) -> None:
     """Draw rows that are marked, with their numbers while these can be read."""
     from matplotlib.patheffects import withStroke
 
+    fill, edge = (look.less, look.background) if critical else (look.background, look.ink)
     ax.scatter(
         points[:, 0],
         points[:, 1],
         s=4 * AREA,
-        marker=shape,
+        marker="X" if critical else "D",
         c=fill,
         edgecolors=edge,
         linewidths=1.1,
-        label=label,
+        label=text,
         zorder=3,
     )
     numbers: dict[tuple[float, float], list[str]] = {}
     for number, (x, y) in enumerate(points.round(9).tolist() if len(points) <= MOST_NUMBERED else ()):
-        numbers.setdefault((x, y), []).append(f"{prefix}{number}")
+        numbers.setdefault((x, y), []).append(f"{'c' if critical else ''}{number}")
     for place, equal in numbers.items():
         ax.annotate(
             ", ".join(equal[:3]) + ("..." if len(equal) > 3 else ""),
@@ -236,20 +365,21 @@ def _draw_marked(
             textcoords="offset points",
             fontsize=size,
             fontfamily=FONT,
-            color=INK,
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            color=look.ink,
+            path_effects=[withStroke(linewidth=2.5, foreground=look.background)],
             zorder=4,
         )
 
 
-def _finish(ax: Axes, colour: str | None, size: float) -> None:
+def _finish(ax: Axes, look: Theme, colour: str | None, size: float, words: tuple[str, str]) -> None:
     """Say what is drawn; the axes have no unit."""
     ax.set_xticks([])
     ax.set_yticks([])
-    ax.set_xlabel("near: alike under the kernel", fontsize=size, color=INK)
+    ax.set_xlabel(words[0], fontsize=size, color=look.ink, fontfamily=FONT)
+    ax.set_ylabel(words[1], fontsize=size, color=look.ink, fontfamily=FONT)
     for spine in ax.spines.values():
-        spine.set_color(OTHERS)
-    title = None if colour is None else _plain(colour)
-    legend = ax.legend(fontsize=size, title=title, title_fontsize=size, labelcolor=INK, loc="best", framealpha=0.9)
-    for text in (*legend.get_texts(), legend.get_title()):
-        text.set_parse_math(False)
+        spine.set_color(look.line)
+    title = None if colour is None else label(colour)
+    if ax.get_legend_handles_labels()[0]:
+        legend(ax, look, size, title=title, title_fontsize=size, loc="best", framealpha=0.9)
+        ax.get_legend().get_title().set_color(look.ink)  # type: ignore[union-attr]

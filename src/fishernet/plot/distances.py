@@ -8,16 +8,15 @@ import numpy as np
 
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
-from fishernet.plot.picture import FONT, INK, require_matplotlib
+from fishernet.plot.style import DASHES, MARKS, dress, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.select import DistanceByK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (6.4, 4.4)  # inches of a new figure
-RANDOM, BAND = "#555555", "#D9D9D9"
 ZERO = 1e-12  # distances up to this share of the spread are rounding
-LINES = (("#0072B2", "-", "o"), ("#D55E00", "--", "s"), ("#009E73", "-.", "^"), ("#7A3E6B", ":", "D"))
+MOST_RESULTS = 4
 
 
 def distance_by_k(*found: DistanceByK, ax: Axes | None = None, font_size: float = 9.0) -> Axes:
@@ -58,15 +57,13 @@ def distance_by_k(*found: DistanceByK, ax: Axes | None = None, font_size: float 
     ['mmd-critic', 'at random, mean']
     """
     require_matplotlib()
-    if not 1 <= len(found) <= len(LINES):
-        raise FishernetError(f"distance_by_k draws one to {len(LINES)} results, got {len(found)}", parameter="found")
+    if not 1 <= len(found) <= MOST_RESULTS:
+        raise FishernetError(f"distance_by_k draws one to {MOST_RESULTS} results, got {len(found)}", parameter="found")
     for one in found:
         check.made(one, "found", "a DistanceByK, as fn.select.distance_by_k finds it", "as_random", "relative")
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     if ax is None:
-        from matplotlib import pyplot
-
-        ax = pyplot.figure(figsize=SIZE, layout="constrained").add_subplot()
+        ax = new_axes(*SIZE)
     _draw(ax, found, size)
     return ax
 
@@ -77,21 +74,17 @@ def _draw(ax: Axes, found: tuple[DistanceByK, ...], size: float) -> None:
     levels = (first.low / whole, first.at_random / whole, first.high / whole)
     everything = [*(one.relative for one in found), *levels]
     least = ZERO if any((values > ZERO).any() for values in everything) else -np.inf  # of all equal rows, all is 0
-    for one, (colour, style, shape) in zip(found, LINES, strict=False):
+    look = theme_of(ax)
+    for one, colour, style, shape in zip(found, look.series, DASHES, MARKS, strict=False):
         y = np.where(one.relative > least, one.relative, np.nan)
         ax.plot(one.k, y, color=colour, linestyle=style, marker=shape, markersize=4, label=one.method)
     low, mean, high = (np.where(values > least, values, np.nan) for values in levels)
-    ax.fill_between(first.k, low, high, color=BAND, linewidth=0, label="at random, 90 % of the subsets", zorder=0)
-    ax.plot(first.k, mean, color=RANDOM, linestyle=(0, (1, 1)), linewidth=1.8, label="at random, mean", zorder=1)
+    ax.fill_between(first.k, low, high, color=look.faint, linewidth=0, label="at random, 90 % of the subsets", zorder=0)
+    ax.plot(first.k, mean, color=look.muted, linestyle=(0, (1, 1)), linewidth=1.8, label="at random, mean", zorder=1)
     ax.set_xscale("log")
     if least > 0:
         ax.set_yscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_major_formatter("{x:g}")
-    ax.set_xlabel("rows", fontsize=size, color=INK)
-    ax.set_ylabel("squared distance, as a share of the spread", fontsize=size, color=INK)
-    ax.set_title(first.verdict, fontsize=size, color=INK, fontfamily=FONT, loc="left")
-    ax.tick_params(labelsize=size, labelcolor=INK)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.legend(fontsize=size, labelcolor=INK, frameon=False)
+    dress(ax, look, size, x="rows", y="squared distance, as a share of the spread", title=first.verdict)
+    legend(ax, look, size, frameon=False)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fishernet.base import check
 from fishernet.base.display import draws
-from fishernet.base.errors import FileFormatError, FishernetError, SchemaError
-from fishernet.base.io import replacing
+from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import a
 from fishernet.graphs import Cpdag, Dag, UndirectedGraph
+from fishernet.learn import EdgeStrengths
 from fishernet.models import BayesianNetwork, DependencyNetwork, GaussianMarkovNetwork, MarkovNetwork
-from fishernet.plot.picture import Picture, has_matplotlib, require_matplotlib
+from fishernet.plot.looks import Strengths, StrengthWord, above, look_of, measured
+from fishernet.plot.picture import LEAST_POINTS, Look, Picture, inches_of
 from fishernet.plot.shapes import Drawable, Link
+from fishernet.plot.style import has_matplotlib, require_matplotlib
+from fishernet.plot.tooltips import LOOK, as_svg, check_output, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +27,18 @@ if TYPE_CHECKING:
 
 
 MOST_NODES = 2000
+MOST_LABELS = 500  # variables whose names are looked for room for, unless they are asked for
 
-Graph = Dag | UndirectedGraph | Cpdag | BayesianNetwork | DependencyNetwork | GaussianMarkovNetwork | MarkovNetwork
+Graph = (
+    Dag
+    | UndirectedGraph
+    | Cpdag
+    | BayesianNetwork
+    | DependencyNetwork
+    | GaussianMarkovNetwork
+    | MarkovNetwork
+    | EdgeStrengths
+)
 
 
 def drawable(graph: object) -> Drawable:
@@ -43,6 +55,8 @@ def drawable(graph: object) -> Drawable:
 
 
 def _drawable(graph: Any) -> Drawable:
+    if hasattr(graph, "averaged"):
+        graph = graph.averaged()
     graph = getattr(graph, "dag", getattr(graph, "graph", graph))  # a model's
     if hasattr(graph, "undirected"):
         return _partly_directed(graph)
@@ -60,11 +74,11 @@ def _drawable(graph: Any) -> Drawable:
 
 
 def _partly_directed(graph: Cpdag) -> Drawable:
-    where = {name: position for position, name in enumerate(graph.names)}
-    directed = [(where[a], where[b]) for a, b in graph.directed]
-    undirected = [(where[a], where[b]) for a, b in graph.undirected]
-    heads = [(False, True)] * len(directed) + [(False, False)] * len(undirected)
-    return Drawable(graph.names, [*directed, *undirected], heads, layered=False)
+    """Return the links of a class of graphs, in the layers of one of them; what is undirected has no head."""
+    directed = set(graph.directed)
+    member = graph.extension()
+    heads = [(False, arc in directed) for arc in member.edges]
+    return Drawable(member.names, _arcs(member.parents), heads, layered=True)
 
 
 def _arcs(parents: Iterable[Iterable[int]]) -> list[Link]:
@@ -78,49 +92,96 @@ def _of_arcs(names: tuple[str, ...], arcs: list[Link], *, layered: bool = False)
     return Drawable(names, links, [((v, u) in known, True) for u, v in links], layered=layered)
 
 
-def graph(graph: Graph, *, ax: Axes | None = None, labels: bool | None = None, font_size: float = 9.0) -> Axes:
+def graph(
+    graph: Graph,
+    *,
+    strengths: StrengthWord | EdgeStrengths | Mapping[tuple[str, str], float] | Strengths | None = None,
+    threshold: float | None = None,
+    target: str | None = None,
+    groups: Mapping[str, object] | None = None,
+    ax: Axes | None = None,
+    labels: bool | None = None,
+    font_size: float = 9.0,
+) -> Axes:
     """Draw a graph, or the graph of a model.
 
-    A graph without cycles stands in layers, every arc pointing down; any other spreads so that the distance of two
-    variables is near the number of edges between them. The same graph is always drawn the same.
+    A graph without cycles stands in layers, every arc pointing down, and so does a class of equivalent graphs, whose
+    undirected edges have no head. Any other spreads so that the distance of two variables is near the number of edges
+    between them; edges that run both ways in a dependency network have a circle at both ends. Variables without edges
+    stand below in a block of their own. Names never cover each other. The same graph is always drawn the same.
 
     Parameters
     ----------
-    graph : Dag, UndirectedGraph or Cpdag; or a Bayesian or dependency network, or one of Gaussian variables
-        Of at most 2,000 variables.
+    graph : Dag, UndirectedGraph or Cpdag; a network; or EdgeStrengths
+        Of at most 2,000 variables. Of edge strengths the averaged network is drawn.
+    strengths : str, EdgeStrengths, mapping or (n_variables, n_variables) array, optional
+        How thick edges are. "mutual-information" of the two variables as the model has it, in nats;
+        "partial-correlation" of a Gaussian network; the strengths of a bootstrap; or numbers by pairs of names or by
+        position. Where some are negative, positive edges are blue and solid, negative ones orange and dashed.
+    threshold : float, optional
+        Edges with a smaller strength, without its sign, are left out. Of edge strengths by default their own.
+    target : str, optional
+        A variable that stands out with its Markov blanket; all else is pushed back.
+    groups : mapping from name to group, optional
+        Colours and marks of the variables, at most 49.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure as large as the graph needs, for `matplotlib.pyplot.show`.
     labels : bool, optional
-        Whether the variables' names are drawn; default: those of up to 150 variables. Long ones are cut.
+        Whether the variables' names are drawn; by default where there is room for them in letters that can be read.
+        Long ones are cut.
     font_size : float
-        Of the names, in points.
+        Of the names, in points. On axes that are too small for the picture all of it is drawn smaller.
 
     Returns
     -------
     matplotlib Axes
-        Its collections are the edges, the arrow heads where there are some, and the nodes; its texts are the names.
+        Its collections are the edges, arrow heads, circles, nodes and badges of groups, each where there are some,
+        which `get_gid` names; its texts are the names, with the id "name", and those of the legend.
 
     Raises
     ------
     FishernetError
-        When matplotlib is missing, or there are too many variables.
+        When matplotlib is missing, there are too many variables, or a threshold without strengths.
     SchemaError
-        When there is no graph to draw.
+        When there is no graph to draw, a name is not the graph's, or the model has no such strengths.
 
     See Also
     --------
     fishernet.plot.write_graph : straight to a file.
+    fishernet.plot.difference : what two graphs have in common.
 
     Examples
     --------
     >>> import fishernet as fn
     >>> from matplotlib.figure import Figure
-    >>> axes = fn.plot.graph(fn.datasets.load("asia"), ax=Figure().add_subplot())
+    >>> asia = fn.datasets.load("asia")
+    >>> axes = fn.plot.graph(asia, ax=Figure().add_subplot())
     >>> sorted(text.get_text() for text in axes.texts)
     ['asia', 'bronc', 'dysp', 'either', 'lung', 'smoke', 'tub', 'xray']
+    >>> axes = fn.plot.graph(asia, strengths="mutual-information", target="lung", ax=Figure().add_subplot())
+    >>> [text.get_text() for text in axes.texts if text.get_gid() == "legend"]
+    ['mutual information 0.000405 nats', '0.251 nats', 'lung', 'its Markov blanket (3)']
     """
     require_matplotlib()
-    picture = Picture(drawable(graph), labels=labels, font_size=font_size)
+    shape, look = _shown(graph, strengths, threshold, target, groups)
+    return place(shape, look, ax=ax, labels=labels, font_size=font_size)
+
+
+def _shown(graph: Any, strengths: Any, threshold: Any, target: Any, groups: Any) -> tuple[Drawable, Look]:
+    """Return what is drawn of a graph, and how."""
+    if hasattr(graph, "averaged") and threshold is not None:
+        shape = drawable(graph.averaged(threshold))
+    else:
+        shape = drawable(graph)
+    found = measured(strengths, graph, shape)
+    if strengths is not None or not hasattr(graph, "averaged"):
+        shape = above(shape, found, threshold)
+    return shape, look_of(shape, found, target, groups, graph)
+
+
+def place(shape: Drawable, look: Look, *, ax: Axes | None, labels: bool | None, font_size: float) -> Axes:
+    """Draw a picture of a graph on axes, with names where these can be read."""
+    picture = _picture(shape, look, labels, font_size, None if ax is None else inches_of(ax))
     if ax is None:
         from matplotlib import pyplot
 
@@ -129,40 +190,36 @@ def graph(graph: Graph, *, ax: Axes | None = None, labels: bool | None = None, f
     return ax
 
 
-FORMATS: dict[str, dict[str, Any]] = {  # what would differ from run to run is left out
-    ".png": {"metadata": {"Software": None}},
-    ".svg": {"metadata": {"Date": None, "Creator": None}},
-    ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
-}
-DOTS = 150  # an inch of a .png
-LOOK: Any = {"svg.hashsalt": "fishernet", "pdf.fonttype": 42}
-
-
-def check_output(path: str | os.PathLike[str]) -> None:
-    """Raise early when a drawing could not be written to a path.
-
-    Raises
-    ------
-    FileFormatError
-        When the ending is none of .png, .svg and .pdf.
-    FishernetError
-        When matplotlib is missing.
-    """
-    if check.path(path).suffix.lower() not in FORMATS:
-        raise FileFormatError(path, f"a drawing is written to a file ending in {', '.join(FORMATS)}")
-    require_matplotlib()
+def _picture(shape: Drawable, look: Look, labels: bool | None, font_size: float, room: Any) -> Picture:
+    """Return a picture for a room, or for a sheet of its own; without names where they would be too small to read."""
+    few = len(shape.names) <= MOST_LABELS if labels is None else check.flag(labels, "labels")
+    picture = Picture(shape, named=few, font_size=font_size, look=look)
+    width, height = picture.inches if room is None else room.tolist()
+    too_small = picture.font_size * picture.scale_in(width, height) < min(LEAST_POINTS, picture.font_size)
+    if labels is None and few and too_small:
+        picture = Picture(shape, named=False, font_size=font_size, look=look)
+    return picture
 
 
 def write_graph(
-    graph: Graph, path: str | os.PathLike[str], *, labels: bool | None = None, font_size: float = 9.0
+    graph: Graph,
+    path: str | os.PathLike[str],
+    *,
+    strengths: StrengthWord | EdgeStrengths | Mapping[tuple[str, str], float] | Strengths | None = None,
+    threshold: float | None = None,
+    target: str | None = None,
+    groups: Mapping[str, object] | None = None,
+    labels: bool | None = None,
+    font_size: float = 9.0,
 ) -> None:
     """Draw a graph, or the graph of a model, to a file.
 
-    The same graph gives the same bytes with the same matplotlib.
+    The same graph gives the same bytes with the same matplotlib. In SVG, whole names and strengths appear where one
+    points.
 
     Parameters
     ----------
-    graph, labels, font_size
+    graph, strengths, threshold, target, groups, labels, font_size
         As for `fishernet.plot.graph`.
     path : path
         Ends in ``.png``, ``.svg`` or ``.pdf``. The file is written beside and renamed.
@@ -187,21 +244,21 @@ def write_graph(
     True
     """
     check_output(path)
-    suffix = Path(path).suffix.lower()
-    with drawn(graph, labels, font_size) as figure, replacing(Path(path)) as file:
-        figure.savefig(file, format=suffix[1:], dpi=DOTS, **FORMATS[suffix])
+    shape, look = _shown(graph, strengths, threshold, target, groups)
+    with _drawn(shape, look, labels, font_size) as figure:
+        save(figure, Path(path))
 
 
 @contextmanager
-def drawn(
-    graph: Graph, labels: bool | None = None, font_size: float = 9.0, *, seams: bool = True, fonts: str = "path"
+def _drawn(
+    shape: Drawable, look: Look, labels: bool | None, font_size: float, *, seams: bool = True, fonts: str = "path"
 ) -> Iterator[Figure]:
     """Yield a figure as large as the drawing, to be saved within the look that it was drawn in."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context({**LOOK, "svg.fonttype": fonts}):
-        picture = Picture(drawable(graph), labels=labels, font_size=font_size)
+        picture = _picture(shape, look, labels, font_size, None)
         figure = Figure(figsize=picture.inches)
         picture.draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)), seams=seams)
         yield figure
@@ -215,8 +272,7 @@ def svg(graph: Graph) -> str | None:
     """
     if not has_matplotlib():
         return None
-    file = io.StringIO()
-    with drawn(graph, seams=False, fonts="none") as figure:
-        figure.savefig(file, format="svg", **FORMATS[".svg"])
-    text = file.getvalue()
+    shape, look = _shown(graph, None, None, None, None)
+    with _drawn(shape, look, None, 9.0, seams=False, fonts="none") as figure:
+        text = as_svg(figure)
     return text[text.index("<svg") :]  # what stands before it has no place inside HTML

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.base.names import cut
 from fishernet.data.cells import as_text
 from fishernet.learn import Clusters
-from fishernet.plot.picture import require_matplotlib
+from fishernet.plot.style import dress, fitting, ink_on, letters, require_matplotlib, theme_of
+from fishernet.plot.texts import family_of, labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +23,7 @@ CELL = (0.8, 0.28)  # inches of a cell, wide and high
 LEFT, RIGHT, ABOVE, BELOW = 2.4, 0.2, 0.5, 0.4  # inches around the map
 MOST_LETTERS = 30  # of a state with its variable
 DARKEST = 3.0  # in binary logarithms: a lift of 8 or more, or of an eighth or less
-COLOURS = "RdBu_r"
-LEGEND = "% of the cluster; red: more than of all rows"
+LEGEND = "% of the cluster; red: more than of all rows, blue: less"
 
 
 def clusters(found: Clusters, *, most: int = 5, ax: Axes | None = None, font_size: float = 9.0) -> Axes:
@@ -70,7 +69,7 @@ def clusters(found: Clusters, *, most: int = 5, ax: Axes | None = None, font_siz
     require_matplotlib()
     check.made(found, "found", "Clusters, as fn.learn.clusters finds them", "markers", "shares", "profile")
     marks = found.markers(check.integer(most, "most", least=1)).to_pylist()
-    size = check.number(font_size, "font_size", above=0)
+    size = letters(font_size)
     if not marks:
         raise SchemaError("nothing marks the clusters: there is one only, or all are alike", parameter="found")
     states = list(dict.fromkeys((mark["variable"], mark["state"]) for mark in marks))
@@ -78,9 +77,10 @@ def clusters(found: Clusters, *, most: int = 5, ax: Axes | None = None, font_siz
     if ax is None:
         ax = _new_axes(*inside.shape)
     _draw(ax, inside, _lifts(inside, found.shares), size)
-    ax.set_yticks(range(len(states)), [cut(f"{name} = {state}", MOST_LETTERS) for name, state in states], fontsize=size)
+    called = labels([f"{name} = {state}" for name, state in states], MOST_LETTERS)
+    ax.set_yticks(range(len(states)), called, fontfamily=family_of("".join(called)), parse_math=False)
     shares = [f"{number}\n{100 * share:.3g} %" for number, share in enumerate(found.shares)]
-    ax.set_xticks(range(found.n_clusters), shares, fontsize=size)
+    ax.set_xticks(range(found.n_clusters), shares)
     return ax
 
 
@@ -111,14 +111,18 @@ def _new_axes(n_states: int, n_clusters: int) -> Axes:
 
 
 def _draw(ax: Axes, inside: Array, lifts: Array, size: float) -> None:
-    """Draw the cells, with their probabilities in percent; light text on dark cells."""
-    ax.imshow(lifts, cmap=COLOURS, vmin=-DARKEST, vmax=DARKEST, aspect="auto", interpolation="nearest")
+    """Draw the cells, with their probabilities in percent in ink that stands out from them."""
+    look = theme_of(ax)
+    image = ax.imshow(lifts, cmap=look.diverging, vmin=-DARKEST, vmax=DARKEST, aspect="auto", interpolation="nearest")
+    small = fitting(ax, len(inside), size)
+    colours: Array = np.asarray(image.cmap(image.norm(lifts)))
     for (row, column), share in np.ndenumerate(inside):
-        colour = "white" if abs(lifts[row, column]) > DARKEST * 0.6 else "black"
-        ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour, fontsize=size)
+        ink = ink_on(tuple(colours[row, column]))
+        ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=ink, fontsize=small)
     ax.xaxis.tick_top()
-    ax.set_xlabel(LEGEND, fontsize=size)
+    dress(ax, look, size, x=LEGEND)
     ax.xaxis.set_label_position("bottom")
     ax.tick_params(length=0)
+    ax.tick_params(axis="y", labelsize=small)
     for spine in ax.spines.values():
         spine.set_visible(False)

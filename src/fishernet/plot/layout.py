@@ -7,11 +7,13 @@ as the order and the names allow.
 
 By stress, nodes stand as far apart as the shortest path between them is long: the sum over pairs of
 ``(distance drawn - length of the path)^2 / (length of the path)^2`` is brought down by majorization [1]_ from the
-coordinates that classical scaling gives, so that the same graph is always drawn alike.
+coordinates that classical scaling gives, so that the same graph is always drawn alike. Steps are relaxed [2]_.
 
 References
 ----------
 .. [1] E. R. Gansner, Y. Koren and S. North, "Graph drawing by stress majorization", Graph Drawing 2004.
+.. [2] J. de Leeuw and W. J. Heiser, "Multidimensional scaling with restrictions on the configuration", Multivariate
+   Analysis V, 1980.
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ import numpy as np
 from fishernet.plot.shapes import Drawable, Layout, Link, Points, components
 
 ROW = 0.85  # inches between layers
-BEND = 0.25  # inches that an arc takes where it passes a layer
+BEND, NARROW = 0.25, 0.07  # inches that an arc takes where it passes a layer, and that it takes at least
 BESIDE = 0.15  # inches between neighbours in a layer
+SHEET = 9.0  # inches: up to here a layer may be widened by arcs that pass it
 SWEEPS = 24
 
 
@@ -36,10 +39,19 @@ def layered_layout(n: int, links: Sequence[Link], widths: Points) -> Layout:
     vertices, chains = _with_dummy_vertices(level, links)
     neighbours = _Neighbours(vertices, [pair for chain in chains for pair in pairwise(chain)])
     rows = _ordered([[s for s, at in enumerate(vertices) if at == row] for row in range(max(vertices) + 1)], neighbours)
-    room = np.concatenate([np.maximum(widths, BEND), np.full(len(vertices) - n, BEND)]) + BESIDE
+    boxes = np.maximum(widths, BEND) + BESIDE
+    room = np.concatenate([boxes, np.full(len(vertices) - n, _room_to_pass(rows, boxes))])
     x = _abscissas(rows, neighbours, room)
     coordinates = np.stack([x, -ROW * np.array(vertices)], axis=1).round(6)
     return Layout(coordinates[:n], [coordinates[chain] for chain in chains])
+
+
+def _room_to_pass(rows: Sequence[Sequence[int]], boxes: Points) -> float:
+    """Return the room of an arc that passes a layer: less where so many pass one that the sheet would grow wide."""
+    own = [float(boxes[[s for s in row if s < len(boxes)]].sum()) for row in rows]
+    sheet = max(SHEET, *own)
+    passing = [(width, sum(s >= len(boxes) for s in row)) for width, row in zip(own, rows, strict=True)]
+    return max(NARROW, min([BEND + BESIDE, *((sheet - width) / arcs for width, arcs in passing if arcs)]))
 
 
 class _Neighbours:
@@ -180,7 +192,7 @@ def by_component(drawable: Drawable, extents: Points, lay_out: Callable[[int, li
         low, high = part.box
         parts.append(part.moved(room - low))
         sizes.append(high - low + 2 * room)
-    for part, corner, members, positions in zip(parts, _packed(sizes), groups, held, strict=True):
+    for part, corner, members, positions in zip(parts, packed(sizes), groups, held, strict=True):
         moved = part.moved(corner)
         coordinates[members] = moved.coordinates
         for position, route in zip(positions, moved.routes, strict=True):
@@ -188,8 +200,10 @@ def by_component(drawable: Drawable, extents: Points, lay_out: Callable[[int, li
     return Layout(coordinates, routes)
 
 
-def _packed(sizes: Sequence[Points]) -> list[Points]:
+def packed(sizes: Sequence[Points]) -> list[Points]:
     """Return the lower left corners of boxes put in rows from the top, the tallest first."""
+    if not sizes:
+        return []
     order = sorted(range(len(sizes)), key=lambda i: (-round(float(sizes[i][1]), 6), -float(sizes[i][0]), i))
     area = sum(float((size + GAP).prod()) for size in sizes)
     widest = max(float(size[0]) for size in sizes)
@@ -206,9 +220,12 @@ def _packed(sizes: Sequence[Points]) -> list[Points]:
 
 
 STEP = 0.8  # inches that an edge is long
-MOST_STEPS, LEAST_STEPS = 300, 40
-WORK = 10**8  # pairs looked at in all steps, beyond the least; some seconds
-SMALLEST_GAIN = 1e-5  # of a step, relative
+APART = 0.2  # inches between nodes, at least
+MOST_STEPS, LEAST_STEPS = 300, 30
+WORK = 8 * 10**7  # pairs looked at in all steps, beyond the least; about a second
+FEW = 150  # nodes: from here on single precision, and fewer steps, whose difference nobody sees
+SMALLEST_GAIN = {True: (1e-5, 1e-12), False: (1e-4, 1e-7)}  # of few nodes, and of more: of the stress, of a point's
+FARTHER = 1.75  # with 2, what overshoots would overshoot for ever
 GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 
 
@@ -219,7 +236,7 @@ def stress_layout(n: int, links: Sequence[Link], widths: Points) -> Layout:
     lengths = _graph_distances(n, links)
     coordinates = _rotated(_stress_majorization(lengths, _classical_scaling(lengths)))
     step = max(STEP, 0.75 * float(np.median(widths)))
-    return Layout.straight((coordinates * step).round(6), links)
+    return Layout.straight(_parted(coordinates * step).round(6), links)
 
 
 def _graph_distances(n: int, links: Sequence[Link]) -> Points:
@@ -236,11 +253,13 @@ def _graph_distances(n: int, links: Sequence[Link]) -> Points:
 
 def _classical_scaling(lengths: Points) -> Points:
     """Return the plane of classical scaling, (n, 2), with a small spiral that parts nodes in one place."""
+    from scipy.linalg import eigh
+
     n = len(lengths)
     squares = lengths**2
     centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
-    values, vectors = np.linalg.eigh(centred)
-    chosen = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
+    values, vectors = eigh(centred, subset_by_index=[n - 2, n - 1])
+    chosen = vectors * np.sqrt(np.maximum(values, 0))
     signs = np.sign(chosen[np.abs(chosen).argmax(axis=0), [0, 1]])  # an eigenvector's is arbitrary
     turns = np.arange(n) * GOLDEN_ANGLE
     spiral = np.sqrt(np.arange(n) / n)[:, None] * np.stack([np.cos(turns), np.sin(turns)], axis=1)
@@ -249,29 +268,85 @@ def _classical_scaling(lengths: Points) -> Points:
 
 
 def _stress_majorization(lengths: Points, coordinates: Points) -> Points:
-    """Return the coordinates of smallest stress close to a start, (n, 2), in steps of an edge's length."""
+    """Return the coordinates of smallest stress close to a start, (n, 2), in steps of an edge's length.
+
+    A step goes farther than the minimum of the majorizing function [2]_, which nearly halves their number, and is
+    brought to the scale of least stress; where the stress rises all the same, what is too far is taken back. All pairs
+    are kept in two arrays, which are written over.
+    """
     n = len(lengths)
     weights = 1 / np.where(lengths > 0, lengths, np.inf) ** 2
-    laplacian = np.diag(weights.sum(axis=1)) - weights
-    inverse = np.linalg.inv(laplacian + 1 / n) - 1 / n
-    before = math.inf
+    inverse = _inverse(np.diag(weights.sum(axis=1)) - weights + 1 / n) - 1 / n
+    (small, smallest), kind = SMALLEST_GAIN[n <= FEW], np.dtype(np.float64 if n <= FEW else np.float32)
+    weights, pull, inverse = (array.astype(kind) for array in (weights, weights * lengths, inverse))
+    whole, apart = float(np.vdot(pull, lengths)), np.empty_like(weights)
+    x, nearer, least, far = coordinates.astype(kind), coordinates.astype(kind), math.inf, True
     for _ in range(max(LEAST_STEPS, min(MOST_STEPS, WORK // n**2))):
-        apart = _distances(coordinates)
-        stress = float((weights * (apart - lengths) ** 2).sum())
-        if stress >= before * (1 - SMALLEST_GAIN):
-            break
-        before = stress
-        pull = -weights * lengths / np.maximum(apart, 1e-9)
-        np.fill_diagonal(pull, 0.0)
-        np.fill_diagonal(pull, -pull.sum(axis=1))
-        coordinates = inverse @ (pull @ coordinates)
-    return coordinates
+        scale, gained = _scale_and_gain(x, weights, pull, apart)
+        stress = whole - gained
+        if stress >= least * (1 - small) - smallest * whole:
+            if not far:
+                break
+            x, far = nearer, False
+            continue
+        least, far = stress, True
+        x *= scale  # in place, which keeps the precision
+        np.divide(pull, apart, out=apart)  # of the coordinates before they were scaled
+        nearer = inverse @ ((apart.sum(axis=1)[:, None] * x - apart @ x) / scale)
+        best, x = x, x + FARTHER * (nearer - x)
+    found: Points = best.astype(np.float64)
+    return found
+
+
+def _inverse(matrix: Points) -> Points:
+    """Return the inverse of a positive definite matrix."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    found: Points = cho_solve(cho_factor(matrix, overwrite_a=True), np.eye(len(matrix)), overwrite_b=True)
+    return found
+
+
+def _scale_and_gain(x: Points, weights: Points, pull: Points, out: Points) -> tuple[float, float]:
+    """Return the scale of least stress, and how much less than that of a point it is; leave distances in `out`."""
+    squares = (x * x).sum(axis=1)
+    np.matmul(-2 * x, x.T, out=out)
+    out += squares
+    out += squares[:, None]
+    np.maximum(out, CLOSEST, out=out)
+    spread = float(np.vdot(weights, out))
+    np.sqrt(out, out=out)
+    agreement = float(np.vdot(pull, out))
+    return agreement / spread, agreement**2 / spread
+
+
+CLOSEST = 1e-6  # the square of a distance that divides
 
 
 def _distances(coordinates: Points) -> Points:
     x, y = coordinates.T
     apart: Points = np.hypot(x[:, None] - x, y[:, None] - y)
     return apart
+
+
+def _parted(coordinates: Points, least: float = APART) -> Points:
+    """Return coordinates in inches, moved where two nodes would be nearer than can be told apart."""
+    from scipy.spatial import cKDTree
+
+    moved = coordinates.copy()
+    for _ in range(40):
+        pairs = cKDTree(moved).query_pairs(least * (1 - 1e-3), output_type="ndarray")
+        if not len(pairs):
+            break
+        u, v = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T
+        gap = moved[v] - moved[u]
+        length = np.hypot(gap[:, 0], gap[:, 1])
+        turns = u * GOLDEN_ANGLE  # where two are in one place
+        aside = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+        along = np.where(length[:, None] > 1e-9, gap / np.maximum(length, 1e-9)[:, None], aside)
+        push = along * ((1.05 * least - length) / 2)[:, None]
+        np.add.at(moved, u, -push)
+        np.add.at(moved, v, push)
+    return moved
 
 
 def _rotated(coordinates: Points) -> Points:

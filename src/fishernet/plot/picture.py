@@ -1,72 +1,81 @@
-"""A picture: a layout with names, marks and arrow heads, all in inches, and how matplotlib draws it at any size."""
+"""A picture of a graph: a layout with names, marks and arrow heads, all in inches, and how matplotlib draws it."""
 
 from __future__ import annotations
 
-import importlib.util
+import math
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError
-from fishernet.plot.layout import by_component, layered_layout, stress_layout
-from fishernet.plot.shapes import Drawable, Layout, Points
+from fishernet.plot.layout import GAP, WIDER, layered_layout, packed, stress_layout
+from fishernet.plot.places import with_room_for_names
+from fishernet.plot.shapes import Drawable, Layout, Link, Points, components
+from fishernet.plot.style import Theme, ink_on, letters, theme_of
+from fishernet.plot.texts import POINTS, family_of, labels, text_sizes
+from fishernet.plot.tooltips import entitle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
 
-
-SIDES = np.array(  # to the right of the node, to the left, above, below, and between
-    [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)], dtype=np.float64
-)
-RINGS = (1.0, 1.8, 2.8)  # how far from the node a name may go
-COVERS_NODE, COVERS_NAME, ON_EDGE = 100.0, 60.0, 3.0
-LATER_SIDE, FARTHER = 0.2, 8.0
-
-
-def placed_labels(coordinates: Points, radius: float, sizes: Points, routes: Sequence[Points]) -> Points:
-    """Return the centre of each node's name, (n, 2), where it covers neither nodes nor other names, and few edges.
-
-    One after the other, each takes the best of what is left; all that is compared lies in boxes with sides along the
-    axes, an edge in the boxes of its pieces.
-    """
-    samples = _samples(routes, float(sizes[:, 1].min()) / 2 if len(sizes) else 1.0)
-    centres = np.zeros_like(coordinates)
-    for node, (place, size) in enumerate(zip(coordinates, sizes, strict=True)):
-        candidates = np.concatenate([place + SIDES * (size / 2 + ring * radius) for ring in RINGS])
-        half = size / 2
-        cost = np.repeat(np.arange(len(RINGS)) * FARTHER, len(SIDES)) + np.tile(np.arange(len(SIDES)), 3) * LATER_SIDE
-        cost += COVERS_NODE * _covered(candidates, half + radius * 0.8, np.delete(coordinates, node, axis=0))
-        cost += COVERS_NAME * _covered(candidates, half + sizes[:node] / 2, centres[:node])
-        cost += ON_EDGE * np.minimum(_covered(candidates, half, samples), 4)
-        centres[node] = candidates[int(np.argmin(cost.round(9)))]
-    return centres
-
-
-def _covered(candidates: Points, half: Points, others: Points) -> Points:
-    """Return how many points lie within half a box of each candidate, (n_candidates,)."""
-    if not len(others):
-        return np.zeros(len(candidates))
-    apart = np.abs(candidates[:, None] - others[None])
-    counted: Points = (apart < half).all(axis=2).sum(axis=1).astype(np.float64)
-    return counted
-
-
-def _samples(routes: Sequence[Points], step: float) -> Points:
-    """Return points along the edges, at most a step apart, (n, 2)."""
-    found = [np.zeros((0, 2))]
-    for route in routes:
-        for start, stop in pairwise(route):
-            n = max(2, int(np.hypot(*(stop - start)) / step) + 1)
-            found.append(start + np.linspace(0, 1, n)[:, None] * (stop - start))
-    return np.concatenate(found)
-
-
-HEAD = (0.1, 0.035)  # inches: length, and half the width
+HEAD = (0.1, 0.035)  # inches: length, and half the width, of a line of one point
+CIRCLE = 0.035  # inches: radius of the circle at an end of an edge without a direction of its own
 PIECES = 12  # straight ones that a bend is made of
+MOST_INCHES, LEAST_INCHES = 40.0, 1.0  # of a side of a figure
+MOST_SEAMS = 300  # names; more take too long
+LEAST_POINTS = 4.5  # of names: smaller ones are left out
+MARGIN = 0.12
+RADIUS = 0.06  # of a node without a box
+PADDING = (0.1, 0.07)  # between a name and the sides of its box
+BADGE = 0.05  # radius of the mark of a group on a box
+THIN, THICK = 0.5, 4.5  # points of the weakest and of the strongest edge
+DASHED = (3.2, 1.6)  # of a line's width
+APART = "without edges"
+
+EDGES: dict[str, tuple[str, Any]] = {  # the colour of a theme and the dashes of each kind
+    "plain": ("line", None),
+    "pale": ("faint", None),
+    "positive": ("more", None),
+    "negative": ("less", DASHED),
+    "both": ("line", None),
+    "first": ("less", DASHED),
+    "second": ("more", None),
+    "other": ("third", (6.0, 1.4, 1.2, 1.4)),
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a graph shows beside names and edges; by position of its links and nodes. Empty: nothing."""
+
+    strengths: Sequence[float] = ()
+    """From 0 to 1: widths of the edges."""
+    kinds: Sequence[str] = ()
+    """Of edges: the keys of `EDGES`."""
+    groups: Sequence[int] = ()
+    """Of nodes, by colour and mark; -1: none."""
+    pale: Sequence[bool] = ()
+    """Nodes that are pushed back."""
+    target: int = -1
+    """The node that it is about."""
+    link_titles: Sequence[str] = ()
+    node_titles: Sequence[str] = ()
+    legend: Sequence[tuple[str, Any, str]] = ()
+    """What stands below: ("edge", kind, text), ("width", strength, text) or ("node", group, text)."""
+
+
+def trimmed(route: Points, start: float, stop: float) -> Points:
+    """Return a route with so many inches taken off its ends, as far as there are 10 % left."""
+    lengths = np.hypot(*np.diff(route, axis=0).T)
+    whole = float(lengths.sum())
+    shrink = min(1.0, 0.9 * whole / max(start + stop, 1e-9))
+    first, last = start * shrink, whole - stop * shrink
+    at = np.concatenate([[0.0], lengths.cumsum()])
+    kept = route[(at > first + 1e-9) & (at < last - 1e-9)]
+    ends = [[np.interp(place, at, route[:, axis]) for axis in (0, 1)] for place in (first, last)]
+    return np.concatenate([[ends[0]], kept, [ends[1]]])
 
 
 def cut_short(route: Points, by: float) -> Points:
@@ -87,86 +96,151 @@ def bent(route: Points, half: float) -> Points:
     return np.concatenate(pieces)
 
 
-def heads(routes: Sequence[Points], wanted: Sequence[tuple[bool, bool]]) -> Points:
+def heads(routes: Sequence[Points], wanted: Sequence[tuple[bool, bool]], sizes: Sequence[float]) -> Points:
     """Return the corners of the arrow heads, (n, 3, 2), whose tips are at the ends where they are wanted."""
     found = []
-    for route, (at_start, at_end) in zip(routes, wanted, strict=True):
+    for route, (at_start, at_end), size in zip(routes, wanted, sizes, strict=True):
         if at_start:
-            found.append(_head(route[0], route[1]))
+            found.append(_head(route[0], route[1], size))
         if at_end:
-            found.append(_head(route[-1], route[-2]))
+            found.append(_head(route[-1], route[-2], size))
     return np.array(found).reshape(-1, 3, 2)
 
 
-def _head(tip: Points, before: Points) -> Points:
+def _head(tip: Points, before: Points, size: float) -> Points:
     along = tip - before
     along = along / max(float(np.hypot(*along)), 1e-9)
     across = np.array([-along[1], along[0]])
-    base = tip - HEAD[0] * along
-    return np.array([tip, base + HEAD[1] * across, base - HEAD[1] * across])
-
-
-MOST_LABELS = 150  # variables whose names are drawn by default
-LONGEST_LABEL = 32  # characters
-MOST_INCHES, LEAST_INCHES = 40.0, 1.0  # of a side of a figure
-MARGIN = 0.12
-RADIUS = 0.06  # of a node without a box
-PADDING = (0.1, 0.07)  # between a name and the sides of its box
-POINTS = 72.0  # an inch
-INK, EDGE, NODE, BOX = "#222222", "#7F7F7F", "#0072B2", "#E6F0F7"
-FONT = "DejaVu Sans"  # comes with matplotlib, so it is the same everywhere
-
-
-def has_matplotlib() -> bool:
-    """Whether matplotlib can be imported."""
-    return importlib.util.find_spec("matplotlib") is not None
-
-
-def require_matplotlib() -> None:
-    """Raise FishernetError when matplotlib is not there."""
-    if not has_matplotlib():
-        raise FishernetError('drawing needs matplotlib; pip install "fishernet[plot]" installs it')
+    base = tip - size * HEAD[0] * along
+    return np.array([tip, base + size * HEAD[1] * across, base - size * HEAD[1] * across])
 
 
 class Picture:
     """Everything of a drawing but the axes.
 
-    In layers, names stand in boxes, which are the nodes; elsewhere nodes are dots with their names beside them.
+    In layers, names stand in boxes, which are the nodes; elsewhere nodes are dots with their names beside them. Nodes
+    without edges stand in a block of their own, below. Names never cover each other: a drawing grows until they fit.
     """
 
-    def __init__(self, shape: Drawable, *, labels: bool | None, font_size: float) -> None:
-        check.number(font_size, "font_size", above=0)
-        named = len(shape.names) <= MOST_LABELS if labels is None else check.flag(labels, "labels")
-        self._font_size = font_size
-        self._texts = [_short(name) for name in shape.names] if named else []
-        self._boxed = named and shape.layered
-        dots = np.full((len(shape.names), 2), 2 * RADIUS)
-        self._names = _text_sizes(self._texts, font_size) if named else np.zeros_like(dots)
-        self._nodes = self._names + 2 * np.array(PADDING) if self._boxed else dots
-        extents = np.maximum(self._nodes, self._names)
-        layout = by_component(shape, extents, layered_layout if shape.layered else stress_layout)
-        self._layout = self._with_ends(layout, shape)
-        self._heads = heads(self._layout.routes, shape.heads)
-        self._centres = self._label_centres()
-        self._low, self._high = self._limits()
-
-    def _with_ends(self, layout: Layout, shape: Drawable) -> Layout:
-        """Return the layout whose links end where the nodes do."""
-        if shape.layered:
-            half = float(self._nodes[:, 1].max()) / 2
-            return Layout(layout.coordinates, [bent(route, half) for route in layout.routes])
-        return Layout(layout.coordinates, [cut_short(route, RADIUS) for route in layout.routes])
-
-    def _label_centres(self) -> Points:
+    def __init__(self, shape: Drawable, *, named: bool, font_size: float, look: Look | None = None) -> None:
+        self._shape, self._look = shape, Look() if look is None else look
+        self.font_size = letters(font_size)
+        self._texts = labels(shape.names) if named else []
+        self._boxed = shape.layered and bool(self._texts)
+        n = len(shape.names)
+        self._names = text_sizes(self._texts, font_size) if self._texts else np.zeros((n, 2))
+        self._nodes = self._names + 2 * np.array(PADDING) if self._boxed else np.full((n, 2), 2 * RADIUS)
+        self._centres = np.zeros((n, 2))
+        layout = self._arranged()
+        self._layout = Layout(layout.coordinates, self._ending_at_nodes(layout))
         if not self._texts or self._boxed:
-            return self._layout.coordinates
-        return placed_labels(self._layout.coordinates, 1.6 * RADIUS, self._names, self._layout.routes)
+            self._centres = layout.coordinates
+        self._widths = self._line_widths()
+        self._low, self._high = self._limits()
+        self._legend = self._legend_places()
+
+    # -------------------------------------------------------------------------------------------------- arrangement
+
+    def _arranged(self) -> Layout:
+        """Lay every component out, pack those with edges, and put the others below."""
+        shape = self._shape
+        coordinates, routes = np.zeros((len(shape.names), 2)), [np.zeros((2, 2))] * len(shape.links)
+        groups = components(len(shape.names), shape.links)
+        of_group = {node: number for number, members in enumerate(groups) for node in members}
+        held: list[list[int]] = [[] for _ in groups]
+        for position, (u, _) in enumerate(shape.links):
+            held[of_group[u]].append(position)
+        joined = [pair for pair in zip(groups, held, strict=True) if len(pair[0]) > 1]
+        alone = sorted(members[0] for members in groups if len(members) == 1)
+        parts = [self._part(members, [shape.links[p] for p in positions]) for members, positions in joined]
+        sizes = [high - low for *_, low, high in parts]
+        for part, corner, (members, positions) in zip(parts, packed(sizes), joined, strict=True):
+            layout, centres, low, _ = part
+            moved = layout.moved(corner - low)
+            coordinates[members], self._centres[members] = moved.coordinates, centres + corner - low
+            for position, route in zip(positions, moved.routes, strict=True):
+                routes[position] = route
+        self._apart_at: Points | None = None
+        if alone:
+            self._put_below(alone, coordinates, joined)
+        return Layout(coordinates, routes)
+
+    def _part(self, members: list[int], links: Sequence[Link]) -> tuple[Layout, Points, Points, Points]:
+        """Return the layout of a component, the centres of its names, and the corners of all of it."""
+        where = {node: place for place, node in enumerate(members)}
+        own = [(where[u], where[v]) for u, v in links]
+        lay_out = layered_layout if self._shape.layered else stress_layout
+        layout = lay_out(len(members), own, self._nodes[members, 0])
+        centres = layout.coordinates
+        if self._texts and not self._boxed:
+            layout, centres = with_room_for_names(layout, 1.6 * RADIUS, self._names[members])
+        low, high = _corners(
+            (layout.coordinates, self._nodes[members] / 2), (centres, self._names[members] / 2), routes=layout.routes
+        )
+        return layout, centres, low, high
+
+    def _put_below(self, alone: list[int], coordinates: Points, joined: Sequence[Any]) -> None:
+        """Put nodes without edges in columns below the others, each name to the right of its dot or in its box."""
+        before = [node for members, _ in joined for node in members]
+        if before:
+            low, high = _corners(
+                (coordinates[before], self._nodes[before] / 2), (self._centres[before], self._names[before] / 2)
+            )
+        else:
+            low, high = np.zeros(2), np.zeros(2)
+        beside = 0.0 if self._boxed else float(self._names[alone, 0].max()) + 0.6 * RADIUS
+        cell = self._nodes[alone].max(axis=0) + np.array([beside + 0.15, 0.0])
+        cell[1] = max(cell[1], float(self._names[alone, 1].max())) + 0.08
+        room = max(float(high[0] - low[0]), math.sqrt(WIDER * len(alone) * float(cell.prod())))
+        columns = max(1, min(len(alone), int(room / cell[0] + 0.5)))
+        top = float(low[1]) - (GAP if before else 0.0)
+        for place, node in enumerate(alone):
+            row, column = divmod(place, columns)
+            coordinates[node] = low[0] + column * cell[0] + self._nodes[node, 0] / 2, top - (row + 0.5) * cell[1]
+        across = self._nodes[alone, 0] / 2 + 0.6 * RADIUS + self._names[alone, 0] / 2
+        self._centres[alone] = coordinates[alone] + np.stack([across, 0 * across], axis=1)
+        self._apart_at = np.array([low[0], top + 0.1]) if before else None
+
+    def _ending_at_nodes(self, layout: Layout) -> list[Points]:
+        if self._shape.layered:
+            half = float(self._nodes[:, 1].max()) / 2
+            return [bent(route, half) for route in layout.routes]
+        return [cut_short(route, RADIUS) for route in layout.routes]
+
+    def _line_widths(self) -> list[float]:
+        strengths = self._look.strengths
+        if not len(strengths):
+            return [1.0] * len(self._shape.links)
+        return [THIN + (THICK - THIN) * float(strength) for strength in strengths]
 
     def _limits(self) -> tuple[Points, Points]:
         boxes = ((self._layout.coordinates, self._nodes / 2), (self._centres, self._names / 2))
-        ends = [centre + side * half for centre, half in boxes for side in (-1, 1)]
-        everything = np.concatenate([*ends, *self._layout.routes])
-        return everything.min(axis=0) - MARGIN, everything.max(axis=0) + MARGIN
+        low, high = _corners(*boxes, routes=self._layout.routes)
+        if self._apart_at is not None:
+            size = text_sizes([APART], 0.85 * self.font_size)[0]
+            high = np.maximum(high, self._apart_at + size)
+        return low - MARGIN, high + MARGIN
+
+    def _legend_places(self) -> list[tuple[str, Any, str, float, float]]:
+        """Return what stands below and where each entry begins; the limits are widened to hold it."""
+        entries = self._look.legend
+        if not entries:
+            return []
+        texts = labels([text for *_, text in entries], 48)
+        sizes = text_sizes(texts, self.font_size)
+        swatch, line = 0.45, 1.5 * self.font_size / POINTS
+        room = max(float(self._high[0] - self._low[0]) - 2 * MARGIN, float(sizes[:, 0].max()) + swatch, 3.0)
+        x, y, found = 0.0, float(self._low[1]) - line / 2, []
+        for (sort, what, _), text, (width, _) in zip(entries, texts, sizes.tolist(), strict=True):
+            if x and x + swatch + width > room:
+                x, y = 0.0, y - line
+            found.append((sort, what, text, float(self._low[0]) + MARGIN + x, y))
+            x += swatch + width + 0.25
+        self._low = np.array([self._low[0], y - line / 2 - MARGIN / 2])
+        self._high = np.array([max(self._high[0], self._low[0] + room + 2 * MARGIN), self._high[1]])
+        return found
+
+    # ------------------------------------------------------------------------------------------------------ drawing
 
     @property
     def inches(self) -> tuple[float, float]:
@@ -176,73 +250,188 @@ class Picture:
         width, height = np.maximum(size * scale, LEAST_INCHES).tolist()
         return width, height
 
+    def scale_in(self, width: float, height: float) -> float:
+        """Return how much smaller than it was made it is in a room of so many inches; at most 1.
+
+        Names do not grow with the axes, so a small graph keeps its size, in their middle.
+        """
+        return float(min(1.0, (np.array([width, height]) / (self._high - self._low)).min()))
+
     def draw(self, ax: Axes, *, seams: bool = True) -> None:
-        """Draw it on axes, as large as these are but no larger than it was made; names on edges with a white seam."""
-        from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
+        """Draw it on axes, as large as these are but no larger than it was made; names on edges with a seam."""
+        look, scale = theme_of(ax), self._fitted(ax)
+        self._draw_edges(ax, look, scale)
+        fills = self._draw_nodes(ax, look, scale)
+        self._write(ax, look, scale, fills, seams=seams and not self._boxed)
+        self._write_legend(ax, look, scale)
 
-        scale = self._fitted(ax)
-        width = 1.0 * scale
-        ax.add_collection(LineCollection(self._layout.routes, colors=EDGE, linewidths=width, zorder=1), autolim=False)
-        if len(self._heads):
-            heads = PolyCollection(list(self._heads), facecolors=EDGE, edgecolors=EDGE, linewidths=width / 2, zorder=2)
-            ax.add_collection(heads, autolim=False)
-        if self._boxed:
-            ax.add_collection(self._boxes(width), autolim=False)
-        else:
-            round_ones = EllipseCollection(
-                self._nodes[:, 0],
-                self._nodes[:, 1],
-                np.zeros(len(self._nodes)),
-                units="xy",
-                offsets=self._layout.coordinates,
-                offset_transform=ax.transData,
-                facecolors=NODE,
-                edgecolors="white",
-                linewidths=width / 2,
-                zorder=3,
-            )
-            ax.add_collection(round_ones, autolim=False)
-        self._write(ax, scale, seams and not self._boxed)
+    def _draw_edges(self, ax: Axes, look: Theme, scale: float) -> None:
+        from matplotlib.collections import LineCollection, PolyCollection
 
-    def _boxes(self, width: float) -> PolyCollection:
-        from matplotlib.collections import PolyCollection
-
-        corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
-        sides = self._layout.coordinates[:, None] + corners * self._nodes[:, None]
-        return PolyCollection(
-            list(sides), facecolors=BOX, edgecolors=NODE, linewidths=width, joinstyle="round", zorder=3
+        routes, ends = self._layout.routes, self._shape.heads
+        if not routes:
+            return
+        kinds = self._look.kinds or ["plain"] * len(routes)
+        colours = [getattr(look, EDGES[kind][0]) for kind in kinds]
+        dashes: list[Any] = [EDGES[kind][1] for kind in kinds]
+        sizes = [0.75 + 0.25 * width for width in self._widths]
+        mutual = [start and stop for start, stop in ends]
+        arrows = [(start and not both, stop and not both) for (start, stop), both in zip(ends, mutual, strict=True)]
+        drawn = []
+        for route, (start, stop), size, both in zip(routes, arrows, sizes, mutual, strict=True):
+            off = 2 * CIRCLE if both else 0.0
+            drawn.append(trimmed(route, off + 0.8 * start * size * HEAD[0], off + 0.8 * stop * size * HEAD[0]))
+        lines = LineCollection(
+            drawn,
+            colors=colours,
+            linewidths=[width * scale for width in self._widths],
+            linestyles=["-" if dash is None else (0, dash) for dash in dashes],
+            capstyle="butt",
+            zorder=1,
+            gid="edges",
+        )
+        entitle(lines, self._look.link_titles or self._plain_titles())
+        ax.add_collection(lines, autolim=False)
+        tips = heads(routes, arrows, sizes)
+        if len(tips):
+            inks = [ink for ink, wanted in zip(colours, arrows, strict=True) for _ in range(sum(wanted))]
+            ax.add_collection(PolyCollection(list(tips), facecolors=inks, zorder=2, gid="heads"), autolim=False)
+        self._draw_circles(
+            ax, look, scale, [route for route, both in zip(routes, mutual, strict=True) if both], colours
         )
 
-    def _write(self, ax: Axes, scale: float, seams: bool) -> None:
+    def _draw_circles(self, ax: Axes, look: Theme, scale: float, routes: list[Points], colours: list[str]) -> None:
+        """Draw an open circle at both ends of edges that run both ways: neither end is a cause more than the other."""
+        from matplotlib.collections import PolyCollection
+
+        if not routes:
+            return
+        mutual = [ink for ink, (start, stop) in zip(colours, self._shape.heads, strict=True) if start and stop]
+        ends = [trimmed(route, CIRCLE, CIRCLE)[[0, -1]] for route in routes]
+        rounds = [_polygon(end, CIRCLE, 24) for pair in ends for end in pair]
+        ax.add_collection(
+            PolyCollection(
+                rounds,
+                facecolors=look.background,
+                edgecolors=[ink for ink in mutual for _ in range(2)],
+                linewidths=scale,
+                zorder=2.5,
+                gid="circles",
+            ),
+            autolim=False,
+        )
+
+    def _plain_titles(self) -> list[str]:
+        names, found = self._shape.names, []
+        for (u, v), (start, stop) in zip(self._shape.links, self._shape.heads, strict=True):
+            sign = "—" if start == stop else "→" if stop else "←"
+            found.append(f"{names[u]} {sign} {names[v]}")
+        return found
+
+    def _draw_nodes(self, ax: Axes, look: Theme, scale: float) -> list[str]:
+        """Draw boxes or dots, and return what each is filled with."""
+        from matplotlib.collections import PolyCollection
+
+        n = len(self._shape.names)
+        groups = self._look.groups or [-1] * n
+        pale = self._look.pale or [False] * n
+        grouped = any(group >= 0 for group in groups)
+        usual = look.box if self._boxed else look.background if grouped else look.series[0]
+        fills = [look.background if dim else group_fill(look, g, usual) for g, dim in zip(groups, pale, strict=True)]
+        edges = [look.line if dim else look.series[0] if self._boxed else look.background for dim in pale]
+        if grouped:
+            edges = [look.line if dim else look.ink for dim in pale]
+        widths = [scale if self._boxed or dim or grouped else scale / 2 for dim in pale]
+        if self._look.target >= 0:
+            fills[self._look.target], edges[self._look.target] = look.more, look.ink
+            widths[self._look.target] = 2 * scale
+        shapes = PolyCollection(
+            self._outlines(groups),
+            facecolors=fills,
+            edgecolors=edges,
+            linewidths=widths,
+            joinstyle="round",
+            zorder=3,
+            gid="nodes",
+        )
+        entitle(shapes, self._look.node_titles or list(self._shape.names))
+        ax.add_collection(shapes, autolim=False)
+        if self._boxed and self._look.groups:
+            self._draw_badges(ax, look, scale, groups)
+        return fills
+
+    def _outlines(self, groups: Sequence[int]) -> list[Points]:
+        places = self._layout.coordinates
+        if not self._boxed:
+            return [group_mark(place, RADIUS, g) for place, g in zip(places, groups, strict=True)]
+        corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
+        return list(places[:, None] + corners * self._nodes[:, None])
+
+    def _draw_badges(self, ax: Axes, look: Theme, scale: float, groups: Sequence[int]) -> None:
+        """Put the mark of its group on the left side of each box, to be told apart in grey."""
+        from matplotlib.collections import PolyCollection
+
+        left = self._layout.coordinates - self._nodes * np.array([0.5, 0.0])
+        held = [(place, g) for place, g in zip(left, groups, strict=True) if g >= 0]
+        marks = PolyCollection(
+            [group_mark(place, BADGE, g) for place, g in held],
+            facecolors=[group_fill(look, g, look.box) for _, g in held],
+            edgecolors=look.ink,
+            linewidths=0.8 * scale,
+            zorder=3.5,
+            gid="badges",
+        )
+        ax.add_collection(marks, autolim=False)
+
+    def _write(self, ax: Axes, look: Theme, scale: float, fills: Sequence[str], *, seams: bool) -> None:
         """Write the names."""
         from matplotlib.patheffects import withStroke
 
-        seam = [withStroke(linewidth=2.5 * scale, foreground="white")] if seams else []
-        for text, (x, y) in zip(self._texts, self._centres.tolist(), strict=False):
-            ax.text(
-                x,
-                y,
-                text,
-                ha="center",
-                va="center_baseline",
-                color=INK,
-                fontsize=self._font_size * scale,
-                fontfamily=FONT,
-                parse_math=False,
-                path_effects=seam,
-                zorder=4,
-            )
+        few = seams and len(self._texts) <= MOST_SEAMS
+        seam = [withStroke(linewidth=2.5 * scale, foreground=look.background)] if few else []
+        titles = self._look.node_titles or self._shape.names
+        pale = self._look.pale or [False] * len(fills)
+        for place, text in enumerate(self._texts):
+            colour = ink_on(fills[place]) if self._boxed and not pale[place] else look.ink
+            colour = look.muted if pale[place] else look.ink if fills[place] == look.box else colour
+            written = self._say(ax, text, self._centres[place], scale, colour, ha="center", va="center_baseline")
+            written.set_path_effects(seam)
+            written.set_gid("name")
+            entitle(written, [titles[place]])
+        if self._apart_at is not None and self._texts:
+            self._say(ax, APART, self._apart_at, 0.85 * scale, look.muted, ha="left", va="center").set_gid("caption")
+
+    def _say(self, ax: Axes, text: str, at: Points, scale: float, colour: str, **how: Any) -> Any:
+        families = family_of(text)
+        size = self.font_size * scale
+        written = ax.text(
+            float(at[0]), float(at[1]), text, color=colour, fontsize=size, fontfamily=families, parse_math=False, **how
+        )
+        written.set_zorder(4)
+        return written
+
+    def _write_legend(self, ax: Axes, look: Theme, scale: float) -> None:
+        from matplotlib.collections import LineCollection, PolyCollection
+
+        for sort, what, text, x, y in self._legend:
+            if sort == "node":
+                fill = look.more if what == "target" else group_fill(look, what, look.box)
+                shape = group_mark(np.array([x + 0.18, y]), 1.2 * RADIUS, 0 if what == "target" else what)
+                mark: Any = PolyCollection([shape], facecolors=fill, edgecolors=look.ink, linewidths=0.8 * scale)
+            else:
+                kind, width = ("plain", THIN + (THICK - THIN) * what) if sort == "width" else (what, 2.0)
+                colour, dash = EDGES[kind]
+                how: Any = {"linestyles": "-" if dash is None else (0, dash), "linewidths": width * scale}
+                mark = LineCollection([np.array([(x, y), (x + 0.36, y)])], colors=getattr(look, colour), **how)
+            mark.set_gid("legend")
+            ax.add_collection(mark, autolim=False)
+            at = np.array([x + 0.45, y])
+            self._say(ax, text, at, scale, look.ink, ha="left", va="center_baseline").set_gid("legend")
 
     def _fitted(self, ax: Axes) -> float:
-        """Set the limits of the axes, and return the inches on them for each inch here.
-
-        It is at most 1: names do not grow with the axes, so a small graph keeps its size, in their middle.
-        """
-        check.made(ax, "ax", "axes of matplotlib", "get_figure", "get_position")
-        figure = ax.get_figure(root=True)
-        assert figure is not None
-        room = np.array(figure.get_size_inches()) * ax.get_position().size
-        scale = float(min(1.0, (room / (self._high - self._low)).min()))
+        """Set the limits of the axes, and return the inches on them for each inch here."""
+        room = inches_of(ax)
+        scale = self.scale_in(*room.tolist())
         middle, half = (self._low + self._high) / 2, room / scale / 2
         ax.set_axis_off()
         ax.set_aspect("equal")
@@ -251,16 +440,43 @@ class Picture:
         return scale
 
 
-def _short(name: str) -> str:
-    plain = name if name.isprintable() and name.strip() else repr(name)
-    return plain if len(plain) <= LONGEST_LABEL else f"{plain[: LONGEST_LABEL - 1]}…"
+def inches_of(ax: Axes) -> Points:
+    """Return the width and the height of axes, (2,)."""
+    figure = check.made(ax, "ax", "axes of matplotlib", "get_figure", "get_position").get_figure(root=True)
+    assert figure is not None
+    return np.array(figure.get_size_inches()) * ax.get_position().size
 
 
-def _text_sizes(texts: list[str], font_size: float) -> Points:
-    """Return the width and the height of each text, (n, 2); the height is that of a line."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
+def group_fill(look: Theme, group: int, usual: str) -> str:
+    """Return what the nodes of a group are filled with."""
+    return usual if group < 0 else look.fills[group % len(look.fills)]
 
-    font = FontProperties(family=FONT, size=font_size)
-    widths = [text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] for text in texts]
-    return np.array([(width, 1.1 * font_size) for width in widths]) / POINTS
+
+def group_mark(place: Points, radius: float, group: int) -> Points:
+    """Return the outline of a node of a group; groups of one colour differ in it, and those of different ones too."""
+    sides, turn, wide = MARKS[(group + group // len(MARKS)) % len(MARKS)] if group > 0 else MARKS[0]
+    return _polygon(place, radius * wide, sides, turn)
+
+
+MARKS = (
+    (32, 0.0, 1.0),
+    (3, 0.25, 1.35),
+    (4, 0.125, 1.25),
+    (4, 0.0, 1.25),
+    (3, 0.75, 1.35),
+    (5, 0.25, 1.2),
+    (6, 0.0, 1.15),
+)
+"""Corners, turn and size: circle, triangle, square, diamond, triangle on its tip, pentagon, hexagon."""
+
+
+def _polygon(place: Points, radius: float, sides: int, turn: float = 0.0) -> Points:
+    angles = 2 * np.pi * (np.arange(sides) / sides + turn)
+    return place + radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _corners(*boxes: tuple[Points, Points], routes: Sequence[Points] = ()) -> tuple[Points, Points]:
+    """Return the lower left and the upper right corner of boxes, by centres and halves, and of routes."""
+    ends = [centre + side * half for centre, half in boxes for side in (-1, 1)]
+    everything = np.concatenate([*ends, *routes])
+    return everything.min(axis=0), everything.max(axis=0)

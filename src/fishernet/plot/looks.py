@@ -1,0 +1,238 @@
+"""What a drawing of a graph shows beside names and edges: strengths, signs, a Markov blanket, groups of nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base import check
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import a, numbered, position, shown
+from fishernet.base.vocabulary import word
+from fishernet.infer import JunctionTree
+from fishernet.plot.picture import MARKS, Look
+from fishernet.plot.shapes import Drawable
+
+Strengths = npt.NDArray[np.float64]
+StrengthWord = Literal["mutual-information", "partial-correlation"]
+MOST_GROUPS = len(MARKS) ** 2
+MOST_DIGITS = 3
+NOTHING = 1e-12
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """A number per pair of variables."""
+
+    values: Strengths
+    """(n, n), symmetric."""
+    what: str
+    unit: str = ""
+    largest: float | None = None
+    """What has the thickest line; None: the largest there is."""
+
+    def of(self, u: int, v: int) -> float:
+        """Return the number of a pair."""
+        return float(self.values[u, v])
+
+    def said(self, value: float) -> str:
+        """Return a number with what it is."""
+        return f"{self.what} {value:.{MOST_DIGITS}g}{self.unit}"
+
+
+def measured(asked: Any, graph: Any, shape: Drawable) -> Measured | None:
+    """Return the strengths that were asked for: by a word, as a result, as an array, or by pairs of names."""
+    if asked is None:
+        return Measured(graph.strength, "strength", largest=1.0) if hasattr(graph, "averaged") else None
+    if isinstance(asked, str):
+        named = word(asked, "strengths", ("mutual-information", "partial-correlation"))
+        return _mutual_information(graph, shape) if named == "mutual-information" else _partial_correlation(graph)
+    if hasattr(asked, "strength") and hasattr(asked, "names"):
+        place = [position(numbered(asked.names), name) for name in shape.names]
+        return Measured(np.asarray(asked.strength)[np.ix_(place, place)], "strength", largest=1.0)
+    if isinstance(asked, Mapping):
+        return Measured(_by_pairs(asked, shape), "strength")
+    values = check.numbers(asked, "strengths")
+    n = len(shape.names)
+    if values.shape != (n, n) or not np.isfinite(values).all() or not np.allclose(values, values.T):
+        raise SchemaError(
+            f"strengths must be finite, symmetric and of shape ({n}, {n}), a row per variable; or edge strengths, a "
+            f"mapping from pairs of names to numbers, or a word; got an array of shape {values.shape}",
+            parameter="strengths",
+        )
+    return Measured(values, "strength")
+
+
+def _by_pairs(asked: Mapping[Any, Any], shape: Drawable) -> Strengths:
+    where = numbered(shape.names)
+    values = np.zeros((len(where), len(where)))
+    for pair, number in asked.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            message = f"strengths are of pairs of names such as ('a', 'b'), not of {shown(pair, 80)}"
+            raise SchemaError(message, parameter="strengths")
+        u, v = (position(where, name) for name in pair)
+        values[u, v] = values[v, u] = check.number(number, f"the strength of {shown(pair, 80)}")
+    return values
+
+
+def _mutual_information(graph: Any, shape: Drawable) -> Measured:
+    """Return the mutual information of each joined pair in nats, as the model has it."""
+    if "precision" not in dir(graph):
+        raise SchemaError(
+            f"{a(type(graph).__name__)} has no mutual information to compute; take a Bayesian network or a Gaussian "
+            "Markov network, or give numbers as strengths",
+            parameter="strengths",
+        )
+    if all(variable.is_continuous for variable in graph.variables):
+        rho = _correlation(np.linalg.inv(graph.precision))
+        return Measured(-0.5 * np.log1p(-np.minimum(rho**2, 1 - NOTHING)), "mutual information", " nats")
+    values, tree = np.zeros((len(shape.names), len(shape.names))), JunctionTree(graph)
+    for u, v in shape.links:
+        values[u, v] = values[v, u] = _information(tree.marginal([shape.names[u], shape.names[v]]))
+    return Measured(values, "mutual information", " nats")
+
+
+def _information(joint: npt.NDArray[np.float64]) -> float:
+    apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    some = joint > 0
+    return max(0.0, float((joint[some] * np.log(joint[some] / apart[some])).sum()))
+
+
+def _correlation(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    scale = 1 / np.sqrt(np.diagonal(matrix))
+    found: npt.NDArray[np.float64] = matrix * scale[:, None] * scale
+    return found
+
+
+def _partial_correlation(graph: Any) -> Measured:
+    if "precision" not in dir(graph):
+        raise SchemaError(
+            f"{a(type(graph).__name__)} has no partial correlations; take a Gaussian network, or give numbers as "
+            "strengths",
+            parameter="strengths",
+        )
+    return Measured(-_correlation(np.asarray(graph.precision)), "partial correlation", largest=1.0)
+
+
+def above(shape: Drawable, found: Measured | None, threshold: float | None) -> Drawable:
+    """Return the drawable without the links that are weaker than a threshold."""
+    if threshold is None:
+        return shape
+    least = check.number(threshold, "threshold", least=0)
+    if found is None:
+        message = "threshold is of strengths, so give these as well (strengths=...)"
+        raise FishernetError(message, parameter="threshold")
+    kept = [i for i, link in enumerate(shape.links) if abs(found.of(*link)) >= least]
+    links, heads = [shape.links[i] for i in kept], [shape.heads[i] for i in kept]
+    return Drawable(shape.names, links, heads, layered=shape.layered)
+
+
+def look_of(
+    shape: Drawable, found: Measured | None, target: str | None, groups: Mapping[str, Any] | None, graph: Any
+) -> Look:
+    """Return what is shown of a drawable."""
+    look = Look(link_titles=[_link_title(shape, i, found) for i in range(len(shape.links))])
+    if found is not None:
+        look = _with_strengths(look, shape, found)
+    if groups is not None:
+        look = _with_groups(look, shape, groups)
+    return look if target is None else _with_target(look, shape, check.text(target, "target"), graph)
+
+
+def _link_title(shape: Drawable, link: int, found: Measured | None) -> str:
+    (u, v), (start, stop) = shape.links[link], shape.heads[link]
+    sign = "—" if start == stop else "→" if stop else "←"
+    title = f"{shape.names[u]} {sign} {shape.names[v]}"
+    return title if found is None else f"{title}: {found.said(found.of(u, v))}"
+
+
+def _with_strengths(look: Look, shape: Drawable, found: Measured) -> Look:
+    values = [found.of(*link) for link in shape.links]
+    if not values:
+        return look
+    sizes = np.abs(values)
+    largest = max(found.largest or 0.0, float(sizes.max())) or 1.0
+    signed = min(values) < 0
+    kinds = ["positive" if value >= 0 else "negative" for value in values] if signed else []
+    shown_ones = sorted({round(float(size), 12) for size in (sizes.min(), sizes.max())})
+    legend: list[tuple[str, Any, str]] = [
+        ("width", size / largest, found.said(size) if not place else f"{size:.{MOST_DIGITS}g}{found.unit}")
+        for place, size in enumerate(shown_ones)
+    ]
+    legend += [("edge", kind, kind) for kind in dict.fromkeys(sorted(kinds, reverse=True))]
+    return dataclasses.replace(look, strengths=(sizes / largest).tolist(), kinds=kinds, legend=legend)
+
+
+def _with_groups(look: Look, shape: Drawable, groups: Any) -> Look:
+    given = check.mapping(groups, "groups")
+    where = numbered(shape.names)
+    of_node: list[str | None] = [None] * len(where)
+    for name, group in given.items():
+        of_node[position(where, name)] = str(group)
+    known = list(dict.fromkeys(group for group in of_node if group is not None))
+    if len(known) > MOST_GROUPS:
+        message = f"at most {MOST_GROUPS} groups are told apart, got {len(known)}"
+        raise FishernetError(message, parameter="groups")
+    number = {group: place for place, group in enumerate(known)}
+    counts = Counter(of_node)
+    return dataclasses.replace(
+        look,
+        groups=[-1 if group is None else number[group] for group in of_node],
+        node_titles=[name if g is None else f"{name} ({g})" for name, g in zip(shape.names, of_node, strict=True)],
+        legend=[*look.legend, *(("node", number[group], f"{group} ({counts[group]})") for group in known)],
+    )
+
+
+def _with_target(look: Look, shape: Drawable, target: str, graph: Any) -> Look:
+    """Push back what is neither the target nor in its Markov blanket."""
+    own = position(numbered(shape.names), target)
+    blanket = blanket_of(shape, own, graph)
+    inside = {own, *blanket}
+    pale = [node not in inside for node in range(len(shape.names))]
+    joins = [
+        own in link or (inside.issuperset(link) and _to_child(shape, i, own)) for i, link in enumerate(shape.links)
+    ]
+    kinds = look.kinds or ["plain"] * len(shape.links)
+    kinds = [kind if shown_ else "pale" for kind, shown_ in zip(kinds, joins, strict=True)]
+    around = [] if look.groups else [("node", -1, f"its Markov blanket ({len(blanket)})")]
+    legend = [*look.legend, ("node", "target", target), *around]
+    groups = [-1 if dim or node == own else g for node, (g, dim) in enumerate(zip(look.groups, pale, strict=False))]
+    return dataclasses.replace(look, pale=pale, target=own, kinds=kinds, groups=groups, legend=legend)
+
+
+def _to_child(shape: Drawable, link: int, target: int) -> bool:
+    """Whether a link runs from a parent of a child of the target to that child."""
+    (u, v), (start, stop) = shape.links[link], shape.heads[link]
+    if start == stop:
+        return True
+    child = v if stop else u
+    return (target, child) in _arcs(shape)
+
+
+def _arcs(shape: Drawable) -> set[tuple[int, int]]:
+    arcs = {(u, v) for (u, v), (_, stop) in zip(shape.links, shape.heads, strict=True) if stop}
+    return arcs | {(v, u) for (u, v), (start, _) in zip(shape.links, shape.heads, strict=True) if start}
+
+
+def blanket_of(shape: Drawable, target: int, graph: Any) -> list[int]:
+    """Return the positions of a Markov blanket: of a dependency network the inputs, else by the arrows that there are.
+
+    Of a class of equivalent graphs it is that of any of them.
+    """
+    if hasattr(graph, "extension"):
+        names = graph.extension().markov_blanket(shape.names[target])
+        return sorted(numbered(shape.names)[name] for name in names)
+    arcs = _arcs(shape)
+    found = {u for u, v in arcs if v == target}
+    if not hasattr(graph, "inputs"):
+        children = {v for u, v in arcs if u == target}
+        found |= children | {u for u, v in arcs if v in children}
+    for (u, v), (start, stop) in zip(shape.links, shape.heads, strict=True):
+        if start == stop and target in (u, v):
+            found |= {u, v}
+    return sorted(found - {target})
