@@ -46,7 +46,9 @@ def markov() -> fn.MarkovNetwork:
 NETWORKS = {
     "asia": lambda: fn.datasets.load("asia"),
     "alarm": lambda: fn.datasets.load("alarm"),
-    "one variable": lambda: fn.BayesianNetwork.from_tables([fn.Variable("x", ["a", "b", "c"])], {}, {"x": [0.2, 0.3, 0.5]}),
+    "one variable": lambda: fn.BayesianNetwork.from_tables(
+        [fn.Variable("x", ["a", "b", "c"])], {}, {"x": [0.2, 0.3, 0.5]}
+    ),
     "one state": lambda: fn.BayesianNetwork.from_tables([fn.Variable("x", ["a"])], {}, {"x": [1.0]}),
     "apart": lambda: random_network(8, 0, seed=1),
     "zeros": zeros,

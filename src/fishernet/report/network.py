@@ -96,7 +96,7 @@ def _inference(model: Any) -> Fields:
     most = MOST_NUMBERS[len(model.variables) > MANY]
     if numbers > most:
         raise SchemaError(
-            f"The network has {numbers:,} probabilities, and a page takes up to {most:,}; net.query answers its questions."
+            f"The network has {numbers:,} probabilities, and a page takes up to {most:,}; net.query answers questions."
         )
     try:
         tree = JunctionTree(model, max_table=MOST_CELLS)
