@@ -49,6 +49,8 @@ WORDS = {  # MODEL and TABLE stand for files
     "compare": "compare TABLE TABLE --permutations 19",
     "compare-model": "compare TABLE TABLE --model MODEL --permutations 19",
     "compare-graphs": "compare-graphs MODEL MODEL",
+    "report": "report TABLE",
+    "report-model": "report TABLE --model MODEL --target cough",
     "convert": "convert TABLE OUT",
     "strings-gram": "strings gram TABLE --column smoke",
     "strings-nearest": "strings nearest TABLE --column smoke -n 2",
@@ -72,6 +74,7 @@ COMMANDS = [
     "cluster",
     "compare",
     "compare-graphs",
+    "report",
     "convert",
     "strings",
 ]

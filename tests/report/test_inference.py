@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def markov() -> fn.MarkovNetwork:
     return fn.MarkovNetwork(variables, [(names, draws.gamma(0.5, 40, [3] * len(names))) for names in scopes])
 
 
-NETWORKS = {
+NETWORKS: dict[str, Callable[[], Any]] = {
     "asia": lambda: fn.datasets.load("asia"),
     "alarm": lambda: fn.datasets.load("alarm"),
     "one variable": lambda: fn.BayesianNetwork.from_tables(

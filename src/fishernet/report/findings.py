@@ -189,9 +189,15 @@ class Material:
 
     @property
     def way(self) -> dict[str, Any]:
-        """How structures are learned from it: by climbing, which is quick, and by a score made for missing cells."""
+        """How structures are learned from it: as usual where there are not too many variables for doing so often."""
+        few = len(self.table.variables) <= FEW_VARIABLES
+        return {"search": "order" if few else "hill-climb"} | self.holes
+
+    @property
+    def holes(self) -> dict[str, Any]:
+        """How structures are learned where cells are missing: by a score made for that."""
         missing = self.table.has_missing and not any(v.is_continuous for v in self.table.variables)
-        return {"search": "hill-climb"} | ({"missing": "node-average"} if missing else {})
+        return {"missing": "node-average"} if missing else {}
 
 
 def sample_of(table: Table, most: int, seed: int) -> Table:
@@ -258,7 +264,8 @@ def _certainty(material: Material) -> Certainty:
     sample = material.sample(ROWS_LEARNED)
     _refuse_empty(sample, 2, "the bootstrap")
     n = SAMPLES if len(sample.variables) <= FEW_VARIABLES else FEWER_SAMPLES
-    found = edge_strengths(sample, n, seed=material.seed, **material.way)
+    start = {"start": material.model.dag} if hasattr(material.model, "dag") else {}
+    found = edge_strengths(sample, n, search="hill-climb", seed=material.seed, **start, **material.holes)
     gains = _gains(material)
     edges = []
     for one, other in edges_of(material.model):
@@ -298,11 +305,11 @@ def _gains(material: Material) -> dict[tuple[str, str], float]:
 
 
 def _held_out(material: Material) -> HeldOut:
-    sample = material.sample(ROWS_SELECTED)
+    sample = material.sample(ROWS_LEARNED)
     _refuse_empty(sample, 2 * FOLDS, "cross-validation")
     options = {"folds": FOLDS, "seed": material.seed, **material.way}
     found = cross_validate(sample, **options)
-    apart = cross_validate(sample, max_parents=0, **options)
+    apart = cross_validate(sample, max_parents=0, **options | {"search": "hill-climb"})
     gains = found.held_out - apart.held_out
     error = float(gains.std(ddof=1) / math.sqrt(FOLDS))
     return HeldOut(found.mean, found.standard_error, found.mean - apart.mean, error, FOLDS, sample.n_rows)
@@ -312,7 +319,7 @@ def _held_out(material: Material) -> HeldOut:
 
 
 def _odd_rows(material: Material) -> tuple[OddRow, ...]:
-    model, table = _with(material.model, "log_prob_terms"), material.table
+    model, table = _with(_with(material.model, "log_prob_terms"), "log_prob"), material.table
     _refuse_empty(table, 1, "a list of odd rows")
     logs = np.asarray(model.log_prob(table))
     lowest = np.argsort(logs, kind="stable")[:ODD_ROWS] if len(logs) < 2 * ODD_ROWS else _lowest(logs)
@@ -362,7 +369,7 @@ def blanket_of(model: Any, name: str) -> tuple[str, ...]:
     """Return the variables that make one independent of all others."""
     graph = graph_itself(model)
     if hasattr(graph, "markov_blanket"):
-        return tuple(name for name in model.names if name in set(graph.markov_blanket(name)))
+        return tuple(graph.markov_blanket(name))
     edges = [edge for edge in edges_of(model) if name in edge]
     return tuple(other for other in model.names if other != name and any(other in edge for edge in edges))
 
@@ -374,7 +381,7 @@ def _prediction(material: Material, target: str) -> Prediction:
     if material.learned:
         _refuse_empty(sample, 8, "a prediction of rows held out")
         training, rows = hold_out(sample, HELD_OUT, seed=material.seed)
-        model = bayesian_network(training, **material.way)
+        model = bayesian_network(training, seed=material.seed, **material.way)
     blanket = blanket_of(material.model, target)
     if rows.variables[at].is_continuous:
         return _of_numbers(model, rows, target, blanket, held_out=material.learned)

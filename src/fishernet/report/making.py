@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 from fishernet.base import check
-from fishernet.base.display import Brief, shows_pages
+from fishernet.base.display import Brief, page, shows_pages
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.io import replacing
 from fishernet.base.names import several
@@ -26,7 +28,7 @@ from fishernet.report.network import PageNetwork
 from fishernet.report.page import data_block, whole_page
 
 USUAL_BINS = 4
-SMALL_HEIGHT = 620  # pixels of the frame in a notebook
+FRAME_HEIGHT = 620  # pixels of the frame in a notebook
 BESIDE = 1150.0  # pixels of a drawing that stands beside the distributions
 MOST_IN_NOTEBOOK = 100  # variables
 
@@ -39,9 +41,9 @@ class Report(Brief):
     --------
     >>> import fishernet as fn
     >>> table = fn.datasets.load("asia").sample(1000, seed=1)
-    >>> page = fn.report(table, title="Asia")
-    >>> page.title, page.html.count("<script src"), len(page.html) < 1_000_000
-    ('Asia', 0, True)
+    >>> found = fn.report(table, title="Asia")
+    >>> found.title, "<script src" in found.html, len(found.html) < 1_000_000
+    ('Asia', False, True)
     """
 
     title: str
@@ -50,9 +52,14 @@ class Report(Brief):
     """The whole page."""
     model: Any
     """The network that it shows."""
+    left_out: Mapping[str, str]
+    """What could not be found, and why; "inference" where the page does not answer questions."""
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), framed(self.html, self.title))
 
     def __repr__(self) -> str:
-        return f"Report({self.title!r}, {len(self.html.encode('utf-8', 'replace')):,} bytes)"
+        return f"Report({self.title!r}, {len(self.html.encode()):,} bytes)"
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, beside it first and renamed.
@@ -63,7 +70,7 @@ class Report(Brief):
             When it cannot be written.
         """
         with replacing(check.path(path)) as file:
-            file.write(self.html.encode("utf-8", "backslashreplace"))
+            file.write(self.html.encode())
 
 
 def report(
@@ -133,7 +140,7 @@ def report(
     >>> asia = fn.datasets.load("asia")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "report.html")
-    ...     page = fn.report(asia.sample(1000, seed=1), target="lung", path=path)
+    ...     found = fn.report(asia.sample(1000, seed=1), target="lung", path=path)
     ...     path.stat().st_size < 1_000_000
     True
     """
@@ -141,10 +148,13 @@ def report(
     found.check_target(material.model.names, target)
     other = None if compare_with is None else _other(compare_with, original, material)
     findings = found.find(original, material, cut=cut, target=target, compare_with=other, progress=progress)
-    page = Report(title or "Report", page_of(findings, title or "Report"), material.model)
+    network = PageNetwork.of(material.model)
+    html = page_of(findings, network, title or "Report")
+    reasons = {**findings.left_out, **({} if network.inference else {"inference": network.reason})}
+    made = Report(title or "Report", html, material.model, MappingProxyType(reasons))
     if path is not None:
-        page.write(path)
-    return page
+        made.write(path)
+    return made
 
 
 def _material(
@@ -213,9 +223,8 @@ NAVIGATION = {
 }
 
 
-def page_of(findings: Findings, title: str) -> str:
+def page_of(findings: Findings, network: PageNetwork, title: str) -> str:
     """Return the whole page."""
-    network = PageNetwork.of(findings.model)
     drawing, width = _drawing(findings.model, network, _strengths(findings))
     main = "".join(
         (
@@ -274,8 +283,13 @@ def notebook_page(model: Any) -> str | None:
         return None
     drawing, width = _drawing(model, network, {})
     body = f"<main>{sections.explore(network, drawing, beside=True, small=True)}</main>{data_block(network.fields())}"
-    page = whole_page(f"{type(model).__name__}", body, least_width=width, small=True)
+    name = type(model).__name__
+    return framed(whole_page(name, body, least_width=width, small=True), name)
+
+
+def framed(html: str, title: str) -> str:
+    """Return a page in a frame of its own, from which nothing gets out."""
     return (
-        f'<iframe sandbox="allow-scripts" width="100%" height="{SMALL_HEIGHT}" frameborder="0" '
-        f'title="{escape(type(model).__name__)}" srcdoc="{escape(page)}"></iframe>'
+        f'<iframe sandbox="allow-scripts" width="100%" height="{FRAME_HEIGHT}" frameborder="0" '
+        f'title="{escape(title)}" srcdoc="{escape(html)}"></iframe>'
     )

@@ -43,7 +43,7 @@ def whole_page(title: str, body: str, *, least_width: float = 0.0, small: bool =
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return (
+    html = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -51,6 +51,7 @@ def whole_page(title: str, body: str, *, least_width: float = 0.0, small: bool =
         f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n"
         f"<body{' class=small' if small else ''}>\n{body}\n<script>{script}</script>\n</body>\n</html>\n"
     )
+    return html.encode("utf-8", "backslashreplace").decode("utf-8")  # names may hold what is no Unicode
 
 
 def _hash(text: str) -> str:

@@ -186,8 +186,8 @@ def edges(findings: Findings) -> str:
     how = paragraph(
         f"Strength is the share of {several(certainty.n_samples, 'network')} learned from bootstrap samples of",
         f"{_of_rows(certainty.n_rows, findings.table.n_rows)} that join the two variables; direction, the share of",
-        "those in which the arrow points this way (0.5: the data cannot tell). Gain is what the score (BIC) of all rows",
-        "loses without the edge, in nats.",
+        "those in which the arrow points this way (0.5: the data cannot tell). Gain is what the score (BIC) of all",
+        "rows loses without the edge, in nats. The searches begin with this network.",
     )
     if not of:
         return section("edges", "How sure the edges are", paragraph("The network has no edges."))
@@ -231,7 +231,7 @@ def neighbours(findings: Findings) -> str:
     names = model.names[:MOST_ROWS]
     if _directed(model):
         header: tuple[str, ...] = ("variable", "from", "to", "blanket")
-        rows = [
+        rows: list[tuple[object, ...]] = [
             (n, named(by_child[n]), named(by_parent[n]), named(found.blanket_of(model, n), MOST_NEIGHBOURS))
             for n in names
         ]
@@ -351,8 +351,8 @@ def target(findings: Findings) -> str:
             f'<p class="figure"><b>{percent(of.quality.accuracy)}</b> predicted right</p>'
             + paragraph(
                 f"On {several(of.quality.known_rows, 'row')}, {rows}. The most frequent state alone is right in",
-                f"{percent(of.baseline.accuracy)}. Log-loss: {number(of.quality.log_loss)} nats per row, with the shares",
-                f"of the states alone {number(of.baseline.log_loss)}.",
+                f"{percent(of.baseline.accuracy)}. Log-loss: {number(of.quality.log_loss)} nats per row, by the",
+                f"shares of the states alone {number(of.baseline.log_loss)}.",
             )
         )
         states = [(state, percent(share), percent(right)) for state, share, right in of.states[:MOST_STATES]]
@@ -442,7 +442,7 @@ def notes(findings: Findings, version: str) -> str:
     said = [
         learned,
         f"Rows of which a section says that they were drawn were drawn without replacement (seed {findings.seed}).",
-        "Arrows are those of a network that describes the data. To read them as causes, as what is set from outside (do) "
+        "Arrows are those of a network that describes the data. To read them as causes, as what is set from outside "
         "does, takes more than data.",
         "This page asks the network for nothing: all that it shows is in this one file.",
         f"Made by fishernet {text(version)}.",
@@ -471,8 +471,8 @@ def explore(network: PageNetwork, drawing: str, *, beside: bool, small: bool = F
         return section("explore", "The graph", paragraph(text(network.reason, 600)), drawing)
     do = " or set it from outside, which cuts what leads to it" if _has_children(network) else ""
     said = paragraph(
-        f"Choose a state of any variable, because you saw it{do}: the distributions of all others move at once, and are",
-        "exact. The small marks are the distributions when nothing is known.",
+        f"Choose a state of any variable, because you saw it{do}: the distributions of all others move at once,",
+        "and are exact. The small marks are the distributions when nothing is known.",
     )
     search = '<input id="filter" type="search" placeholder="Find a variable" aria-label="Find a variable" hidden>'
     cards = '<div id="cards"></div><noscript><p>The distributions move where JavaScript runs.</p></noscript>'
