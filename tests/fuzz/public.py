@@ -32,6 +32,7 @@ SEAMS = {
     *("MissingnessResult", "ColumnMissingness", "MissingnessTest"),
     *(
         "Selection",
+        "Report",
         "DistanceByK",
         "Similar",
         "Nearest",

@@ -108,9 +108,21 @@ class Browser:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._send("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
+    def _find(self, selector: str, at: int = 0) -> dict[str, str]:
+        found: list[dict[str, str]] = self._send("/elements", {"using": "css selector", "value": selector})
+        return found[at]
+
+    def enter(self, selector: str) -> None:
+        """Look into a frame from now on."""
+        self._send("/frame", {"id": self._find(selector)})
+
+    def leave(self) -> None:
+        """Look at the whole page again."""
+        self._send("/frame", {"id": None})
+
     def click(self, selector: str, at: int = 0) -> None:
         """Scroll to an element and click on it, as a person would: nothing may be in front of it."""
-        element = self._send("/elements", {"using": "css selector", "value": selector})[at]
+        element = self._find(selector, at)
         self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
         self._send(f"/element/{next(iter(element.values()))}/click", {})
 

@@ -50,7 +50,7 @@ def svg(graph: Any, names: Sequence[str], strengths: Mapping[tuple[int, int], fl
     ]
     places = places - corner
     for position, ((u, v), heads) in enumerate(zip(found.links, found.heads, strict=True)):
-        route = layout.routes[position] * [INCH, -INCH] - corner
+        route = _past_boxes(layout.routes[position] * [INCH, -INCH] - corner)
         route = _clipped(route, _half(widths, u), _half(widths, v), heads)
         strength = strengths.get((u, v), strengths.get((v, u), 1.0))
         parts.append(_edge(u, v, route, heads, strength))
@@ -70,6 +70,13 @@ def _layers(n: int, links: Sequence[Link], widths: Points) -> Layout:
 
 def _half(widths: Points, v: int) -> Points:
     return np.array([widths[v] / 2, HEIGHT / 2])
+
+
+def _past_boxes(route: Points) -> Points:
+    """Return a route that passes a layer straight down where it bends, beside the boxes there."""
+    step = np.array([0.0, HEIGHT / 2 + 3])
+    bends = [bend + side for bend in route[1:-1] for side in (-step, step)]
+    return np.array([route[0], *bends, route[-1]])
 
 
 def _clipped(route: Points, first: Points, last: Points, heads: tuple[bool, bool]) -> Points:

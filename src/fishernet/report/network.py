@@ -75,7 +75,7 @@ def _distinct(texts: Sequence[str], longest: int) -> tuple[str, ...]:
     taken: set[str] = set()
     for number, text in enumerate(texts):
         short = text if len(text) <= longest else f"{text[: longest - 1]}…"
-        short = short if short.strip() and short.isprintable() else repr(short)[1:-1] or "(empty)"
+        short = (short if short.isprintable() else repr(short)[1:-1]) if short.strip() else "(blank)"
         while short in taken:
             short += f" #{number}"
         taken.add(short)

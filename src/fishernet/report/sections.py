@@ -47,7 +47,7 @@ def text(value: object, longest: int = LONGEST) -> Html:
     if value is None:
         return Html('<span class="missing">missing</span>')
     said = as_text(value) if isinstance(value, str | bool | int) else f"{value:.6g}" if _real(value) else str(value)
-    return Html(escape(cut(said if said.strip() else repr(said)[1:-1] or "(empty)", longest)))
+    return Html(escape(cut(said if said.strip() else "(blank)", longest)))
 
 
 def _real(value: object) -> bool:
@@ -454,7 +454,7 @@ def notes(findings: Findings, version: str) -> str:
 
 
 CONTROLS = """<div id="panel" hidden>
-<fieldset id="mode"><legend>A state that I choose was</legend>
+<fieldset id="mode"><legend>A chosen state was</legend>
 <label><input type="radio" name="mode" value="see" checked> seen</label>
 <label><input type="radio" name="mode" value="do"> set (do)</label></fieldset>
 <p id="evidence" role="status" aria-live="polite"></p>
