@@ -23,7 +23,7 @@ from fishernet.learn import bayesian_network, parameters
 from fishernet.report import findings as found
 from fishernet.report import sections
 from fishernet.report.drawing import is_drawn, svg
-from fishernet.report.findings import Certainty, Findings, Material
+from fishernet.report.findings import Findings, Material
 from fishernet.report.network import PageNetwork
 from fishernet.report.page import data_block, whole_page
 
@@ -251,7 +251,7 @@ def page_of(findings: Findings, network: PageNetwork, title: str) -> str:
 
 
 def _strengths(findings: Findings) -> dict[tuple[int, int], float]:
-    if not isinstance(findings.certainty, Certainty):
+    if findings.certainty is None:
         return {}
     where = {name: v for v, name in enumerate(findings.model.names)}
     return {(where[edge.one], where[edge.other]): edge.strength for edge in findings.certainty.edges}

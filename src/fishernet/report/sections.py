@@ -47,7 +47,8 @@ def text(value: object, longest: int = LONGEST) -> Html:
     if value is None:
         return Html('<span class="missing">missing</span>')
     said = as_text(value) if isinstance(value, str | bool | int) else f"{value:.6g}" if _real(value) else str(value)
-    return Html(escape(cut(said if said.strip() else "(blank)", longest)))
+    printed = said if said.isprintable() else repr(said)[1:-1]
+    return Html(escape(cut(printed if said.strip() else "(blank)", longest)))
 
 
 def _real(value: object) -> bool:
@@ -248,7 +249,8 @@ def neighbours(findings: Findings) -> str:
         "neighbours",
         "Who depends on whom",
         paragraph(said),
-        f"<details{' open' if len(names) <= 50 else ''}><summary>{several(len(names), 'variable')}</summary>",
+        f'<details aria-label="Neighbours"{" open" if len(names) <= 50 else ""}>',
+        f"<summary>{several(len(names), 'variable')}</summary>",
         table("Neighbours", header, rows),
         "</details>",
         paragraph(f"And {several(more, 'more variable')}.") if more else "",
