@@ -6,7 +6,8 @@
  * `cliques` (ascending positions), `parents` (a clique's neighbour towards the root, which comes before it; -1 for none)
  * and `homes` (the clique that takes each factor).
  *
- * All tables hold logarithms, so that evidence of probability 1e-300 and less is told apart from what is impossible.
+ * Messages towards the root are logarithms, so that evidence of probability 1e-300 and less is told apart from what is
+ * impossible; what comes back are shares of the whole.
  * What is seen (`seen`) and what is set from outside (`done`) are Maps from a variable to a state. A variable that is set
  * loses its conditional: the tree of the whole graph is still one of the graph without the arcs into it.
  */
@@ -38,19 +39,20 @@ function projection(scope, part, cardinalities) {
   return cells;
 }
 
-/** Return log(sum(exp(values))) over the cells that fall into each of `size` places. */
-function logSums(values, places, size) {
-  const top = new Float64Array(size).fill(-Infinity);
+/**
+ * Return log(sum(exp(values))) over the cells that fall into each of `size` places, and leave in `values` the share that
+ * each cell has of its place: from the logarithms of a table they become its conditional distribution given a part of it.
+ */
+function conditioned(values, places, size) {
   const sums = new Float64Array(size);
+  const top = largest(values, places, size);
   for (let at = 0; at < values.length; at++) {
-    if (values[at] > top[places[at]]) top[places[at]] = values[at];
+    const place = places[at];
+    values[at] = values[at] === -Infinity ? 0 : Math.exp(values[at] - top[place]);
+    sums[place] += values[at];
   }
-  for (let at = 0; at < values.length; at++) {
-    if (values[at] > -Infinity) sums[places[at]] += Math.exp(values[at] - top[places[at]]);
-  }
-  for (let place = 0; place < size; place++) {
-    if (sums[place] > 0) top[place] += Math.log(sums[place]);
-  }
+  for (let at = 0; at < values.length; at++) if (values[at] > 0) values[at] /= sums[places[at]];
+  for (let place = 0; place < size; place++) if (sums[place] > 0) top[place] += Math.log(sums[place]);
   return top;
 }
 
@@ -84,13 +86,14 @@ class CliqueTree {
       const cells = projection(clique.scope, factor.scope, cardinalities);
       clique.factors.push({ child: factor.child, cells, logs: factor.table.map(Math.log) });
     });
-    this.homes = cardinalities.map((_, v) => {
-      const holding = this.cliques.filter((clique) => clique.scope.includes(v));
-      return holding.reduce((best, clique) => (clique.size < best.size ? clique : best));
+    this.homes = cardinalities.map(() => -1); // the smallest clique that holds each variable
+    this.cliques.forEach(({ scope, size }, number) => {
+      for (const v of scope) {
+        if (this.homes[v] < 0 || size < this.cliques[this.homes[v]].size) this.homes[v] = number;
+      }
     });
-    this.toVariable = this.homes.map((clique, v) => projection(clique.scope, [v], cardinalities));
-    const whole = this.collected(new Map(), new Map(), logSums);
-    this.logWhole = this.total(whole); // 0 for conditionals, the log of the partition function for potentials
+    this.toVariable = this.homes.map((home, v) => projection(cliques[home], [v], cardinalities));
+    this.logWhole = this.total(this.collected(new Map(), new Map(), conditioned)); // 0 for conditionals, the log of the partition function for potentials
   }
 
   /** Return every clique's table: the product of its factors, and 0 (its log) where it disagrees with what is known. */
@@ -116,23 +119,23 @@ class CliqueTree {
     });
   }
 
-  /** Send messages from the leaves to the roots; return the tables and each clique's message to its parent. */
+  /** Send messages from the leaves to the roots; return the tables as `reduce` leaves them, and the roots' own messages. */
   collected(seen, done, reduce) {
     const tables = this.potentials(seen, done);
-    const messages = [];
+    const ofRoots = [];
     for (let number = this.cliques.length - 1; number >= 0; number--) {
       const { parent, separator, toSeparator, fromParent } = this.cliques[number];
-      messages[number] = reduce(tables[number], toSeparator, separator);
-      if (parent < 0) continue;
-      const above = tables[parent];
-      for (let at = 0; at < above.length; at++) above[at] += messages[number][fromParent[at]];
+      const message = reduce(tables[number], toSeparator, separator);
+      if (parent < 0) ofRoots.push(message[0]);
+      const above = parent < 0 ? [] : tables[parent];
+      for (let at = 0; at < above.length; at++) above[at] += message[fromParent[at]];
     }
-    return { tables, messages };
+    return { tables, ofRoots };
   }
 
-  /** Return the logarithm of the sum (or of the maximum) over all states, from the messages of the roots. */
-  total({ messages }) {
-    return this.cliques.reduce((sum, clique, number) => (clique.parent < 0 ? sum + messages[number][0] : sum), 0);
+  /** Return the logarithm of the sum (or of the maximum) over all states. */
+  total({ ofRoots }) {
+    return ofRoots.reduce((sum, log) => sum + log, 0);
   }
 
   /** Whether two things that are known contradict each other: a variable that is set has the state that it was set to. */
@@ -146,36 +149,26 @@ class CliqueTree {
    * Where what is seen is impossible, `logEvidence` is -Infinity and `marginals` null.
    */
   propagate(seen, done = new Map()) {
-    const found = this.collected(seen, done, logSums);
+    const found = this.collected(seen, done, conditioned);
     const logEvidence = this.contradicts(seen, done) ? -Infinity : this.total(found) - this.logWhole;
     if (!(logEvidence > -Infinity)) return { logEvidence: -Infinity, marginals: null };
-    const { tables, messages } = found;
-    this.cliques.forEach((clique, number) => {
-      if (clique.parent < 0) return;
-      const down = logSums(tables[clique.parent], clique.fromParent, clique.separator);
-      for (let place = 0; place < down.length; place++) {
-        down[place] = messages[number][place] > -Infinity ? down[place] - messages[number][place] : 0;
-      }
-      const table = tables[number];
-      for (let at = 0; at < table.length; at++) table[at] += down[clique.toSeparator[at]];
+    const { tables } = found; // of each clique given what it shares with its parent; from the root on they become joint
+    this.cliques.forEach(({ parent, separator, toSeparator, fromParent }, number) => {
+      if (parent < 0) return;
+      const [table, above] = [tables[number], tables[parent]];
+      const shares = new Float64Array(separator);
+      for (let at = 0; at < above.length; at++) shares[fromParent[at]] += above[at];
+      for (let at = 0; at < table.length; at++) table[at] *= shares[toSeparator[at]];
     });
-    const at = new Map(this.cliques.map((clique, number) => [clique, number]));
-    const marginals = this.homes.map((clique, v) => this.marginal(tables[at.get(clique)], v));
+    const marginals = this.homes.map((home, v) => this.marginal(tables[home], v));
     return { logEvidence, marginals };
   }
 
   marginal(table, v) {
-    let top = -Infinity;
-    for (let at = 0; at < table.length; at++) if (table[at] > top) top = table[at];
     const sums = new Float64Array(this.cardinalities[v]);
     const places = this.toVariable[v];
-    let whole = 0;
-    for (let at = 0; at < table.length; at++) {
-      if (table[at] === -Infinity) continue;
-      const mass = Math.exp(table[at] - top);
-      sums[places[at]] += mass;
-      whole += mass;
-    }
+    for (let at = 0; at < table.length; at++) sums[places[at]] += table[at];
+    const whole = sums.reduce((sum, mass) => sum + mass, 0);
     return sums.map((mass) => mass / whole);
   }
 
