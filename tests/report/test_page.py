@@ -119,6 +119,16 @@ def test_the_most_probable_explanation_is_marked(browser: Browser, asia: Path) -
     assert browser.run("return document.querySelector('#explain').getAttribute('aria-pressed')") == "true"
 
 
+def test_what_is_hardly_possible_is_told_by_its_exponent(browser: Browser, tmp_path: Path) -> None:
+    rare = fn.Variable("rare", ["no", "yes"])
+    others = [fn.Variable(f"sign{i}", ["no", "yes"]) for i in range(2)]
+    tables: dict[str, Any] = {"rare": [1.0, 1e-300]} | {v.name: [1 - 2e-60, 2e-60] for v in others}
+    net = fn.BayesianNetwork.from_tables([rare, *others], {}, tables)
+    fn.report(net.sample(20, seed=1), net, path=tmp_path / "rare.html")
+    browser.open(tmp_path / "rare.html", "#see:rare=yes&see:sign0=yes&see:sign1=yes")
+    assert status(browser) == "Probability of what is seen: 4.000 \N{MULTIPLICATION SIGN} 10⁻⁴²⁰."
+
+
 def test_what_is_impossible_is_said(browser: Browser, asia: Path) -> None:
     browser.open(asia)
     for name, state in {"tub": "yes", "either": "no"}.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -20,8 +21,7 @@ LETTER = 7.9  # pixels of a letter on average; capitals and wide ones take more
 LONGEST = 18  # letters of a name in a box
 PADDING = 20.0
 HEAD = 7.0  # pixels of an arrow head
-FLATTEST = 4.0  # a layout in layers that is wider than this times its height is laid out by stress
-MOST_BY_STRESS = 600  # nodes
+SPREADS = (1.0, 1.4, 2.0, 2.8, 4.0)  # of a layout by stress
 MOST_DRAWN = 1200
 
 
@@ -39,7 +39,7 @@ def svg(graph: Any, names: Sequence[str], strengths: Mapping[tuple[int, int], fl
     texts = [_short(name) for name in names]
     widths = np.array([max(HEIGHT, _width(text) + PADDING) for text in texts])
     extents = np.stack([widths / INCH, np.full(len(widths), HEIGHT / INCH)], axis=1)
-    layout = by_component(found, extents, _layers if found.layered else stress_layout)
+    layout = by_component(found, extents, layered_layout if found.layered else partial(_spread, extents))
     low, high = layout.box
     places = layout.coordinates * [INCH, -INCH]
     corner = np.array([low[0], -high[1]]) * INCH - [widths.max() / 2 + 4, HEIGHT / 2 + 4]
@@ -60,12 +60,20 @@ def svg(graph: Any, names: Sequence[str], strengths: Mapping[tuple[int, int], fl
     return "".join(parts), float(size[0])
 
 
-def _layers(n: int, links: Sequence[Link], widths: Points) -> Layout:
-    """Lay a component out in layers, or by stress where these would be very flat."""
-    layers = layered_layout(n, links, widths)
-    low, high = layers.box
-    wide, tall = (high - low).tolist()
-    return layers if wide <= FLATTEST * max(tall, 3.0) or n > MOST_BY_STRESS else stress_layout(n, links, widths)
+def _spread(extents: Points, n: int, links: Sequence[Link], widths: Points) -> Layout:
+    """Lay a component out by stress, as far apart as boxes of these extents need that none covers another."""
+    layout = stress_layout(n, links, widths)
+    for factor in SPREADS:
+        wide = layout.coordinates * factor
+        if not _covering(wide, extents):
+            break
+    return Layout(wide, [route * factor for route in layout.routes])
+
+
+def _covering(places: Points, extents: Points) -> bool:
+    """Whether boxes of one size, the largest, cover one another."""
+    apart = np.abs(places[:, None] - places) < extents.max(axis=0)
+    return bool(apart.all(axis=2).sum() > len(places))
 
 
 def _half(widths: Points, v: int) -> Points:

@@ -264,7 +264,8 @@ def _drawing(model: Any, network: PageNetwork, strengths: dict[tuple[int, int], 
         return f"<p>{said}</p>", 0.0
     drawn, width = svg(model, network.names, strengths)
     faint = "<figcaption>Fainter edges are less certain.</figcaption>" if strengths else ""
-    return f'<figure class="graph"><div class="scroll">{drawn}</div>{faint}</figure>', width
+    kind = "graph" if network.inference else "graph plain"
+    return f'<figure class="{kind}"><div class="scroll">{drawn}</div>{faint}</figure>', width
 
 
 # ------------------------------------------------------------------------------------------------------- in notebooks

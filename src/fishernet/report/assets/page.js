@@ -31,7 +31,8 @@ function probabilityText(log) {
   let exponent = Math.floor(decimal);
   let digits = (10 ** (decimal - exponent)).toFixed(3);
   if (digits === "10.000") [digits, exponent] = ["1.000", exponent + 1];
-  return `${digits} × 10^${exponent}`;
+  const raised = [...String(exponent)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] || "⁻").join("");
+  return `${digits} × 10${raised}`;
 }
 
 /** Let one of some elements have the focus of the Tab key, and the arrow keys move it. */
