@@ -55,6 +55,13 @@ class Browser:
             text=True,
             env=os.environ | {"HOME": self._folder.name},
         )
+        try:
+            self._begin(browser)
+        except BaseException:
+            self._end()
+            raise
+
+    def _begin(self, browser: str) -> None:
         self._address = f"http://127.0.0.1:{self._port()}"
         options = {"binary": browser, "args": [*ARGUMENTS, f"--user-data-dir={self._folder.name}/profile"]}
         wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
@@ -70,11 +77,14 @@ class Browser:
         try:
             self._send("", None, "DELETE")
         finally:
-            self._driver.terminate()
-            self._driver.wait()
-            if self._driver.stdout is not None:
-                self._driver.stdout.close()
-            self._folder.cleanup()
+            self._end()
+
+    def _end(self) -> None:
+        self._driver.terminate()
+        self._driver.wait()
+        if self._driver.stdout is not None:
+            self._driver.stdout.close()
+        self._folder.cleanup()
 
     def _port(self) -> int:
         assert self._driver.stdout is not None

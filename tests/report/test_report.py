@@ -323,6 +323,8 @@ def test_what_cannot_be_reported_on_is_refused() -> None:
         fn.report(TABLE, compare_with=TABLE.select(["smoke"]))
     with pytest.raises(fn.SchemaError, match="not by str"):
         fn.report(TABLE, "model.json")
+    with pytest.raises(fn.FishernetError, match="title must be a str"):
+        fn.report(TABLE, ASIA, title=5)  # type: ignore[arg-type]
     with pytest.raises(fn.FishernetError, match="this one is given"):
         fn.report(TABLE, ASIA, bins=4)
 

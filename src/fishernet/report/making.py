@@ -144,6 +144,7 @@ def report(
     ...     path.stat().st_size < 1_000_000
     True
     """
+    check.text(title, "title")
     original, material, cut = _material(table, model, bins, seed, progress)
     found.check_target(material.model.names, target)
     other = None if compare_with is None else _other(compare_with, original, material)
@@ -240,8 +241,8 @@ def page_of(findings: Findings, network: PageNetwork, title: str) -> str:
             sections.notes(findings, sys.modules["fishernet"].__version__),
         )
     )
-    shown = [(name, words) for name, words in NAVIGATION.items() if f'<section id="{name}"' in main]
-    links = "".join(f'<li><a href="#{name}">{words}</a></li>' for name, words in shown)
+    there = [(name, words) for name, words in NAVIGATION.items() if f'<section id="{name}"' in main]
+    links = "".join(f'<li><a href="#{name}">{words}</a></li>' for name, words in there)
     body = (
         f"<header><h1>{sections.text(title)}</h1>{sections.summary(findings)}</header>"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav><main>{main}</main>'
