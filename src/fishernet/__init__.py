@@ -54,6 +54,7 @@ from fishernet.models import (
     MarkovChain,
     MarkovNetwork,
 )
+from fishernet.report import Report, report
 from fishernet.scores import local_score, regret, score
 
 __version__ = "0.1.0"  # declared here alone: the build reads this line
@@ -77,6 +78,7 @@ __all__ = [
     "MarkovChain",
     "MarkovNetwork",
     "MissingValueError",
+    "Report",
     "SchemaError",
     "StateSpaceError",
     "Stream",
@@ -106,6 +108,7 @@ __all__ = [
     "read_stockholm",
     "read_table",
     "regret",
+    "report",
     "save",
     "scan",
     "score",

@@ -49,6 +49,8 @@ WORDS = {  # MODEL and TABLE stand for files
     "compare": "compare TABLE TABLE --permutations 19",
     "compare-model": "compare TABLE TABLE --model MODEL --permutations 19",
     "compare-graphs": "compare-graphs MODEL MODEL",
+    "report": "report TABLE",
+    "report-model": "report TABLE --model MODEL --target cough --title Patients",
     "convert": "convert TABLE OUT",
     "strings-gram": "strings gram TABLE --column smoke",
     "strings-nearest": "strings nearest TABLE --column smoke -n 2",
@@ -57,7 +59,7 @@ TO_A_FILE = [name for name in WORDS if name.partition("-")[0] not in ("learn", "
 OF_A_MODEL = [name for name, words in WORDS.items() if "MODEL" in words]
 OF_A_TABLE = [name for name, words in WORDS.items() if "TABLE" in words]
 OF_BOTH = [name for name in OF_A_TABLE if name in OF_A_MODEL]
-COMPLETE = [name for name in OF_BOTH if not name.startswith(("impute", "compare"))]  # of complete tables
+COMPLETE = [name for name in OF_BOTH if not name.startswith(("impute", "compare", "report"))]  # of complete tables
 TIMED = ("score-folds",)  # which print how long they took
 COMMANDS = [
     "describe",
@@ -72,6 +74,7 @@ COMMANDS = [
     "cluster",
     "compare",
     "compare-graphs",
+    "report",
     "convert",
     "strings",
 ]

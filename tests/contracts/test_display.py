@@ -128,6 +128,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "ColumnMissingness": lambda: HOLES.columns[0],
     "MissingnessTest": lambda: HOLES.columns[0].strongest,
     "FisherKernel": lambda: KERNEL,
+    "Report": lambda: fn.report(FEW, SMALL, title=HOSTILE),
 }
 
 
@@ -181,6 +182,7 @@ class Tags(HTMLParser):
 @pytest.mark.parametrize("name", [*IN_NOTEBOOKS.split(), "Distribution of several", "Table of one cell"])
 def test_html_is_small_and_takes_no_markup_from_labels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fishernet.base.display._drawers", [])
+    monkeypatch.setattr("fishernet.base.display._pages", [])
     shown = value(name)._repr_html_()
     assert len(shown) <= BYTES_OF_HTML
     found = Tags(shown)
@@ -197,6 +199,7 @@ def test_what_people_look_at_in_notebooks_has_html() -> None:
 @pytest.mark.parametrize("name", DRAWN.split())
 def test_graphs_are_drawn_where_matplotlib_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr("fishernet.base.display._pages", [])
     drawn = value(name)._repr_svg_()
     assert drawn.startswith("<svg")
     assert "script" not in Tags(drawn).tags
@@ -205,6 +208,14 @@ def test_graphs_are_drawn_where_matplotlib_is(name: str, monkeypatch: pytest.Mon
     monkeypatch.setattr("fishernet.plot.drawing.has_matplotlib", lambda: False)
     assert value(name)._repr_svg_() is None
     assert "<svg" not in value(name)._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["BayesianNetwork", "MarkovNetwork", "Report"])
+def test_pages_stand_in_frames_and_take_no_markup_from_labels(name: str) -> None:
+    shown = value(name)._repr_html_()
+    assert shown.startswith("<div>")
+    assert Tags(shown).tags == {"div", "p", "b", "iframe"}
+    assert len(shown) <= BYTES_OF_DRAWING
 
 
 def test_what_cannot_be_drawn_is_not() -> None:

@@ -33,6 +33,7 @@ SEAMS = {
     *("MissingnessResult", "ColumnMissingness", "MissingnessTest"),
     *(
         "Selection",
+        "Report",
         "DistanceByK",
         "Similar",
         "Nearest",

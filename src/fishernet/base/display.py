@@ -121,6 +121,15 @@ def draws(drawer: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
     return drawer
 
 
+_pages: list[Callable[[Any], str | None]] = []
+
+
+def shows_pages(maker: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
+    """Make a function the one that shows models as small pages; `fishernet.report`, which lies above them, has one."""
+    _pages[:] = [maker]
+    return maker
+
+
 class Drawn:
     """Something with a graph of named variables, which notebooks draw where matplotlib is there."""
 
@@ -132,7 +141,8 @@ class Drawn:
         return _drawers[0](self) if few and _drawers else None
 
     def _repr_html_(self) -> str:
-        return page(repr(self), self._repr_svg_() or self._plain_html())
+        shown = _pages[0](self) if _pages else None
+        return page(repr(self), shown or self._repr_svg_() or self._plain_html())
 
     def _plain_html(self) -> str:
         """Return what stands in place of the drawing."""

@@ -15,6 +15,7 @@ from fishernet.cli.learn import learn
 from fishernet.cli.options import explaining_kinds
 from fishernet.cli.predict import predict
 from fishernet.cli.query import query
+from fishernet.cli.report import report
 from fishernet.cli.sample import sample
 from fishernet.cli.score import score
 from fishernet.cli.select import select
@@ -27,7 +28,7 @@ from fishernet.cli.terminal import Commands
     cls=Commands,
     commands=[
         *(describe, learn, score, sample, predict, impute, query, select, similar, cluster, compare),
-        *(compare_graphs, convert, strings, demo),
+        *(compare_graphs, report, convert, strings, demo),
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

@@ -48,6 +48,11 @@ def has_states(model: object) -> bool:
     return hasattr(model, "variables") and not is_gaussian(model)
 
 
+def has_variables(model: object) -> bool:
+    """Whether a model is a network, whose variables a table has as columns."""
+    return hasattr(model, "variables") and hasattr(model, "names")
+
+
 def has_conditionals(model: object) -> bool:
     """Whether a model of states has a conditional of each variable."""
     return has_states(model) and hasattr(model, "conditionals")
@@ -98,6 +103,7 @@ NEEDED: dict[Callable[[object], bool], str] = {
     has_kernel: "a Bayesian network, as fishernet learn makes without --model dn, or a Gaussian network",
     has_conditionals: "a Bayesian network or a dependency network",
     has_states: "a network of variables with states",
+    has_variables: "a network",
 }
 
 

@@ -80,6 +80,28 @@ class JunctionTree:
         names = self._net.names
         return tuple(tuple(names[v] for v in clique) for clique in self._tree.cliques())
 
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The position of each clique's neighbour towards the root; -1 where it has none.
+
+        What a clique shares with all cliques before it, it shares with that neighbour: along these edges messages run
+        from the last clique to the first and back.
+
+        Examples
+        --------
+        >>> import fishernet as fn
+        >>> fn.infer.JunctionTree(fn.datasets.load("asia")).parents[0]
+        -1
+        """
+        cliques = [frozenset(clique) for clique in self._tree.cliques()]
+        seen: set[int] = set()
+        found = []
+        for position, clique in enumerate(cliques):
+            shared = clique & seen
+            found.append(next((p for p in range(position) if shared <= cliques[p]), -1) if shared else -1)
+            seen |= clique
+        return tuple(found)
+
     def __repr__(self) -> str:
         cliques, cells = several(len(self.cliques), "clique"), several(self.n_cells, "cell")
         return f"JunctionTree({cliques}, width {self.width}, {cells})"

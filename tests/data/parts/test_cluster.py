@@ -92,35 +92,6 @@ def test_a_worker_that_dies_changes_nothing(source: Parts, table: Table, client:
     assert source.sum(_n_rows) == table.n_rows
 
 
-def test_a_step_of_a_search_is_no_round_of_tasks(
-    source: Parts, table: Table, client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sets = [(0, 3), (1, 2, 8)]
-    source.statistics(sets)  # who holds what is known from here on
-
-    def refused(*_: Any, **__: Any) -> None:
-        raise AssertionError("tasks were made")
-
-    monkeypatch.setattr(client, "map", refused)
-    monkeypatch.setattr(client, "submit", refused)
-    for found, expected in zip(source.statistics(sets), table.statistics(sets), strict=True):
-        np.testing.assert_array_equal(found.table(), expected.table())
-
-
-@pytest.mark.parametrize("answer", [None, OSError("lost"), {}], ids=["moved", "unreachable", "gone"])
-def test_what_workers_do_not_answer_tasks_do(
-    answer: Any, source: Parts, table: Table, client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def other(*_: Any, workers: list[str], **__: Any) -> Any:
-        if isinstance(answer, OSError):
-            raise answer
-        return {} if answer == {} else dict.fromkeys(workers, answer)
-
-    monkeypatch.setattr(client, "run", other)
-    [found], [expected] = source.statistics([(1, 2)]), table.statistics([(1, 2)])
-    np.testing.assert_array_equal(found.table(), expected.table())
-
-
 def _n_rows(part: Table) -> int:
     return part.n_rows
 

@@ -1,0 +1,92 @@
+"""``fishernet report``: one page on a table and its network, which answers questions by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fishernet.cli.models import has_variables, read_model, require
+from fishernet.cli.options import (
+    Reading,
+    count,
+    explaining_kinds,
+    read_known,
+    reading_options,
+    refuse_empty,
+    table_argument,
+)
+from fishernet.cli.terminal import FILE, Answer, answering, progress_bar
+from fishernet.data import Table
+from fishernet.report import Report
+from fishernet.report import report as make_report
+
+
+@click.command(short_help="Make one page on a table that answers questions.")
+@table_argument
+@click.option("--model", type=FILE, help="See the table by this network instead of a learned one.")
+@click.option("--compare-with", type=FILE, metavar="FILE", help="A later table: say what changed since.")
+@click.option("--target", metavar="COLUMN", help="A variable to predict: its blanket, and how well that goes.")
+@click.option("--title", help="Of the page.  [default: the name of TABLE]")
+@count("--seed", default=0, show_default=True, help="The same seed gives the same page.")
+@reading_options("keep", "drop", "state")
+@answering()
+@explaining_kinds
+def report(
+    table: Path,
+    model: Path | None,
+    compare_with: Path | None,
+    target: str | None,
+    title: str | None,
+    seed: int,
+    **options: Any,
+) -> Answer:
+    """Write one HTML page on TABLE: its columns, its network, and what follows when states are known or set.
+
+    The page is one file that asks the network for nothing. States of any variables can be chosen on it, as seen or as
+    set from outside, and the distributions of all others move; they are exact. It shows how sure the edges are, each
+    variable's neighbours, how probable rows held out are, the oddest rows and their odd cells, rows that stand for the
+    table, and where asked how well a column is predicted and what changed since another table.
+
+    Without --model a Bayesian network is learned; numbers beside columns of states are then cut into 4 bins (--bins
+    says otherwise). What would take long on many rows is done on some of them, and the page says where.
+
+    \b
+    Examples
+      fishernet report patients.csv -o report.html
+      fishernet report january.csv --compare-with february.csv --target cough -o report.html
+    """  # noqa: D301
+    reading = Reading.out_of(options)
+    with progress_bar() as progress:
+        progress("reading the table", 0, None)
+        network = None if model is None else require(has_variables, read_model(model), model, "report")
+        tables = [_read(path, reading, network) for path in (table, compare_with) if path is not None]
+        made = make_report(
+            tables[0],
+            network,
+            compare_with=tables[1] if compare_with is not None else None,
+            target=target,
+            title=title or table.name,
+            seed=seed,
+            progress=progress,
+        )
+    return Answer(_facts(table, tables[0], made), [made.html.rstrip("\n")])
+
+
+def _read(path: Path, reading: Reading, network: Any) -> Table:
+    if network is None:
+        return refuse_empty(path, reading.read(path))
+    return read_known(path, network.variables, missing=reading.missing, weights=reading.weights)
+
+
+def _facts(path: Path, table: Table, made: Report) -> dict[str, Any]:
+    return {
+        "table": str(path),
+        "rows": table.n_rows,
+        "title": made.title,
+        "variables": list(made.model.names),
+        "left_out": dict(made.left_out),
+        "bytes": len(made.html.encode()),
+        "html": made.html,
+    }

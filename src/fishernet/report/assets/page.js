@@ -1,0 +1,378 @@
+/* The page: states are chosen in cards, distributions move in cards and in the graph. What comes from data is only ever
+ * set as text. What is known can be read from the address (#see:NAME=STATE&do:NAME=STATE), and is written there. */
+
+const FEW = 12; // states of a variable that are all shown
+const SOME = 6; // that are shown of more
+const MOST_NAMED = 3; // in the description of a node
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+function svgElement(tag, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+function percent(p) {
+  if (p > 0 && p < 0.0005) return "< 0.1 %";
+  if (p < 1 && p > 0.9995) return "> 99.9 %";
+  return `${(100 * p).toFixed(1)} %`;
+}
+
+/** Return a probability in words, from its natural logarithm: also one that is too small for a number. */
+function probabilityText(log) {
+  if (log >= Math.log(1e-4)) return String(Number(Math.min(1, Math.exp(log)).toPrecision(4)));
+  const decimal = log / Math.LN10;
+  let exponent = Math.floor(decimal);
+  let digits = (10 ** (decimal - exponent)).toFixed(3);
+  if (digits === "10.000") [digits, exponent] = ["1.000", exponent + 1];
+  const raised = [...String(exponent)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit] || "⁻").join("");
+  return `${digits} × 10${raised}`;
+}
+
+/** Let one of some elements have the focus of the Tab key, and the arrow keys move it. */
+function rove(container, items, next) {
+  const stop = (item) => items().forEach((other) => other.setAttribute("tabindex", other === item ? "0" : "-1"));
+  if (items().length) stop(items()[0]);
+  container.addEventListener("focusin", (event) => {
+    const item = items().find((one) => one.contains(event.target));
+    if (item) stop(item);
+  });
+  container.addEventListener("keydown", (event) => {
+    const item = items().find((one) => one.contains(event.target));
+    const to = item && next(items(), item, event.key);
+    if (!to) return;
+    event.preventDefault();
+    to.focus();
+  });
+}
+
+function upAndDown(items, item, key) {
+  const at = items.indexOf(item);
+  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[key];
+  if (step) return items[(at + step + items.length) % items.length];
+  return { Home: items[0], End: items[items.length - 1] }[key];
+}
+
+/** Return the node that lies nearest in the direction of an arrow key; straight ahead counts more than aside. */
+function nearestNode(items, item, key) {
+  const direction = { ArrowDown: [0, 1], ArrowUp: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[key];
+  if (!direction) return { Home: items[0], End: items[items.length - 1] }[key];
+  const centre = (node) => {
+    const box = node.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  const [x, y] = centre(item);
+  let best = null;
+  let least = Infinity;
+  for (const other of items) {
+    const [dx, dy] = [centre(other)[0] - x, centre(other)[1] - y];
+    const ahead = dx * direction[0] + dy * direction[1];
+    const aside = Math.abs(dx * direction[1] - dy * direction[0]);
+    if (other !== item && ahead > 1 && ahead + 2 * aside < least) [best, least] = [other, ahead + 2 * aside];
+  }
+  return best;
+}
+
+class Page {
+  constructor(network) {
+    this.network = network;
+    this.tree = treeOf(network);
+    this.canDo = network.factors.some((factor) => factor.child >= 0);
+    this.seen = new Map();
+    this.done = new Map();
+    this.explaining = false;
+    this.prior = this.tree.propagate(this.seen);
+    this.nodes = [...document.querySelectorAll("#drawing .node")];
+    this.edges = [...document.querySelectorAll("#drawing .edge")];
+    this.cards = network.names.map((_, v) => this.card(v));
+    document.getElementById("cards").append(...this.cards.map((card) => card.box));
+    this.controls();
+    this.graph();
+    this.readAddress();
+    this.update(false);
+  }
+
+  // ------------------------------------------------------------------------------------------------ what is made once
+
+  card(v) {
+    const { names, states } = this.network;
+    const how = element("span", { class: "how" });
+    const name = element("h3", { id: `name-${v}` }, element("span", {}, names[v]), how);
+    const group = element("div", { class: "states", role: "group", "aria-labelledby": `name-${v}` });
+    const rows = Array.from({ length: states[v].length > FEW ? SOME : states[v].length }, () => this.row(v));
+    group.append(...rows.map((row) => row.button));
+    const box = element("article", { class: "card", "aria-labelledby": `name-${v}` }, name, group);
+    rove(group, () => rows.map((row) => row.button), upAndDown);
+    const choice = states[v].length > FEW ? this.choice(v) : null;
+    if (choice) box.append(choice);
+    box.addEventListener("focusin", () => this.light(v));
+    box.addEventListener("mouseenter", () => this.light(v));
+    box.addEventListener("mouseleave", () => this.light(-1));
+    return { box, how, rows, choice };
+  }
+
+  row(v) {
+    const [fill, prior, label, share] = ["fill", "prior", "label", "share"].map((name) => element("span", { class: name }));
+    const track = element("span", { class: "track", "aria-hidden": "true" }, fill, prior);
+    const button = element("button", { type: "button", class: "state", "aria-pressed": "false" }, label, " ", share, track);
+    const row = { button, fill, prior, label, share, state: -1 };
+    button.addEventListener("click", () => this.choose(v, row.state));
+    return row;
+  }
+
+  /** Of many states the likeliest are shown, and the others are in a list. */
+  choice(v) {
+    const { names, states } = this.network;
+    const list = element("select", { "aria-label": `${names[v]}: all ${states[v].length} states` });
+    list.append(element("option", { value: "" }, `all ${states[v].length} states …`));
+    list.append(...states[v].map((state, code) => element("option", { value: String(code) }, state)));
+    list.addEventListener("change", () => {
+      if (list.value === "") this.forget(v);
+      else this.choose(v, Number(list.value), false);
+    });
+    return list;
+  }
+
+  controls() {
+    const at = (id) => document.getElementById(id);
+    this.status = at("evidence");
+    this.known = at("known");
+    this.link = at("link");
+    at("mode").hidden = !this.canDo;
+    at("mode").addEventListener("keydown", (event) => event.stopPropagation());
+    at("explain").addEventListener("click", () => {
+      this.explaining = !this.explaining;
+      at("explain").setAttribute("aria-pressed", String(this.explaining));
+      this.update();
+    });
+    at("reset").addEventListener("click", () => {
+      this.seen.clear();
+      this.done.clear();
+      this.update();
+    });
+    at("share").addEventListener("click", () => this.share());
+    const filter = at("filter");
+    filter.hidden = this.cards.length <= FEW;
+    filter.addEventListener("input", () => {
+      const wanted = filter.value.trim().toLowerCase();
+      this.cards.forEach((card, v) => {
+        card.box.hidden = !this.network.names[v].toLowerCase().includes(wanted);
+      });
+    });
+    addEventListener("hashchange", () => this.readAddress() && this.update(false));
+    at("panel").hidden = false;
+  }
+
+  graph() {
+    const drawing = document.getElementById("drawing");
+    if (!drawing) return;
+    for (const node of this.nodes) {
+      const v = Number(node.dataset.v);
+      node.setAttribute("role", "button");
+      node.addEventListener("click", () => this.show(v));
+      node.addEventListener("focus", () => this.light(v));
+      node.addEventListener("mouseenter", () => this.light(v));
+      node.addEventListener("mouseleave", () => this.light(-1));
+      node.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        this.show(v);
+      });
+    }
+    rove(drawing, () => this.nodes, nearestNode);
+  }
+
+  // ----------------------------------------------------------------------------------------------------- what happens
+
+  /** Take a state as seen or as set, by what is chosen above; the same once more takes it back. */
+  choose(v, state, toggles = true) {
+    const how = document.querySelector('input[name="mode"]:checked').value === "do" && this.canDo ? this.done : this.seen;
+    const again = toggles && (this.seen.get(v) === state || this.done.get(v) === state);
+    this.seen.delete(v);
+    this.done.delete(v);
+    if (!again) how.set(v, state);
+    this.update();
+  }
+
+  forget(v) {
+    this.seen.delete(v);
+    this.done.delete(v);
+    this.update();
+  }
+
+  /** Go from a node to its card. */
+  show(v) {
+    this.cards[v].box.hidden = false;
+    this.cards[v].box.scrollIntoView({ block: "center" });
+    this.cards[v].rows[0].button.focus({ preventScroll: true });
+  }
+
+  light(v) {
+    for (const edge of this.edges) {
+      edge.classList.toggle("lit", Number(edge.dataset.from) === v || Number(edge.dataset.to) === v);
+    }
+  }
+
+  share() {
+    this.link.value = location.href;
+    this.link.hidden = false;
+    this.link.focus();
+    this.link.select();
+    const said = (words) => (document.getElementById("share").textContent = words);
+    if (!navigator.clipboard) return;
+    navigator.clipboard.writeText(location.href).then(
+      () => said("Copied"),
+      () => said("Copy link"),
+    );
+    setTimeout(() => said("Copy link"), 2000);
+  }
+
+  readAddress() {
+    const text = location.hash.slice(1);
+    if (text !== "" && !/^(see|do)(:|%3A)/i.test(text)) return false; // a section's
+    const { names, states } = this.network;
+    this.seen.clear();
+    this.done.clear();
+    for (const [key, label] of new URLSearchParams(text)) {
+      const [, how, name] = /^(see|do):([^]*)$/.exec(key) || [];
+      const v = names.indexOf(name);
+      const state = v < 0 ? -1 : states[v].indexOf(label);
+      if (state >= 0) (how === "do" && this.canDo ? this.done : this.seen).set(v, state);
+    }
+    return true;
+  }
+
+  writeAddress() {
+    const { names, states } = this.network;
+    const words = new URLSearchParams();
+    for (const [v, state] of this.seen) words.append(`see:${names[v]}`, states[v][state]);
+    for (const [v, state] of this.done) words.append(`do:${names[v]}`, states[v][state]);
+    try {
+      history.replaceState(null, "", `#${words}`);
+    } catch {
+      // a frame in a notebook has no address of its own
+    }
+  }
+
+  // ----------------------------------------------------------------------------------------------------- what is shown
+
+  update(writes = true) {
+    const start = performance.now();
+    const { logEvidence, marginals } = this.tree.propagate(this.seen, this.done);
+    const explained = this.explaining ? this.tree.explain(this.seen, this.done) : null;
+    performance.measure("inference", { start });
+    this.cards.forEach((card, v) => this.updateCard(card, v, marginals, explained && explained.states));
+    this.nodes.forEach((node) => this.updateNode(node, Number(node.dataset.v), marginals));
+    this.updateKnown();
+    this.say(logEvidence, explained);
+    this.link.hidden = true;
+    if (writes) this.writeAddress();
+    performance.measure("update", { start });
+  }
+
+  how(v) {
+    return this.done.has(v) ? "done" : this.seen.has(v) ? "seen" : "";
+  }
+
+  updateCard(card, v, marginals, best) {
+    const how = this.how(v);
+    const chosen = this.done.has(v) ? this.done.get(v) : this.seen.get(v);
+    card.box.className = `card ${how} ${marginals ? "" : "impossible"}`;
+    card.how.textContent = { done: "set", seen: "seen", "": "" }[how];
+    const shown = this.shownStates(v, marginals || this.prior.marginals, [chosen, best && best[v]]);
+    card.rows.forEach((row, at) => {
+      const state = shown[at];
+      const p = marginals ? marginals[v][state] : 0;
+      if (row.state !== state) {
+        row.state = state;
+        row.label.textContent = this.network.states[v][state];
+        row.label.title = this.network.states[v][state];
+        row.prior.style.left = `${100 * this.prior.marginals[v][state]}%`;
+      }
+      row.fill.style.width = `${100 * p}%`;
+      row.share.textContent = marginals ? percent(p) : "–";
+      row.share.title = marginals ? String(p) : "";
+      row.button.setAttribute("aria-pressed", String(state === chosen));
+      row.button.classList.toggle("best", Boolean(best) && best[v] === state);
+      if (best && best[v] === state) row.button.setAttribute("aria-description", "in the most probable explanation");
+      else row.button.removeAttribute("aria-description");
+    });
+    if (card.choice) card.choice.value = chosen === undefined ? "" : String(chosen);
+  }
+
+  /** Return the states that a card shows: all, or the likeliest with those that must be there, in their own order. */
+  shownStates(v, marginals, needed) {
+    const every = this.network.states[v].map((_, state) => state);
+    if (every.length <= FEW) return every;
+    const must = new Set(needed.filter((state) => state !== undefined && state !== null));
+    const rank = (state) => (must.has(state) ? 2 : 0) + marginals[v][state];
+    return every.sort((a, b) => rank(b) - rank(a) || a - b).slice(0, SOME).sort((a, b) => a - b);
+  }
+
+  updateNode(node, v, marginals) {
+    const how = this.how(v);
+    node.setAttribute("class", `node ${how}`);
+    const bar = node.querySelector(".bar");
+    const width = Number(bar.dataset.width);
+    const shares = marginals ? Array.from(marginals[v]) : [];
+    const pieces = [];
+    let x = 0;
+    shares.slice(0, 7).forEach((p, state) => {
+      pieces.push(svgElement("rect", { class: `s${state}`, x: x.toFixed(2), width: (p * width).toFixed(2), height: 5 }));
+      x += p * width;
+    });
+    if (shares.length > 7) pieces.push(svgElement("rect", { class: "s7", x, width: Math.max(0, width - x), height: 5 }));
+    bar.replaceChildren(...pieces);
+    node.setAttribute("aria-label", this.description(v, how, shares));
+  }
+
+  description(v, how, shares) {
+    const { names, states } = this.network;
+    const order = shares.map((_, state) => state).sort((a, b) => shares[b] - shares[a]);
+    const named = order.slice(0, MOST_NAMED).map((state) => `${states[v][state]} ${percent(shares[state])}`);
+    return `${names[v]}${{ done: ", set", seen: ", seen", "": "" }[how]}: ${named.join(", ") || "impossible"}`;
+  }
+
+  updateKnown() {
+    const { names, states } = this.network;
+    const item = ([v, state], how) => {
+      const words = `${how === "done" ? "do " : ""}${names[v]} = ${states[v][state]}`;
+      const button = element("button", { type: "button", "aria-label": `Take back: ${words}`, title: words }, `${words}  ×`);
+      button.addEventListener("click", () => {
+        this.forget(v);
+        (this.known.querySelector("button") || document.getElementById("reset")).focus();
+      });
+      return element("li", { class: how }, button);
+    };
+    this.known.replaceChildren(
+      ...[...this.seen].map((pair) => item(pair, "seen")),
+      ...[...this.done].map((pair) => item(pair, "done")),
+    );
+    document.getElementById("reset").disabled = this.seen.size + this.done.size === 0;
+  }
+
+  /** Say how probable it is, in words that are read out. */
+  say(logEvidence, explained) {
+    const impossible = logEvidence === -Infinity;
+    this.status.classList.toggle("impossible", impossible);
+    let words = "Nothing is known yet.";
+    if (impossible) words = "What is known has probability 0 in this network: take something back.";
+    else if (this.seen.size) words = `Probability of what is seen: ${probabilityText(logEvidence)}.`;
+    else if (this.done.size) words = "Nothing is seen; what is set from outside is certain.";
+    if (explained && explained.states) {
+      const share = probabilityText(explained.logProbability - logEvidence);
+      words += ` Most probable explanation (●): ${share}.`;
+    }
+    this.status.textContent = words;
+  }
+}
+
+const holder = document.getElementById("network");
+const written = holder && JSON.parse(holder.textContent);
+if (written && written.factors) new Page(written);

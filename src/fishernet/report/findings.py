@@ -1,0 +1,437 @@
+"""What a report says of a table and its network: computed here by the library's own functions, shown elsewhere.
+
+What costs a pass over the rows is found on all of them; what learns, selects or tests many times on a sample of them,
+whose size the page says. What cannot be found for a table (rows too few, a model without conditionals) is left out, and
+a sentence stands in its place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base import check
+from fishernet.base.errors import FishernetError, SchemaError
+from fishernet.base.names import listed, positions, several
+from fishernet.base.progress import Progress, Reporter
+from fishernet.compare import (
+    ChangeResult,
+    Likelihood,
+    Quality,
+    TwoSampleResult,
+    cross_validate,
+    explain_change,
+    hold_out,
+    two_sample_test,
+)
+from fishernet.data import Table
+from fishernet.data.pooling import pooled
+from fishernet.graphs.edges import graph_itself
+from fishernet.infer import predict_proba
+from fishernet.kernels import FisherKernel, HiddenVariableKernel
+from fishernet.learn import bayesian_network, edge_strengths
+from fishernet.scores import local_score
+from fishernet.select import greedy_mmd
+
+Floats = npt.NDArray[np.float64]
+
+ROWS_LEARNED = 10_000  # of a sample that structures are learned from
+ROWS_SELECTED = 20_000  # of one that rows are selected from, predicted in, or compared by
+FEW_VARIABLES, SAMPLES, FEWER_SAMPLES = 60, 50, 20  # of the bootstrap
+FOLDS = 5
+HELD_OUT = 0.25
+ODD_ROWS, ODD_CELLS, STANDING_ROWS = 10, 3, 8
+PERMUTATIONS = 499
+
+
+@dataclass(frozen=True)
+class Edge:
+    """How sure one edge of the network is."""
+
+    one: str
+    other: str
+    gain: float | None
+    """What the score of all rows (BIC) loses without it, in nats."""
+    strength: float
+    """The share of networks learned from bootstrap samples that join the two."""
+    direction: float
+    """The share of these in which it points as here; reversible ones count half."""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure the edges are, the surest first."""
+
+    edges: tuple[Edge, ...]
+    n_samples: int
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How probable rows are that were held out, in nats per row."""
+
+    mean: float
+    error: float
+    gain: float
+    """By how much that is more than with every column by itself."""
+    gain_error: float
+    folds: int
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class OddCell:
+    """A cell that is rare given its row."""
+
+    name: str
+    state: Any
+    log_prob: float
+    """Its share of the row's log-probability: that of the cell given its parents."""
+
+
+@dataclass(frozen=True)
+class OddRow:
+    """A row of low probability, and the cells that make it so."""
+
+    row: int
+    log_prob: float
+    cells: tuple[OddCell, ...]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Rows that stand for the table."""
+
+    rows: Table
+    indices: tuple[int, ...]
+    stands_for: tuple[float, ...]
+    """The share of the rows that each is nearest to."""
+    n_rows: int
+    """From how many they were chosen."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How well a target is predicted from the other columns, on rows held out."""
+
+    target: str
+    blanket: tuple[str, ...]
+    quality: Quality | None
+    baseline: Quality | None
+    """That of the shares of the states alone."""
+    error: float | None
+    """Of numbers: the root mean square error."""
+    spread: float | None
+    """Of numbers: their standard deviation."""
+    n_rows: int
+    held_out: bool
+    """Whether the network that predicts was learned from other rows."""
+    states: tuple[tuple[Any, float, float], ...]
+    """Each state, its share of the rows, and the share of its rows that were predicted right."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What changed between two tables."""
+
+    test: TwoSampleResult
+    change: ChangeResult
+    n_rows: tuple[int, int]
+    n_compared: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that a report says, apart from the page's own inference."""
+
+    original: Table
+    """As it was given."""
+    table: Table
+    """With the variables of the model."""
+    model: Any
+    learned: bool
+    """Whether the model was learned from the table for the report."""
+    cut: tuple[str, ...]
+    """Columns of numbers that were cut into bins for it."""
+    likelihood: Likelihood | None
+    certainty: Certainty | None
+    held_out: HeldOut | None
+    odd: tuple[OddRow, ...] | None
+    standing: Standing | None
+    prediction: Prediction | None
+    change: Change | None
+    left_out: Mapping[str, str]
+    """Why what is None could not be found, by the name of its field."""
+    seed: int
+
+
+@dataclass(frozen=True)
+class Material:
+    """What findings are found of: a table, its model, and a sample of its rows."""
+
+    table: Table
+    model: Any
+    learned: bool
+    seed: int
+
+    def sample(self, most: int) -> Table:
+        """Return at most so many rows, in their order; all where they are no more."""
+        return sample_of(self.table, most, self.seed)
+
+    def sampled(self, most: int) -> npt.NDArray[np.int64]:
+        """Return where the rows of a sample stand in the table."""
+        return _drawn(self.table.n_rows, most, self.seed)
+
+    @property
+    def way(self) -> dict[str, Any]:
+        """How structures are learned from it: as usual where there are not too many variables for doing so often."""
+        few = len(self.table.variables) <= FEW_VARIABLES
+        return {"search": "order" if few else "hill-climb"} | self.holes
+
+    @property
+    def holes(self) -> dict[str, Any]:
+        """How structures are learned where cells are missing: by a score made for that."""
+        missing = self.table.has_missing and not any(v.is_continuous for v in self.table.variables)
+        return {"missing": "node-average"} if missing else {}
+
+
+def sample_of(table: Table, most: int, seed: int) -> Table:
+    """Return at most so many rows of a table, in their order; all where they are no more."""
+    return table if table.n_rows <= most else table[_drawn(table.n_rows, most, seed)]
+
+
+def _drawn(n_rows: int, most: int, seed: int) -> npt.NDArray[np.int64]:
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
+
+
+def find(
+    original: Table,
+    material: Material,
+    *,
+    cut: tuple[str, ...],
+    target: str | None,
+    compare_with: Table | None,
+    progress: Progress | None,
+) -> Findings:
+    """Return all findings; each is asked for once, and its error stands in its place."""
+    parts: dict[str, Callable[[], Any]] = {
+        "likelihood": lambda: Likelihood.of(_with(material.model, "log_prob"), material.table),
+        "certainty": lambda: _certainty(material),
+        "held_out": lambda: _held_out(material),
+        "odd": lambda: _odd_rows(material),
+        "standing": lambda: _standing(material),
+        "prediction": lambda: None if target is None else _prediction(material, target),
+        "change": lambda: None if compare_with is None else _change(material, compare_with),
+    }
+    reporter = Reporter(progress, "writing the report")
+    found: dict[str, Any] = {}
+    left_out: dict[str, str] = {}
+    for number, (name, part) in enumerate(parts.items()):
+        reporter.step(number, len(parts))
+        try:
+            found[name] = part()
+        except FishernetError as error:
+            found[name], left_out[name] = None, str(error)
+    reporter.finish(len(parts))
+    table, model = material.table, material.model
+    return Findings(original, table, model, material.learned, cut, left_out=left_out, seed=material.seed, **found)
+
+
+def _with(model: Any, what: str) -> Any:
+    """Return a model that has what is asked of it; SchemaError of one that has not."""
+    if not hasattr(model, what):
+        needed = {"log_prob": "rows have a probability under", "log_prob_terms": "each cell has a probability under"}
+        raise SchemaError(f"{needed.get(what, 'this is known of')} a Bayesian network, not a {type(model).__name__}")
+    return model
+
+
+def _refuse_empty(table: Table, least: int, what: str) -> None:
+    if table.n_rows < least:
+        raise SchemaError(f"{what} needs {several(least, 'row')} or more; there are {table.n_rows}")
+
+
+# ------------------------------------------------------------------------------------------------------------ edges
+
+
+def _certainty(material: Material) -> Certainty:
+    sample = material.sample(ROWS_LEARNED)
+    _refuse_empty(sample, 2, "the bootstrap")
+    n = SAMPLES if len(sample.variables) <= FEW_VARIABLES else FEWER_SAMPLES
+    start = {"start": material.model.dag} if hasattr(material.model, "dag") else {}
+    found = edge_strengths(sample, n, search="hill-climb", seed=material.seed, **start, **material.holes)
+    gains = _gains(material)
+    edges = []
+    for one, other in edges_of(material.model):
+        a, b = positions(found.names, (one, other))
+        gain = gains.get((one, other))
+        edges.append(Edge(one, other, gain, float(found.strength[a, b]), float(found.direction[a, b])))
+    edges.sort(key=lambda edge: (-edge.strength, -(edge.gain or 0.0)))
+    return Certainty(tuple(edges), n, sample.n_rows)
+
+
+def edges_of(model: Any) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of names that a model's graph joins, each once; arcs from parent to child."""
+    graph = graph_itself(model)
+    if hasattr(graph, "edges"):
+        return tuple(graph.edges)
+    arcs = [(p, c.child) for c in model.conditionals for p in sorted(c.parents)]
+    known = set(arcs)
+    return tuple((model.names[a], model.names[b]) for a, b in arcs if a < b or (b, a) not in known)
+
+
+def _gains(material: Material) -> dict[tuple[str, str], float]:
+    """Return what BIC loses without each arc, from all rows; nothing where cells are missing, or numbers."""
+    table = material.table
+    if table.has_missing or not hasattr(material.model, "dag") or any(v.is_continuous for v in table.variables):
+        return {}
+    gains = {}
+    for child, of in zip(material.model.names, material.model.dag.parents, strict=True):
+        parents = [material.model.names[p] for p in of]
+        whole = local_score(table, child, parents) if parents else 0.0
+        for parent in parents:
+            others = [name for name in parents if name != parent]
+            gains[parent, child] = whole - local_score(table, child, others)
+    return gains
+
+
+# --------------------------------------------------------------------------------------------------------- held out
+
+
+def _held_out(material: Material) -> HeldOut:
+    sample = material.sample(ROWS_LEARNED)
+    _refuse_empty(sample, 2 * FOLDS, "cross-validation")
+    options = {"folds": FOLDS, "seed": material.seed, **material.way}
+    found = cross_validate(sample, **options)
+    apart = cross_validate(sample, max_parents=0, **options | {"search": "hill-climb"})
+    gains = found.held_out - apart.held_out
+    error = float(gains.std(ddof=1) / math.sqrt(FOLDS))
+    return HeldOut(found.mean, found.standard_error, found.mean - apart.mean, error, FOLDS, sample.n_rows)
+
+
+# --------------------------------------------------------------------------------------------------- odd rows, rows
+
+
+def _odd_rows(material: Material) -> tuple[OddRow, ...]:
+    model, table = _with(_with(material.model, "log_prob_terms"), "log_prob"), material.table
+    _refuse_empty(table, 1, "a list of odd rows")
+    logs = np.asarray(model.log_prob(table))
+    lowest = np.argsort(logs, kind="stable")[:ODD_ROWS] if len(logs) < 2 * ODD_ROWS else _lowest(logs)
+    rows = table[lowest]
+    terms = np.asarray(model.log_prob_terms(rows))
+    found = []
+    for at, (row, of_cells) in enumerate(zip(lowest.tolist(), terms, strict=True)):
+        order = np.argsort(np.where(np.isnan(of_cells), 0.0, of_cells), kind="stable")[:ODD_CELLS]
+        cells = [OddCell(table.names[v], cell(rows, v, at), float(of_cells[v])) for v in order.tolist()]
+        shown = tuple(c for c in cells if c.log_prob < 0) if not table.variables[0].is_continuous else tuple(cells)
+        found.append(OddRow(row, float(logs[row]), shown))
+    return tuple(found)
+
+
+def _lowest(logs: Floats) -> npt.NDArray[np.intp]:
+    """Return the rows of the lowest numbers, the lowest first; of equal ones the first."""
+    few = np.flatnonzero(logs <= np.partition(logs, ODD_ROWS)[ODD_ROWS])[: 100 * ODD_ROWS]
+    return few[np.argsort(logs[few], kind="stable")][:ODD_ROWS]
+
+
+def cell(table: Table, v: int, row: int) -> Any:
+    """Return what a cell holds: a label, a number, or None where it is missing."""
+    variable, value = table.variables[v], table.column(table.names[v])[row]
+    if variable.is_continuous:
+        return None if np.isnan(value) else float(value)
+    return None if value >= variable.cardinality else variable.states[int(value)]
+
+
+def _standing(material: Material) -> Standing:
+    sample = material.sample(ROWS_SELECTED)
+    _refuse_empty(sample, 1, "a choice of rows")
+    k = min(STANDING_ROWS, sample.n_rows)
+    kernel: Any = HiddenVariableKernel if sample.has_missing else FisherKernel
+    chosen = greedy_mmd(kernel(material.model, seed=material.seed), sample, k, n_starts=10, seed=material.seed)
+    shares = np.asarray(chosen.stands_for(), dtype=np.float64)
+    order = np.argsort(-shares, kind="stable")
+    indices = chosen.indices[order]
+    whole = material.sampled(ROWS_SELECTED)[indices]
+    shares = shares[order] / shares.sum()
+    return Standing(sample[indices], tuple(whole.tolist()), tuple(shares.tolist()), sample.n_rows)
+
+
+# ------------------------------------------------------------------------------------------------------- the target
+
+
+def blanket_of(model: Any, name: str) -> tuple[str, ...]:
+    """Return the variables that make one independent of all others."""
+    graph = graph_itself(model)
+    if hasattr(graph, "markov_blanket"):
+        return tuple(graph.markov_blanket(name))
+    edges = [edge for edge in edges_of(model) if name in edge]
+    return tuple(other for other in model.names if other != name and any(other in edge for edge in edges))
+
+
+def _prediction(material: Material, target: str) -> Prediction:
+    sample = material.sample(ROWS_SELECTED)
+    model, rows = _with(material.model, "predict"), sample
+    at = positions(model.names, [target])[0]
+    if material.learned:
+        _refuse_empty(sample, 8, "a prediction of rows held out")
+        training, rows = hold_out(sample, HELD_OUT, seed=material.seed)
+        model = bayesian_network(training, seed=material.seed, **material.way)
+    blanket = blanket_of(material.model, target)
+    if rows.variables[at].is_continuous:
+        return _of_numbers(model, rows, target, blanket, held_out=material.learned)
+    probabilities = np.asarray(predict_proba(model, rows, target))
+    truth = rows.column(target)
+    quality = Quality.of(probabilities, truth, rows.weights)
+    r = probabilities.shape[1]
+    weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+    counts = np.bincount(truth, weights, minlength=r + 1)[:r] + 1.0
+    baseline = Quality.of(np.tile(counts / counts.sum(), (rows.n_rows, 1)), truth, rows.weights)
+    right = probabilities.argmax(axis=1) == truth
+    states = []
+    for code, state in enumerate(rows.variables[at].states):
+        of_state = truth == code
+        found = float(right[of_state].mean()) if of_state.any() else math.nan
+        states.append((state, float(of_state.sum() / max((truth < r).sum(), 1)), found))
+    return Prediction(target, blanket, quality, baseline, None, None, rows.n_rows, material.learned, tuple(states))
+
+
+def _of_numbers(model: Any, rows: Table, target: str, blanket: tuple[str, ...], *, held_out: bool) -> Prediction:
+    truth = rows.column(target)
+    predicted = np.asarray(model.predict(rows, target), dtype=np.float64)
+    error = float(np.sqrt(np.nanmean((predicted - truth) ** 2)))
+    return Prediction(target, blanket, None, None, error, float(np.nanstd(truth)), rows.n_rows, held_out, ())
+
+
+# ------------------------------------------------------------------------------------------------------- two tables
+
+
+def _change(material: Material, other: Table) -> Change:
+    first, second = (sample_of(t, ROWS_SELECTED, material.seed) for t in (material.table, other))
+    _refuse_empty(second, 1, "a comparison")
+    given: Any = None if material.learned else material.model
+    if given is None:
+        first, second = pooled(first, second, "compare_with")
+    elif not hasattr(given, "dag"):
+        raise SchemaError("tables are compared by a Bayesian network; this model is none")
+    else:
+        second = second.conform(given.variables)
+    gaps = first.has_missing or second.has_missing
+    kernel: Any = None if given is None else (HiddenVariableKernel if gaps else FisherKernel)(given, seed=0)
+    how: dict[str, Any] = {"permutations": PERMUTATIONS, "seed": material.seed}
+    test = two_sample_test(first, second, kernel, **how)
+    change = explain_change(first, second, given, **how)
+    sizes = (material.table.n_rows, other.n_rows)
+    return Change(test, change, sizes, (first.n_rows, second.n_rows))
+
+
+def check_target(names: Sequence[str], target: str | None) -> None:
+    """Raise SchemaError when a target is no variable of the model."""
+    if target is not None and check.text(target, "target") not in names:
+        raise SchemaError(f"no variable {target!r} to predict; there are {listed(names)}", parameter="target")

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import fishernet as fn
+from tests.cli.running import ASIA, ROWS, facts_of, good, refused, saved, written
+from tests.networks import with_holes
+
+
+def test_the_page_is_that_of_the_library(asia: Path, rows: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert good("report", rows, "--model", asia, "--target", "lung", "--title", "Lungs", "-o", page).out == ""
+    expected = fn.report(fn.read_table(rows, schema=ASIA.variables), fn.load(asia), target="lung", title="Lungs")
+    assert page.read_text(encoding="utf-8") == expected.html
+    assert good("report", rows, "--model", asia, "--target", "lung", "--title", "Lungs").out == expected.html
+
+
+def test_the_title_is_the_name_of_the_file(rows: Path) -> None:
+    facts = facts_of("report", rows)
+    assert facts["title"] == rows.name
+    assert facts["rows"] == ROWS.n_rows
+    assert facts["variables"] == list(ROWS.names)
+    assert facts["left_out"] == {}
+    assert f"<title>{rows.name}</title>" in facts["html"]
+    assert facts["bytes"] == len(facts["html"].encode())
+
+
+def test_what_changed_is_told(asia: Path, rows: Path, tmp_path: Path) -> None:
+    smokers = fn.infer.intervene(ASIA, {"smoke": "yes"}).sample(300, seed=5)
+    fn.write_table(smokers, tmp_path / "smokers.csv")
+    html = facts_of("report", rows, "--compare-with", tmp_path / "smokers.csv")["html"]
+    assert "The two tables differ" in html
+    of_model = facts_of("report", rows, "--model", asia, "--compare-with", rows)["html"]
+    assert "There is no evidence that the two tables differ" in of_model
+
+
+def test_missing_cells_are_summed_out(asia: Path, tmp_path: Path) -> None:
+    fn.write_table(with_holes(ASIA, 300, seed=1, missing=0.1), tmp_path / "holes.csv")
+    assert facts_of("report", tmp_path / "holes.csv", "--model", asia)["left_out"] == {}
+
+
+def test_markup_stays_text(tmp_path: Path) -> None:
+    lines = [f"</script><script>alert({n % 3})</script>,<b>{n % 2}</b>" for n in range(60)]
+    table = written(tmp_path / "t.csv", "<script>,</script>\n" + "\n".join(lines) + "\n")
+    html = facts_of("report", table)["html"]
+    assert html.count("<script") == 2
+    assert "<b>0</b>" not in html
+
+
+def test_refusals_are_one_sentence(asia: Path, rows: Path, tmp_path: Path) -> None:
+    assert "no variable 'cough' to predict" in refused("report", rows, "--model", asia, "--target", "cough")
+    assert "(option --target)" in refused("report", rows, "--target", "cough")
+    assert "there is no directory" in refused("report", rows, "-o", tmp_path / "none" / "page.html")
+    graph = saved(fn.UndirectedGraph.from_edges(ASIA.names, []), tmp_path / "graph.json")
+    assert "report needs a network" in refused("report", rows, "--model", graph)
+    assert "there is no row" in refused("report", written(tmp_path / "empty.csv", "a,b\n"))
+
+
+@pytest.mark.parametrize("word", ["--bins", "--seed", "--compare-with"])
+def test_help_tells_the_options(word: str) -> None:
+    assert word in good("report", "--help").out
