@@ -47,6 +47,7 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 numpydoc_validation_checks: set[str] = set()
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 python_use_unqualified_type_names = True
 
 nitpicky = True
@@ -87,7 +88,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "logo": {"text": "fishernet"},
 }
-html_sidebars = {"index": [], "start": [], "auto_gallery/index": []}
+html_sidebars = {"index": [], "start": [], "how-it-works": [], "auto_gallery/index": []}
 html_context = {"default_mode": "auto"}
 
 reference.write(HERE / "reference")

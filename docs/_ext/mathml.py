@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -9,12 +10,13 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
+FUNCTION = re.compile(r"<mo>&ApplyFunction;</mo>")  # `log p` needs a space
 LOG = logging.getLogger(__name__)
 
 
 def _written(node: Any, *, block: bool) -> str:
     try:
-        return tex2mathml(node.astext(), as_block=block)
+        return FUNCTION.sub(r"\g<0><mspace width='0.17em'/>", tex2mathml(node.astext(), as_block=block))
     except MathError as error:
         LOG.warning("this formula cannot be drawn (%s): %s", error, node.astext(), location=node)
         return f"<code>{node.astext()}</code>"

@@ -20,6 +20,16 @@ import fishernet as fn
 NOT_PUBLIC = {"base", "cli"}  # reached through the others, and by the command
 ORDER = ["data", "graphs", "scores", "learn", "models", "infer", "kernels", "select", "compare", "independence"]
 CITED = re.compile(r" \[\d+\]_")
+AT_WORK = {  # where those names of a module are seen at work that no example speaks of
+    "fishernet.data": ["fishernet.Table", "fishernet.scan"],
+    "fishernet.scores": ["fishernet.score", "fishernet.learn.structure"],
+    "fishernet.learn": ["fishernet.learn.structure"],
+    "fishernet.models": ["fishernet.BayesianNetwork", "fishernet.learn.parameters"],
+    "fishernet.kernels": ["fishernet.kernels.FisherKernel"],
+    "fishernet.compare": ["fishernet.compare.two_sample_test", "fishernet.compare.explain_change"],
+    "fishernet.independence": ["fishernet.independence.missingness", "fishernet.learn.markov_graph"],
+    "fishernet.plot": ["fishernet.plot.graph"],
+}
 NOT_OURS = [
     (r"py:.*", r"(?!fishernet\b).*"),  # what other libraries have, and words that say a type in English
     (
@@ -72,13 +82,32 @@ def entries() -> list[Entry]:
     return found
 
 
+def has_example(value: Any) -> bool:
+    """Return whether a docstring, or that of a public method of a class, shows how it is used."""
+    docs = [inspect.getdoc(value) or ""]
+    if inspect.isclass(value):
+        docs += [inspect.getdoc(getattr(value, name)) or "" for name in dir(value) if not name.startswith("_")]
+    return any(">>>" in doc for doc in docs)
+
+
+def at_work(entry: Entry, every: list[Entry]) -> list[str]:
+    """Return the pages that speak of a name and have an example, those of its own module first; at most four."""
+    name = re.compile(rf"\b{re.escape(entry.name)}\b")
+    found = [other for other in every if has_example(other.value) and name.search(inspect.getdoc(other.value) or "")]
+    found.sort(key=lambda other: other.module != entry.module)
+    pages = [page for page in dict.fromkeys(other.page for other in found) if page != entry.page][:4]
+    return pages or AT_WORK.get(entry.module, [])
+
+
 def title(text: str) -> str:
     """Return a heading."""
     return f"{text}\n{'=' * len(text)}\n"
 
 
-def page_of(entry: Entry, others: list[str]) -> str:
-    """Return the page of a name; ``others`` are its other names."""
+def page_of(entry: Entry, every: list[Entry]) -> str:
+    """Return the page of a name: its other names, what its docstring says, and where else there is an example."""
+    names = [f"{other.module}.{other.name}" for other in every if other.page == entry.page]
+    others = [name for name in names if name != entry.page]
     module, _, name = entry.page.rpartition(".")
     kind = "class" if inspect.isclass(entry.value) else "function" if inspect.isroutine(entry.value) else "data"
     lines = [title(entry.page), f".. currentmodule:: {module}\n"]
@@ -90,6 +119,9 @@ def page_of(entry: Entry, others: list[str]) -> str:
         lines += ["   :exclude-members: " + ", ".join(routing(entry.value))] if routing(entry.value) else []
     if kind == "data":
         lines += ["   :no-value:", "", "   " + entry.summary]
+    if not has_example(entry.value) and at_work(entry, every):
+        seen = ", ".join(f":doc:`{page} <{page}>`" for page in at_work(entry, every))
+        lines += ["", f".. admonition:: Examples\n\n   It is seen at work on the pages of {seen}."]
     return "\n".join(lines) + "\n"
 
 
@@ -125,7 +157,7 @@ def index_page(listed: list[ModuleType]) -> str:
     """Return the front of the reference."""
     lines = [
         title("Reference"),
-        "Every public name, on a page of its own with an example. Names are found through ``import fishernet as fn``;",
+        "Every public name, on a page of its own. Names are found through ``import fishernet as fn``;",
         "``fishernet.sklearn`` is imported by itself, since it needs scikit-learn.\n",
         ".. list-table::",
         "   :widths: 30 70",
@@ -149,8 +181,7 @@ def write(folder: Path) -> None:
     for module in modules():
         texts[module_file(module)] = module_page(module, [entry for entry in every if entry.module == module.__name__])
     for entry in every:
-        names = [f"{other.module}.{other.name}" for other in every if other.page == entry.page]
-        texts[entry.page] = page_of(entry, [name for name in names if name != entry.page])
+        texts[entry.page] = page_of(entry, every)
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         if path.stem not in texts and path.suffix == ".rst":
