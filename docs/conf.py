@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": None,
     "reference_url": {"fishernet": None},
     "remove_config_comments": True,
+    "capture_repr": (),
     "image_scrapers": ("matplotlib",),
     "abort_on_example_error": False,
     "default_thumb_file": str(HERE / "_static" / "logo.svg"),

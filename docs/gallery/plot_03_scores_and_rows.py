@@ -17,5 +17,6 @@ for score, marker in zip(("bic", "qnml", "fnml", "bdeu", "aic"), "osv^D", strict
     arcs = [len(fn.learn.dag(letters[:n], score=score, search="hill-climb").edges) for n in sizes]
     ax.plot(sizes, arcs, marker=marker, label=score)
     print(f"{score:<5}", arcs)
-ax.set(xscale="log", xlabel="rows", ylabel="arcs")
+ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="rows", ylabel="arcs")
+ax.minorticks_off()
 ax.legend()

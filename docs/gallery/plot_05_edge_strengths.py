@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 
 import fishernet as fn
 
-table = fn.datasets.load("nursery")[::8]
+table, _ = fn.datasets.load("nursery").split(0.15, seed=1)
 sure = fn.learn.edge_strengths(table, 100, score="bdeu", seed=1)
 edges = {}
 for row in sure.to_frame().to_pylist():

@@ -1,9 +1,11 @@
 """
-A similarity that knows dependences
-===================================
+Two similarities of rows
+========================
 
-The Fisher kernel of a network says how alike two rows are in everything that the network knows. Left, its cosines
-between 178 wines, sorted by the grower, whom the network has not seen; right, the share of equal bins.
+The Fisher kernel of a network says how alike two rows are in everything that the network knows: agreement in what is
+rare counts most. Left, its cosines between 178 wines, sorted by the grower, whom the network has not seen; right, the
+share of equal bins, which shows the three growers more clearly. For groups and neighbours simple similarities are
+often the better ones; the Fisher kernel is for what a *mean* of rows says of a table, as in the next examples.
 """
 
 import matplotlib.pyplot as plt

@@ -7,7 +7,7 @@ Chosen rows come nearer to the whole table than as many at random. The picture s
 
 import fishernet as fn
 
-table = fn.datasets.load("nursery")[::2]
+table, _ = fn.datasets.load("nursery").split(0.5, seed=1)
 kernel = fn.kernels.FisherKernel(fn.learn.bayesian_network(table))
 found = fn.select.distance_by_k(kernel, table, [5, 10, 20, 50, 100, 200], n_random=20, seed=1)
 print(found.verdict)

@@ -2,7 +2,7 @@
 Prototypes, and what they do not explain
 ========================================
 
-Eight images of each of three letters stand for 2,300: rows that are alike under the kernel are near each other.
+Twenty-four images of the letters A, B and C stand for all of them: rows that are alike under the kernel are near.
 Criticisms, crosses, are rows that are unlike the chosen ones.
 """
 

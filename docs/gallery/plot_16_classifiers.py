@@ -25,5 +25,6 @@ for words, form in forms.items():
         errors.append((net.predict(test, "class") != test["class"]).mean())
     ax.plot(sizes, errors, "o-", label=words)
     print(f"{words:<14}", [round(float(error), 3) for error in errors])
-ax.set(xscale="log", xlabel="rows", ylabel="error on other rows", ylim=(0, None))
+ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="rows", ylabel="error on other rows", ylim=(0, None))
+ax.minorticks_off()
 ax.legend()

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 
 import fishernet as fn
 
-table = fn.datasets.load("nursery")[::2]
+table, _ = fn.datasets.load("nursery").split(0.5, seed=1)
 both = fn.learn.dependency_network(table), fn.learn.bayesian_network(table, score="bdeu")
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, net, words in zip(axes, both, ("dependency network", "Bayesian network"), strict=True):

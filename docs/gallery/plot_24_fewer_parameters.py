@@ -2,8 +2,8 @@
 Rows of a table that may be one
 ===============================
 
-Configurations of the parents often have equal probabilities. Merging their rows leaves a smaller model that predicts as
-well or better. Here are the nursery applications with more and more rows to learn from.
+Configurations of the parents often have equal probabilities, and may share a row of them: a smaller model, at about the
+same likelihood. Here are the nursery applications with more and more rows to learn from, on one graph.
 """
 
 import matplotlib.pyplot as plt
@@ -11,12 +11,13 @@ import matplotlib.pyplot as plt
 import fishernet as fn
 
 train, test = fn.datasets.load("nursery").split(0.5, seed=1)
-dag = fn.learn.kdb(train, "class", k=2)
+dag = fn.learn.dag(train)
 sizes = [200, 800, 3200, 6480]
 parameters, losses = {"full tables": [], "merged rows": []}, {"full tables": [], "merged rows": []}
 for n in sizes:
-    full = fn.learn.parameters(dag, train[:n])
-    for words, net in (("full tables", full), ("merged rows", fn.learn.merge_rows(full, train[:n]))):
+    rows = train[fn.select.random_subset(train, n, seed=1).indices]
+    full = fn.learn.parameters(dag, rows)
+    for words, net in (("full tables", full), ("merged rows", fn.learn.merge_rows(full, rows))):
         parameters[words].append(net.n_parameters)
         losses[words].append(-net.log_prob(test).mean())
 
@@ -24,6 +25,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained
 for words in parameters:
     left.plot(sizes, parameters[words], "o-", label=words)
     right.plot(sizes, losses[words], "o-", label=words)
-left.set(xscale="log", xlabel="rows", ylabel="parameters", ylim=(0, None))
-right.set(xscale="log", xlabel="rows", ylabel="nats lost per row of others")
+for ax in (left, right):
+    ax.set(xscale="log", xticks=sizes, xticklabels=sizes)
+    ax.minorticks_off()
+left.set(xlabel="rows", ylabel="parameters", ylim=(0, None))
+right.set(xlabel="rows", ylabel="nats lost per row of others")
 left.legend()
