@@ -2,8 +2,8 @@
 Rows of a table that may be one
 ===============================
 
-Configurations of the parents often have equal probabilities, and may share a row of them: a smaller model, at about the
-same likelihood. Here are the nursery applications with more and more rows to learn from, on one graph.
+Configurations of the parents often have equal probabilities, and may share a row of them: a smaller model, which
+needs fewer rows to learn from. Here are the nursery applications with more and more of them, on one graph.
 """
 
 import matplotlib.pyplot as plt
