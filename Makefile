@@ -3,6 +3,7 @@
 # make test-lowest   most tests, with the oldest versions that pyproject.toml declares, in an environment of their own
 # make fuzz    hostile files and calls for 20 seconds; FUZZ="--seconds 3600 --seed 2" for others
 # make lint    formatting, style and types; one definition of everything in the core
+# make docs    the site, in build/docs/html: gallery, pages and links; make docs-quick: without the gallery's pictures
 # make bench   side by side with other libraries, in an environment of their own
 #
 # Nothing is needed but Python 3.11 (or later), make and a C++20 compiler; everything else is put in .venv.
@@ -17,7 +18,7 @@ LOWEST := .lowest-venv
 LOWEST_TESTS := tests/data tests/files tests/graphs tests/plot tests/sklearn tests/kernels tests/contracts tests/cli/test_terminal.py \
 	tests/infer/test_marginal.py tests/test_exports.py tests/test_readme.py
 
-.PHONY: demo test test-lowest core-test core-threads core-odr fuzz lint bench clean
+.PHONY: demo test test-lowest core-test core-threads core-odr fuzz lint docs docs-quick bench clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m fishernet.cli.demo
@@ -36,6 +37,16 @@ lint: core-odr $(VENV)/.installed-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Warnings are errors. Every example of every page is run, those of the gallery while their pictures are made.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -b html -j 2 -W --keep-going -q docs build/docs/html
+	$(BIN)/python docs/_ext/site_links.py build/docs/html
+	$(BIN)/python -m pytest -q tests/test_readme.py tests/test_pages.py tests/test_coming_from.py
+
+docs-quick: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -b html -j 2 -W --keep-going -q -D plot_gallery=0 docs build/docs/quick
+	$(BIN)/python docs/_ext/site_links.py build/docs/quick
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.environment
@@ -59,6 +70,10 @@ $(VENV)/.installed: $(VENV)/.tools $(CORE)
 
 $(VENV)/.installed-tests: $(VENV)/.installed pyproject.toml
 	$(PIP) install --no-build-isolation -e '.[test,lint]'
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed-tests pyproject.toml
+	$(PIP) install --no-build-isolation -e '.[docs]'
 	@touch $@
 
 # The versions are read from pyproject.toml. Not editable, so that neither environment builds into the other.

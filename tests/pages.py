@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
 import io
 import re
+import shlex
 from pathlib import Path
+
+from fishernet.cli.main import fishernet
+from tests.cli.running import RUNNER
+
+START = Path(__file__).parents[1] / "docs" / "start.md"
 
 
 def run_examples(page: Path) -> int:
@@ -23,3 +30,23 @@ def run_examples(page: Path) -> int:
             exec(code, names)
         assert printed.getvalue() == output
     return len(examples)
+
+
+def commands_shown(page: Path) -> list[tuple[str, str]]:
+    """Return the commands that a page types after a dollar sign, and what it says that they print."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^\$ fishernet (.*)\n((?:(?!\$ |```).*\n)*)", text, re.MULTILINE)
+
+
+def run_commands(page: Path) -> list[str]:
+    """Run a page's commands in the working folder, with the table that the first steps make; return their first words.
+
+    AssertionError when one does not print what stands below it; ``...`` stands for anything.
+    """
+    (table,) = re.findall(r"```py\n(.*?)```", START.read_text(encoding="utf-8"), re.DOTALL)
+    exec(table, {})
+    for line, expected in commands_shown(page):
+        ended = RUNNER.invoke(fishernet, shlex.split(line))
+        assert ended.exit_code == 0, ended.stderr
+        assert doctest.OutputChecker().check_output(expected, ended.stdout, doctest.ELLIPSIS), ended.stdout
+    return [line.split()[0] for line, _ in commands_shown(page)]

@@ -44,7 +44,7 @@ SHARE = 0.5  # of the time goes to another search at the most, whose graph is th
 class Exact:
     """Exact search: the network with the highest score of all that keep the rules.
 
-    Ties (below max(1e-9, 1e-12 |score|) nats) go to few parents, and to those that come first in the order of the
+    Ties (below ``max(1e-9, 1e-12 |score|)`` nats) go to few parents, and to those that come first in the order of the
     variables. The result has no steps. With a deadline a search over orders goes before (`fishernet.learn.order`): what
     it found is the answer when there is not enough time, with ``finished`` False.
 

@@ -115,7 +115,7 @@ def discrete_markov_graph(
     -----
     A blanket takes the variable that raises its score most, and then loses members, the best first, while that raises
     the score; the first addition that does not raise it ends the search. A tie is a difference below
-    max(1e-9, 1e-12 |score|) nats and goes to the first candidate in variable order.
+    ``max(1e-9, 1e-12 |score|)`` nats and goes to the first candidate in variable order.
 
     References
     ----------

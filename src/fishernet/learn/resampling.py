@@ -128,7 +128,7 @@ class EdgeStrengths(Framed):
         """The strength from which on an edge is significant, by the rule of Scutari and Nagarajan (2013).
 
         They look for the share t of pairs without an edge for which the step function that is t on [0, 1) is nearest
-        in L1 to F, the distribution function of the strengths of all pairs. The integral of |F(x) - t| over x in
+        in L1 to F, the distribution function of the strengths of all pairs. The integral of ``|F(x) - t|`` over x in
         [0, 1] is least at a median of F(x), which is F(1/2) since F is monotone. Significant is what is stronger than
         the F(1/2)-quantile, so what is in more than half of the networks: the rule is the majority's. The threshold
         is the least such strength, or 1 when there is none.

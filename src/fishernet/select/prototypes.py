@@ -312,8 +312,8 @@ def criticisms(
     Returns
     -------
     Selection
-        In the order of choice. Its `trace` has what is maximized: the sum of |witness| over the chosen rows, where the
-        witness of a row is its mean kernel with the table less that with the prototypes, plus the logarithm of the
+        In the order of choice. Its `trace` has what is maximized: the sum of ``|witness|`` over the chosen rows, where
+        the witness of a row is its mean kernel with the table less that with the prototypes, plus the logarithm of the
         determinant of the chosen rows' kernel matrix. `witness` is not kept: rows above 0 are frequent and lack a
         prototype, rows below 0 are over-represented.
 

@@ -86,7 +86,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     target_name_ : str
         The class's name in the network: that of y if it has one, otherwise "class".
     n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) ndarray of str
+    feature_names_in_ : ndarray of str
         Only where X was a frame with names.
 
     Notes

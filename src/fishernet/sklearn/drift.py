@@ -45,7 +45,7 @@ class BayesianNetworkDriftDetector(SeenByNetwork):
     reference_ : Table
         The rows of training as the network sees them.
     n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) ndarray of str
+    feature_names_in_ : ndarray of str
         Only where X was a frame with names.
 
     Notes

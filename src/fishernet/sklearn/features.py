@@ -65,7 +65,7 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
     kernel_ : HiddenVariableKernel
         The kernel whose features they are: of complete rows it is the `FisherKernel`.
     n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) ndarray of str
+    feature_names_in_ : ndarray of str
         Only where X was a frame with names.
 
     See Also
@@ -150,7 +150,7 @@ class FisherFeatures(TransformerMixin, SeenByNetwork):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the features of each row, (n_rows, kernel_.dimension) scipy.sparse.csr_array or ndarray.
+        """Return the features of each row, (n_rows, ``kernel_.dimension``) scipy.sparse.csr_array or ndarray.
 
         Parameters
         ----------

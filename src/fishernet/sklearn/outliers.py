@@ -65,7 +65,7 @@ class BayesianNetworkOutlierDetector(OutlierMixin, SeenByNetwork):  # type: igno
     n_samples_fit_ : int
         The number of rows of training.
     n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) ndarray of str
+    feature_names_in_ : ndarray of str
         Only where X was a frame with names.
 
     Notes
