@@ -72,16 +72,19 @@ def one(n_rows: int) -> dict[str, Any]:
 
 
 def draw(results: list[dict[str, Any]], path: Path) -> None:
-    """Draw seconds and memory against rows."""
-    from studies.figures import MARKERS, STYLES, panels_of
+    """Draw seconds of all work, and the most memory in any of it, against rows."""
+    from studies.figures import COLOURS, MARKERS, STYLES, panels_of
 
     rows = [told["rows"] for told in results]
     with panels_of(path, ["Seconds", "Memory of its own, MB"], x="rows", y="", log="xy") as (times, memory):
         for i, (work, name) in enumerate(WORK.items()):
-            look: Any = {"marker": MARKERS[i], "linestyle": STYLES[i], "color": f"C{i}", "label": name}
+            look: Any = {"marker": MARKERS[i], "linestyle": STYLES[i], "color": COLOURS[i], "label": name}
             times.plot(rows, [told[work]["seconds"] for told in results], **look)
-            memory.plot(rows, [told[work]["bytes"] / 1e6 for told in results], **look)
+        most = [max(told[work]["bytes"] for work in WORK) / 1e6 for told in results]
+        memory.plot(rows, most, marker=MARKERS[4], color=COLOURS[6], label="the most memory in any of them")
         memory.set_ylim(10, 10_000)
+        for axes in (times, memory):
+            axes.set_xticks(rows, [f"$10^{len(str(n)) - 1}$" for n in rows])
 
 
 def main() -> None:
