@@ -14,6 +14,4 @@ asia = fn.datasets.load("asia")
 learned = fn.learn.dag(asia.sample(1000, seed=1))
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 fn.plot.graph(fn.graphs.cpdag(asia.dag), ax=axes[0])
-fn.plot.difference(
-    fn.graphs.cpdag(asia.dag), fn.graphs.cpdag(learned), names=("the truth", "the learned"), ax=axes[1]
-)
+fn.plot.difference(fn.graphs.cpdag(asia.dag), fn.graphs.cpdag(learned), names=("the truth", "the learned"), ax=axes[1])
