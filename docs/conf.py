@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 
@@ -93,6 +94,10 @@ html_sidebars = {"index": [], "start": [], "how-it-works": [], "auto_gallery/ind
 html_context = {"default_mode": "auto"}
 
 reference.write(HERE / "reference")
+
+
+# sphinx-gallery warns of spaces anywhere in the path of an example, as in that of the clone; the files' names have none.
+logging.getLogger("sphinx.sphinx-gallery").addFilter(lambda record: "with spaces found" not in record.getMessage())
 
 
 def setup(app: object) -> None:
