@@ -96,7 +96,7 @@ html_context = {"default_mode": "auto"}
 reference.write(HERE / "reference")
 
 
-# sphinx-gallery warns of spaces anywhere in the path of an example, as in that of the clone; the files' names have none.
+# sphinx-gallery warns of spaces anywhere in the path of an example, that of the clone too; the files' names have none.
 logging.getLogger("sphinx.sphinx-gallery").addFilter(lambda record: "with spaces found" not in record.getMessage())
 
 
