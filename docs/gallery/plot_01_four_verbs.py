@@ -45,7 +45,7 @@ learn.set_title("learn: which columns depend on one another", loc="left")
 
 for shift, (answer, words) in enumerate(zip(decided, ("of all", "health: priority, housing: critical"), strict=True)):
     places = [place + 0.38 * shift for place in range(len(answer.array))]
-    ask.barh(places, answer.array, height=0.36, label=words, color=("#b7c4cc", "#0a7d91")[shift])
+    ask.barh(places, answer.array, height=0.36, label=words, color=("#c9c9c9", "#0072b2")[shift])
 ask.set_yticks([place + 0.19 for place in range(5)], before.variables[8].states)
 ask.invert_yaxis()
 ask.legend(frameon=False, loc="lower right")
