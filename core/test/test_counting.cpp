@@ -98,7 +98,8 @@ TEST(sets_that_share_a_base_are_counted_together) {
             for (const std::int64_t most_dense : {200, 100000}) {
                 if (most_dense == 200 && n > 10000) continue;
                 const auto counts = count_sets(table.columns, sets, most_dense, nullptr);
-                for (std::size_t s = 0; s < sets.size(); ++s) compare(table, rows, sets[s], counts[s]);
+                const std::size_t step = n > 10000 ? 11 : 1;  // the naive counts of many rows take long
+                for (std::size_t s = 0; s < sets.size(); s += step) compare(table, rows, sets[s], counts[s]);
             }
         }
     }
