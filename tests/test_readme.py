@@ -46,7 +46,7 @@ def commands() -> list[str]:
         TEXT,
         re.MULTILINE,
     )
-    assert len(shown) == 5
+    assert len(shown) == 6
     return [command + rest for command, rest in shown]
 
 
