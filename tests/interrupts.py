@@ -1,12 +1,15 @@
-"""Ctrl-C while work goes on."""
+"""Ctrl-C while work goes on, and time that is over."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import pytest
 
 from fishernet.base.progress import Progress
 
@@ -29,3 +32,16 @@ def interrupt_once_begun() -> Iterator[Progress]:
     finally:
         if begun.is_set():
             timer.join()
+
+
+def time_over_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> Progress:
+    """Give a progress function that ends the time of any limit once more steps are made; the clock is a made one."""
+    clock = itertools.count()
+    monkeypatch.setattr("fishernet.base.progress.time.monotonic", lambda: next(clock))
+
+    def progress(what: str, done: int, total: int | None) -> None:
+        nonlocal clock
+        if done > steps:
+            clock = itertools.count(10**9)
+
+    return progress

@@ -24,7 +24,7 @@ from fishernet.base.progress import Resumable, Watch
 from fishernet.data import Source, Statistic
 from fishernet.learn import HillClimb, Order, Rules, Scorer, Search, SearchResult, Tabu
 from fishernet.scores import LocalScores, named_score
-from tests.interrupts import interrupt_once_begun
+from tests.interrupts import interrupt_once_begun, time_over_after
 from tests.sources import Parts
 from tests.tables import random_table
 
@@ -202,13 +202,14 @@ def test_it_goes_on_from_every_state(search: Any, data: str) -> None:
         assert same(found, expected)
 
 
-def test_time_that_is_over_is_no_end(tmp_path: Path) -> None:
+def test_time_that_is_over_is_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, path = alarm(1000), tmp_path / "state"
-    assert not fn.learn.structure(table, checkpoint=path, max_seconds=0.1, restarts=60).finished
+    asked: dict[str, Any] = {"checkpoint": path, "restarts": 300}
+    assert not fn.learn.structure(table, max_seconds=1e6, progress=time_over_after(20, monkeypatch), **asked).finished
     assert len(json.loads(path.read_text())["state"]["real"]) > 20  # so many steps were made
-    later = fn.learn.structure(table, checkpoint=path, restarts=60)
-    assert same(later, fn.learn.structure(table, restarts=60))
-    assert fn.learn.structure(table, checkpoint=path, max_seconds=0, restarts=60) == later
+    later = fn.learn.structure(table, **asked)
+    assert same(later, fn.learn.structure(table, restarts=300))
+    assert fn.learn.structure(table, max_seconds=0, **asked) == later
 
 
 def test_ctrl_c_keeps_the_state(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fishernet as fn
 from fishernet.base.errors import CycleError, FishernetError
 from fishernet.learn import Step
-from tests.interrupts import interrupt_once_begun
+from tests.interrupts import interrupt_once_begun, time_over_after
 from tests.learn.scoring import local_score
 from tests.reference.climbing import Edges, climb
 from tests.reference.scoring import family_score
@@ -144,12 +144,13 @@ def test_the_frame_has_a_row_a_step() -> None:
 # ------------------------------------------------------------------------------------------- stopping and progress
 
 
-def test_a_time_limit_gives_the_best_so_far() -> None:
-    table = fn.datasets.load("alarm").sample(200_000, seed=1)
+def test_a_time_limit_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = fn.datasets.load("alarm").sample(2_000_000, seed=1)
     full = hill_climb(table)
-    short = hill_climb(table, max_seconds=full.seconds / 3)
-    if not short.finished:
-        assert short.steps == full.steps[: len(short.steps)]
+    short = hill_climb(table, max_seconds=1e6, progress=time_over_after(3, monkeypatch))
+    assert not short.finished
+    assert 3 < len(short.steps) < len(full.steps)
+    assert short.steps == full.steps[: len(short.steps)]
 
 
 def test_control_c_ends_a_climb_with_its_best() -> None:

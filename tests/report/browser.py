@@ -163,5 +163,6 @@ class Browser:
         """Wait until a condition holds in the page."""
         end = time.monotonic() + PATIENCE
         while not self.run(f"return {condition}"):
-            assert time.monotonic() < end, f"{condition} does not come true"
+            if time.monotonic() >= end:
+                raise TimeoutError(f"{condition} does not come true")
             time.sleep(0.05)
