@@ -14,7 +14,8 @@ from fishernet.data.arrays import BLOCK_ROWS
 from fishernet.data.options import Options
 from fishernet.data.reading import Rows
 from fishernet.data.streams.batches import Batches, batches_of
-from fishernet.data.streams.stream import Stream, scan
+from fishernet.data.streams.scanning import scan
+from fishernet.data.streams.stream import Stream
 
 
 class ScannedOriginals:

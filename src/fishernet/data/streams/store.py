@@ -12,6 +12,9 @@ import errno
 import json
 import mmap
 import os
+import secrets
+import shutil
+import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet import _core
+from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import replacing_text
 from fishernet.data.arrow import variable_fields, variable_from
@@ -35,6 +39,7 @@ HEAD = "store.json"
 NUMBERS = "numbers.bin"
 WEIGHTS = "weights.bin"
 PACKED = ("planes.bin", "masks.bin")
+PREFIX = "fishernet-"  # of the names of temporary folders
 PIECE = 1 << 24  # bytes that a checksum takes at once
 
 
@@ -246,3 +251,40 @@ def telling_need(folder: Path, needed: Callable[[], int | None]) -> Iterator[Non
             f"the disk of {str(folder)!r} is full{room}; cache= or TMPDIR names a folder on another disk",
             parameter="cache",
         ) from None
+
+
+def checked_folder(folder: str | os.PathLike[str]) -> Path:
+    """Return a folder that is new, is empty or holds a store; raise FishernetError for any other."""
+    path = check.path(folder)
+    if path.exists() and not path.is_dir():
+        raise FishernetError(f"cache must be a folder, and {str(path)!r} is a file", parameter="cache")
+    if path.is_dir() and any(path.iterdir()) and made_of(path) is None:
+        raise FishernetError(
+            f"the folder {str(path)!r} holds other things; cache takes one of its own", parameter="cache"
+        )
+    return path
+
+
+def temporary_name() -> Path:
+    """Return a folder for a store that goes with its stream; it is not made yet."""
+    return Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder beside another one, which takes its place when all went well, and vanishes when not."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        new = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=folder.parent))
+    except OSError as error:
+        raise FishernetError(
+            f"the folder {str(folder)!r} cannot be made ({error.strerror})", parameter="cache"
+        ) from None
+    try:
+        yield new
+        if folder.exists():
+            shutil.rmtree(folder)
+        new.replace(folder)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise

@@ -1,0 +1,252 @@
+"""Reading a table that need not fit into memory.
+
+One pass reads the source batch by batch and puts its cells aside (`spool`). Then `fishernet.data.encode`, which makes
+every table, decides what the columns are, and each column is written to the store as it is made.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.progress import Progress, Reporter
+from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
+from fishernet.data.arrow import variable_fields
+from fishernet.data.cells import Columns
+from fishernet.data.csv import tidied
+from fishernet.data.encode import Encoded, Keep, Made, encode, in_memory
+from fishernet.data.options import DEFAULT_NA, Bins, Options
+from fishernet.data.parts import is_dask, of_dask
+from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
+from fishernet.data.streams.spool import FileRoom, MemoryRoom, Spool
+from fishernet.data.streams.store import (
+    Stored,
+    Writer,
+    checked_folder,
+    made_of,
+    new_folder,
+    telling_need,
+    temporary_name,
+)
+from fishernet.data.streams.stream import Stream
+from fishernet.data.variable import Column
+
+
+def scan(
+    source: Any,
+    *,
+    columns: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    continuous: Iterable[str] = (),
+    bins: Bins | None = None,
+    binning: BinningName = "quantile",
+    schema: Iterable[Column] | None = None,
+    missing: MissingName = "keep",
+    unknown: UnknownName = "error",
+    weights: str | None = None,
+    na_values: Iterable[str] = DEFAULT_NA,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    thousands: str | None = None,
+    encoding: str = "utf-8",
+    filter: Any = None,  # noqa: A002 what Arrow calls it
+    cache: str | os.PathLike[str] | None = None,
+    client: Any = None,
+    progress: Progress | None = None,
+) -> Stream:
+    """Read a table that need not fit into memory.
+
+    One pass reads the source and writes an encoded copy: codes of one byte mostly, so about a tenth of the text. All
+    that follows looks at the copy. Kinds, states, bins and all else are what `read_table` makes of the same rows, and
+    so is whatever is learned, to the last bit.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, pyarrow Dataset, iterable of record batches, or data frame of Dask
+        A Parquet, Arrow or text file (``.csv``, ``.tsv``, ``.txt``, also with ``.gz``); a folder of them, whose
+        partitions (``year=2024/``) become columns, or a pattern (``"part-*.parquet"``), in the order of their names; a
+        relation of DuckDB; whatever speaks Arrow's interface for streams; or data frames one after the other.
+    columns, exclude, categorical, continuous, bins, binning, schema, missing, unknown, weights, na_values
+        As in `Table.from_frame`. Columns that are not asked for are not read.
+    delimiter, decimal, thousands, encoding
+        As in `read_table`.
+    filter : pyarrow.dataset.Expression, optional
+        Which rows are read, as ``pyarrow.dataset.field("age") > 20``; Parquet skips what cannot hold any.
+    cache : folder, or "memory"; optional
+        Where the copy is kept. A folder keeps it for the next time: the same source and keywords are not read again, a
+        source that has changed is, with a warning. Without it the copy lies in the folder for temporary files (of the
+        environment variable TMPDIR) and goes with the stream.
+    client : dask.distributed.Client, optional
+        Of the cluster whose workers encode and keep a frame of Dask; without it the current one, and where there is
+        none, Dask's threads in this process. `filter`, `cache` and `progress` are not for such frames.
+    progress : callable or True, optional
+        True for a bar, or ``progress("reading", rows, all rows or None)``; of text files it is guessed from the first
+        lines how many rows there are. Then ``progress("encoding", columns, all columns or None)``.
+
+    Returns
+    -------
+    Stream
+        A `Table` on the disk. Of a frame of Dask `fishernet.data.Parts`: a source of statistics, whose rows stay with
+        the workers.
+
+    Raises
+    ------
+    FileFormatError
+        When a file does not exist, is broken, has other columns or types than the first (which file, which column), or
+        changes while it is read.
+    FishernetError
+        When the disk is full, with what is needed.
+    SchemaError, MissingValueError, UnknownStateError
+        As `read_table`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import fishernet as fn
+    >>> table = fn.datasets.load("asia").sample(5000, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for i, part in enumerate((table[:2000], table[2000:])):
+    ...         fn.write_table(part, pathlib.Path(folder) / f"part-{i}.parquet")
+    ...     stream = fn.scan(folder)
+    >>> stream == table
+    True
+    >>> fn.learn.bayesian_network(stream) == fn.learn.bayesian_network(table)
+    True
+    """
+    options = Options.checked(
+        columns=columns,
+        exclude=exclude,
+        categorical=categorical,
+        continuous=continuous,
+        bins=bins,
+        binning=binning,
+        schema=schema,
+        missing=missing,
+        unknown=unknown,
+        weights=weights,
+        na_values=na_values,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+    )
+    if is_dask(source):
+        if filter is not None or cache is not None:
+            raise SchemaError("filter and cache are not for frames of Dask: filter the frame, and its workers keep it")
+        return cast(Stream, of_dask(source, client, options))
+    if client is not None:
+        raise SchemaError(
+            "client is for frames of Dask, and the source is none; dask.dataframe.read_parquet makes one of files",
+            parameter="client",
+        )
+    batches = batches_of(source, options, filter)
+    how = {"files": batches.stamp(), "options": _as_text(options, filter)}
+    if isinstance(cache, str) and cache == "memory":
+        return _in_memory(batches, options, how, progress)
+    target = None if cache is None else checked_folder(cache)
+    if target is not None and (known := _known(target, how)) is not None:
+        return known
+    return _on_disk(batches, options, how, target, progress)
+
+
+def _as_text(options: Options, filter: Any) -> str:  # noqa: A002
+    """Return keywords as a text that is the same in every process and tells all that differ apart."""
+    schema = None if options.schema is None else [(column.name, variable_fields(column)) for column in options.schema]
+    others = replace(options, schema=None, na_values=frozenset())
+    return repr((others, schema, sorted(options.na_values), str(filter)))
+
+
+def _known(folder: Path, how: dict[str, Any]) -> Stream | None:
+    """Return the stream of the store in a folder where it is of the same source; warn where the source has changed."""
+    found = made_of(folder)
+    if found is None:
+        return None
+    if found == how and how["files"]:
+        return Stream._of_folder(folder)
+    if how["files"]:
+        what = "the source has changed" if found["options"] == how["options"] else "it was made with other keywords"
+        message = f"the encoded copy in {str(folder)!r} is stale ({what}); it is made anew"
+        warnings.warn(FishernetWarning(message, parameter="cache"), stacklevel=4)
+    return None
+
+
+def _in_memory(batches: Batches, options: Options, how: dict[str, Any], progress: Progress | None) -> Stream:
+    spool = Spool(MemoryRoom(), options)
+    encoded = _encoded(_read_through(batches, spool, options, how, progress), options, in_memory, progress)
+    kept = [c for v, c in zip(encoded.variables, encoded.columns, strict=True) if v.is_continuous]
+    numbers = np.array(kept, dtype=np.float64).reshape(len(kept), encoded.n_rows)
+    stored = Stored(
+        tuple(encoded.variables),
+        tuple(encoded.columns),
+        numbers,
+        encoded.weights,
+        encoded.n_rows,
+        encoded.decisions,
+        how,
+    )
+    return Stream._of_stored(stored, None)
+
+
+def _on_disk(
+    batches: Batches, options: Options, how: dict[str, Any], target: Path | None, progress: Progress | None
+) -> Stream:
+    folder = temporary_name() if target is None else target
+    with new_folder(folder) as new:
+        aside = new / "aside"
+        aside.mkdir()
+        spool = Spool(FileRoom(aside), options)
+        with telling_need(new, lambda: _estimate(new, spool.n_rows, batches.n_rows)):
+            columns = _read_through(batches, spool, options, how, progress)
+            with Writer(new) as writer:
+                encoded = _encoded(columns, options, writer.column, progress)
+                writer.weights(encoded.weights)
+                writer.finish(encoded.variables, encoded.n_rows, encoded.decisions, how)
+            shutil.rmtree(aside)
+    return Stream._of_folder(folder, temporary=target is None)
+
+
+def _read_through(
+    batches: Batches, spool: Spool, options: Options, how: dict[str, Any], progress: Progress | None
+) -> Columns:
+    """Put the source aside to its end and return its columns; raise when a file changed meanwhile."""
+    reporter, about = Reporter(progress, "reading"), batches.about() if progress else None
+    for batch in ReadAhead(batches.read()):
+        spool.add(batch.columns, batch.where)
+        reporter.step(spool.n_rows, None if about is None else max(about, spool.n_rows))
+    reporter.finish(spool.n_rows)
+    for before, after in zip(how["files"], batches.stamp(), strict=True):
+        if before != after:
+            raise FileFormatError(before[0], "changed while it was read; read it again when nobody writes to it")
+    found = spool.columns()
+    cells = [tidied(c, options, spaced=False) if c.text else c for c in found.cells]
+    return Columns(cells, found.n_rows)
+
+
+def _encoded(columns: Columns, options: Options, keep: Keep, progress: Progress | None) -> Encoded:
+    """Encode the columns; each goes through `keep`."""
+    reporter, done = Reporter(progress, "encoding"), itertools.count(1)
+
+    def kept(variable: Column, column: Made, n_rows: int) -> npt.NDArray[Any]:
+        reporter.step(next(done), len(columns.cells))
+        return keep(variable, column, n_rows)
+
+    found = encode(columns, options, kept)
+    reporter.finish(len(found.variables))
+    return found
+
+
+def _estimate(folder: Path, n_read: int, n_rows: int | None) -> int | None:
+    """Return how many bytes a store will take while it is made, from what the rows that were read took."""
+    taken = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return None if n_rows is None or not n_read else round(2 * taken * n_rows / n_read)
