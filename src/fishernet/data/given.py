@@ -18,7 +18,7 @@ from fishernet.base.errors import UnknownStateError
 from fishernet.base.names import listed
 from fishernet.data.cells import Cells, numbers_of
 from fishernet.data.dates import DATE, TIME, Unit, counted, parsed, unit_of
-from fishernet.data.encode import UNKNOWN, looked_up
+from fishernet.data.recode import UNKNOWN, looked_up
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
 PER_DAY = 86_400

@@ -23,9 +23,9 @@ from fishernet.base.names import listed
 from fishernet.data.cells import Cells, are_states, as_text, is_numeric, numbers_of, typed
 from fishernet.data.csv import DELIMITERS
 from fishernet.data.dates import in_arrow
-from fishernet.data.encode import looked_up
 from fishernet.data.options import DEFAULT_NA
 from fishernet.data.originals import is_as_written, texts_of, typed_frame
+from fishernet.data.recode import looked_up
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 
