@@ -4,24 +4,10 @@ Every source (a text file, a Parquet file, a data frame) is brought into one of 
 read: distinct labels and which of them each cell holds (`Cells`), or numbers of one type (`NumberCells` of
 `fishernet.data.arrow`). Encoding then decides what is categorical, what the states are, and turns labels into codes
 with one small look-up a block.
-
-The types of labels, their order, and how they are written. A text file says nothing of types, so the distinct labels
-of a column are looked at together:
-
-- all of them integers as Python would write them (``007`` is not, so codes with leading zeros stay text): int;
-- otherwise all decimal numbers, as in ``2.50``, ``.5`` or ``1e-3``: float;
-- otherwise ``true`` and ``false``, or ``True`` and ``False``: bool (``TRUE`` and ``FALSE``, the labels of many
-  networks, stay text);
-- otherwise str.
-
-States are sorted, numbers by value, text by code point, truth values before numbers before text where a column mixes
-them. So they depend neither on the order of the rows nor on how a file was cut into blocks.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -36,107 +22,12 @@ from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.arrays import row_blocks
 from fishernet.data.dates import SECONDS_A_DAY, Unit, parsed
-from fishernet.data.variable import Bounds, State, label_array
+from fishernet.data.labels import Labels, are_states, is_numeric, numbers_of, typed
+from fishernet.data.variable import Bounds, label_array
 
-MOST_STATES = 20  # distinct numbers, all whole, that are taken for states without being asked
 SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
 SAMPLE = 4096  # cells that mostly tell what a column of numbers is
 MOST_KEPT = 2**22  # cells of a column of numbers, up to which they are kept by their distinct numbers, too
-Labels = npt.NDArray[Any]  # distinct labels: integers, float64, bool, or objects (str, large integers, a mixture)
-
-INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
-DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-TRUTH_PAIRS = (("true", "false"), ("True", "False"))  # taken for truth values without being asked
-TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-
-
-def typed(texts: Sequence[str]) -> Labels:
-    """Return text labels in the type that all of them have."""
-    if all(map(INTEGER.fullmatch, texts)):
-        return label_array([int(text) for text in texts])
-    numbers = _decimals(texts)
-    if numbers is not None:
-        return numbers
-    if texts and any(all(text in pair for text in texts) for pair in TRUTH_PAIRS):
-        return np.array([TRUTH[text] for text in texts], dtype=bool)
-    return label_array(texts)
-
-
-def _decimals(texts: Sequence[str]) -> npt.NDArray[np.float64] | None:
-    try:
-        numbers = np.array([float(text) for text in texts], dtype=np.float64)
-    except ValueError:
-        return None
-    if not np.isfinite(numbers).all() or not all(map(DECIMAL.fullmatch, texts)):
-        return None
-    return numbers + 0.0  # -0.0 becomes 0.0
-
-
-def value_of(text: str) -> State | None:
-    """Return the number or truth value that one text stands for, None where it is neither."""
-    if INTEGER.fullmatch(text):
-        return int(text)
-    if DECIMAL.fullmatch(text):
-        number = float(text) + 0.0
-        return number if math.isfinite(number) else None
-    return TRUTH.get(text)
-
-
-def as_text(state: State) -> str:
-    """Return a state as a text file holds it; numbers keep every digit."""
-    if isinstance(state, bool):
-        return "true" if state else "false"
-    return state if isinstance(state, str) else repr(state)
-
-
-def is_numeric(labels: Labels) -> bool:
-    """Return whether all labels are numbers (truth values are not)."""
-    if labels.dtype.kind == "O":
-        return all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
-    return labels.dtype.kind in "iuf"
-
-
-def numbers_of(labels: Labels) -> npt.NDArray[np.float64]:
-    """Return the labels as numbers; NaN for one that is none (a truth value, or text); ``18%`` is 18."""
-    if labels.dtype.kind in "iuf":
-        return labels.astype(np.float64)
-    return np.array([_number(label) for label in labels.tolist()], dtype=np.float64)
-
-
-def _number(label: State) -> float:
-    value = value_of(label.strip().removesuffix("%")) if isinstance(label, str) else label
-    if value is None or isinstance(value, bool | str):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def sorted_states(labels: Labels) -> tuple[list[State], npt.NDArray[np.int64]]:
-    """Return the distinct labels in their order, and each label's position among them."""
-    if labels.dtype.kind == "O" and len(set(map(type, labels))) > 1:
-        plain: list[State] = labels.tolist()
-        order = sorted(range(len(plain)), key=lambda i: _rank(plain[i]))
-        codes = np.empty(len(labels), dtype=np.int64)
-        codes[order] = np.arange(len(labels))
-        return [plain[i] for i in order], codes
-    states, codes = np.unique(labels, return_inverse=True)
-    if states.dtype.kind == "f":
-        states = states + 0.0  # -0.0 becomes 0.0
-    return states.tolist(), codes.astype(np.int64)
-
-
-def _rank(label: State) -> tuple[int, State]:
-    return (0 if isinstance(label, bool) else 1 if isinstance(label, int | float) else 2, label)
-
-
-def are_states(numbers: npt.NDArray[Any]) -> bool:
-    """Whether numbers are taken for states without being asked: few distinct ones, all of them whole."""
-    if numbers.dtype.kind == "f" and (numbers != np.rint(numbers)).any():
-        return False
-    return len(numbers) <= MOST_STATES or len(np.unique(numbers)) <= MOST_STATES
-
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.names import unused_name
-from fishernet.data.cells import Cells, as_text, typed
+from fishernet.data.cells import Cells
 from fishernet.data.dates import in_arrow, parsed
+from fishernet.data.labels import as_text, typed
 from fishernet.data.variable import Variable
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]

@@ -20,19 +20,10 @@ import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import shown
-from fishernet.data.cells import (
-    MOST_STATES,
-    SAMPLE,
-    Cells,
-    Columns,
-    Labels,
-    NumberCells,
-    SourceColumn,
-    is_numeric,
-    numbers_of,
-)
+from fishernet.data.cells import SAMPLE, Cells, Columns, NumberCells, SourceColumn
 from fishernet.data.dates import DATE, SECONDS_A_DAY, TIME, Unit, parsed
 from fishernet.data.encode import MOST_SPOILING, WRITTEN, complete_rows, split_weights
+from fishernet.data.labels import MOST_STATES, Labels, is_numeric, numbers_of
 from fishernet.data.options import Options
 from fishernet.data.variable import Bounds, label_array
 

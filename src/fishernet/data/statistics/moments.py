@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,11 @@ class NumberRows:
         for at, kept, x, w in self.blocks():
             cell = cells_of(at, kept)
             apart = x - origin - centre[:, cell]
-            for i, j in np.ndindex(self.d, self.d):
+            for i, j in combinations_with_replacement(range(self.d), 2):
                 values = apart[i] * apart[j]
                 np.add.at(scatter[i, j], cell, values if w is None else w * values)
+        for i, j in combinations(range(self.d), 2):
+            scatter[j, i] = scatter[i, j]
         return np.where(held, origin + centre, 0.0).T, np.moveaxis(scatter, -1, 0)
 
     def _plain_mean(self) -> Floats:

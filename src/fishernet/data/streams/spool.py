@@ -21,9 +21,10 @@ import pyarrow.compute as pc
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data.cells import DECIMAL, Block, Cells, Columns, NumberCells, SourceColumn
+from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn
 from fishernet.data.csv import plain_number
 from fishernet.data.dates import parsed
+from fishernet.data.labels import DECIMAL
 from fishernet.data.options import Options
 from fishernet.data.variable import code_dtype, label_array
 
