@@ -84,7 +84,7 @@ def family_scores_of(rows: _Rows, families: Any, score: Any) -> npt.NDArray[np.f
 def in_core(rows: _Rows) -> _core.Columns | None:
     """Return the rows as the core counts and scores them in one pass; None where weights are not whole.
 
-    _Rows that count once are counted many at a time. So where that is no longer than the core gains by it, each row is
+    Rows that count once are counted many at a time. So where that is no longer than the core gains by it, each row is
     there as often as its weight says.
 
     Raises
