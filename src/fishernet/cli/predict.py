@@ -30,7 +30,7 @@ from fishernet.cli.terminal import Answer, Facts, answering
 from fishernet.compare import Quality
 from fishernet.data import Continuous, Table, Variable
 from fishernet.data.arrow import dictionary_array
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.data.originals import typed_frame, with_columns
 from fishernet.data.reading import Originals
 from fishernet.infer import predict_proba

@@ -15,9 +15,9 @@ import numpy as np
 
 from fishernet.base.errors import FileFormatError
 from fishernet.base.names import several
-from fishernet.data.cells import Block, Cells, Columns, Contents
 from fishernet.data.csv import TextFile
-from fishernet.data.labels import INTEGER, Labels, typed
+from fishernet.data.encoding.cells import Block, Cells, Columns, Contents
+from fishernet.data.encoding.labels import INTEGER, Labels, typed
 from fishernet.data.options import Options
 from fishernet.data.originals import frame_of_text
 from fishernet.data.variable import label_array

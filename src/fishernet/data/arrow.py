@@ -33,9 +33,9 @@ from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import FileFormatError, SchemaError
 from fishernet.base.names import check_names, listed, several
-from fishernet.data.cells import Block, Cells, Columns, Contents, NumberCells, SourceColumn, dictionary_cells
-from fishernet.data.dates import counted, in_arrow, unit_of
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.cells import Block, Cells, Columns, Contents, NumberCells, SourceColumn, dictionary_cells
+from fishernet.data.encoding.dates import counted, in_arrow, unit_of
+from fishernet.data.encoding.labels import as_text
 from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 

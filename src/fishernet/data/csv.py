@@ -33,8 +33,8 @@ import pyarrow.csv as pa_csv
 from fishernet.base.errors import FileFormatError, FishernetWarning
 from fishernet.base.names import several, unused_name
 from fishernet.data.arrow import cells_of
-from fishernet.data.cells import Cells, Columns, Contents, SourceColumn
-from fishernet.data.labels import DECIMAL
+from fishernet.data.encoding.cells import Cells, Columns, Contents, SourceColumn
+from fishernet.data.encoding.labels import DECIMAL
 from fishernet.data.options import Options, TextFormat
 from fishernet.data.originals import frame_of_text
 

@@ -16,10 +16,10 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.errors import UnknownStateError
 from fishernet.base.names import listed
-from fishernet.data.cells import Cells
-from fishernet.data.dates import DATE, TIME, Unit, counted, parsed, unit_of
-from fishernet.data.labels import numbers_of
-from fishernet.data.recode import UNKNOWN, looked_up
+from fishernet.data.encoding.cells import Cells
+from fishernet.data.encoding.dates import DATE, TIME, Unit, counted, parsed, unit_of
+from fishernet.data.encoding.labels import numbers_of
+from fishernet.data.encoding.recode import UNKNOWN, looked_up
 from fishernet.data.variable import Column, Continuous, State, Variable, label_array
 
 PER_DAY = 86_400

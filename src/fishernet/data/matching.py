@@ -20,7 +20,7 @@ from fishernet.base.names import a, are, check_names, listed, require_str, sever
 from fishernet.base.vocabulary import UnknownName
 from fishernet.data.arrays import as_integers, checked_codes
 from fishernet.data.arrow import frame_columns, streamed
-from fishernet.data.cells import SourceColumn
+from fishernet.data.encoding.cells import SourceColumn
 from fishernet.data.numbers import LARGEST, as_float, require_finite
 from fishernet.data.options import Options
 from fishernet.data.table import Table

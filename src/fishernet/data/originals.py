@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fishernet.base.names import unused_name
-from fishernet.data.cells import Cells
-from fishernet.data.dates import in_arrow, parsed
-from fishernet.data.labels import as_text, typed
+from fishernet.data.encoding.cells import Cells
+from fishernet.data.encoding.dates import in_arrow, parsed
+from fishernet.data.encoding.labels import as_text, typed
 from fishernet.data.variable import Variable
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]

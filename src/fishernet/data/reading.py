@@ -19,9 +19,9 @@ from fishernet.base.errors import FileFormatError
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arff import arff_columns, arff_contents
 from fishernet.data.arrow import arrow_columns, arrow_contents, parquet_columns, parquet_contents
-from fishernet.data.cells import Columns, Contents
 from fishernet.data.csv import TextFile, delimited_columns, delimited_contents
-from fishernet.data.encode import encode
+from fishernet.data.encoding.cells import Columns, Contents
+from fishernet.data.encoding.encode import encode
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.table import Table
 from fishernet.data.variable import Column

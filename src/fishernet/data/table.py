@@ -33,12 +33,12 @@ from fishernet.data.arrays import (
     total_weight,
 )
 from fishernet.data.arrow import frame_columns, table_of
-from fishernet.data.cells import Columns
 from fishernet.data.describe import Description, Summary, described, summarized
-from fishernet.data.encode import Decision, discretized, encode, in_memory
+from fishernet.data.encoding.cells import Columns
+from fishernet.data.encoding.encode import Decision, discretized, encode, in_memory
+from fishernet.data.encoding.recode import recode
 from fishernet.data.frames.libraries import GivesFrames
 from fishernet.data.options import DEFAULT_NA, Bins, Options
-from fishernet.data.recode import recode
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.statistics.statistic import Statistic
 from fishernet.data.variable import Column, Continuous, Variable, checked_variables

@@ -20,7 +20,7 @@ from fishernet.base import check
 from fishernet.base.display import Brief, page, table_html
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, several, shown
-from fishernet.data.dates import Unit, as_dates
+from fishernet.data.encoding.dates import Unit, as_dates
 
 State = str | int | float | bool
 

@@ -20,13 +20,13 @@ from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.io import replacing
 from fishernet.base.names import listed
-from fishernet.data.cells import Cells
 from fishernet.data.csv import DELIMITERS
-from fishernet.data.dates import in_arrow
-from fishernet.data.labels import are_states, as_text, is_numeric, numbers_of, typed
+from fishernet.data.encoding.cells import Cells
+from fishernet.data.encoding.dates import in_arrow
+from fishernet.data.encoding.labels import are_states, as_text, is_numeric, numbers_of, typed
+from fishernet.data.encoding.recode import looked_up
 from fishernet.data.options import DEFAULT_NA
 from fishernet.data.originals import is_as_written, texts_of, typed_frame
-from fishernet.data.recode import looked_up
 from fishernet.data.table import Table
 from fishernet.data.variable import Column, State, Variable, label_array
 

@@ -29,8 +29,8 @@ import pyarrow as pa
 from fishernet import _core
 from fishernet.base import check
 from fishernet.data import State, Table
-from fishernet.data.dates import date_texts
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.dates import date_texts
+from fishernet.data.encoding.labels import as_text
 from fishernet.data.matching import as_data
 from fishernet.data.options import interval_labels, quantile_cuts
 from fishernet.data.variable import Column

@@ -33,7 +33,7 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed
 from fishernet.base.vocabulary import UnknownName, word
 from fishernet.data import Source, Table
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag

@@ -11,7 +11,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.vocabulary import word
 from fishernet.compare import ChangeResult, ConfigurationChange, VariableChange
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.plot.style import Theme, dress, fitting, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import family_of, labels, text_sizes
 from fishernet.plot.tooltips import check_output, entitle, save

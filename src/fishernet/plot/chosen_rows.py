@@ -13,7 +13,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import positions
 from fishernet.base.random import Seed, generator
 from fishernet.base.vocabulary import word
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.data.matching import as_data
 from fishernet.kernels import Kernel
 from fishernet.kernels.rows import Rows, counted_once, rows_of

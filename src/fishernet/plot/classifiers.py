@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed, shown
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.plot.style import DASHES, Theme, dress, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import label
 

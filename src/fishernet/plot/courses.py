@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import numbered, position, several
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.infer import Diagnosis
 from fishernet.infer.gibbs import MIXED, split_r_hat
 from fishernet.learn import EmResult, SearchResult

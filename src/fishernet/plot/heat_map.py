@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.learn import Clusters
 from fishernet.plot.style import dress, fitting, ink_on, letters, require_matplotlib, theme_of
 from fishernet.plot.texts import family_of, labels

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.models import BayesianNetwork
 from fishernet.plot.style import LETTER, POINTS, Theme, dress, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import as_written, family_of, label

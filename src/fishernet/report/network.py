@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError, StateSpaceError
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.infer import JunctionTree
 
 MOST_CELLS = 2**20  # of all cliques: about a tenth of a second in a browser

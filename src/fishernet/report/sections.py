@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fishernet.base.names import cut, several
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.labels import as_text
 from fishernet.report import findings as found
 from fishernet.report.findings import Findings
 from fishernet.report.network import PageNetwork

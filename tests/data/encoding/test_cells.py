@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import Table, Variable
-from fishernet.data.cells import Block, Cells
+from fishernet.data.encoding.cells import Block, Cells
 from fishernet.data.variable import label_array
 
 LABELS = ["a", "b", "c", "d"]

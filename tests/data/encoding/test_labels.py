@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fishernet.data.labels import as_text, is_numeric, numbers_of, sorted_states, typed, value_of
+from fishernet.data.encoding.labels import as_text, is_numeric, numbers_of, sorted_states, typed, value_of
 from fishernet.data.variable import State, label_array
 from tests.data.hostile import texts
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fishernet as fn
-from fishernet.data.encode import Decision
+from fishernet.data.encoding.encode import Decision
 from fishernet.data.options import Options
 from fishernet.data.parts import tally
 from fishernet.data.parts.finding import found_variables

@@ -13,7 +13,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.random import poisson_draws
-from fishernet.data import cells
+from fishernet.data.encoding import cells
 from fishernet.data.statistics import moments, ranks
 from fishernet.data.streams import stream as streams
 from fishernet.learn import resampling

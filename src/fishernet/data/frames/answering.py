@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from fishernet.base.names import unused_name
 from fishernet.data.arrow import dictionary_array
-from fishernet.data.dates import in_arrow
-from fishernet.data.labels import as_text
+from fishernet.data.encoding.dates import in_arrow
+from fishernet.data.encoding.labels import as_text
 from fishernet.data.variable import Column, State, Variable
 
 Values = npt.NDArray[Any]

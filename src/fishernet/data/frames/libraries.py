@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
 from fishernet.data.arrow import dictionary_array, free_name
-from fishernet.data.dates import as_dates, in_arrow
+from fishernet.data.encoding.dates import as_dates, in_arrow
 from fishernet.data.variable import Column, Variable
 
 Cells = npt.NDArray[Any]

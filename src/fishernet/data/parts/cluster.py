@@ -23,7 +23,7 @@ from typing import Any
 
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
 from fishernet.data.arrow import frame_columns
-from fishernet.data.encode import Decision
+from fishernet.data.encoding.encode import Decision
 from fishernet.data.options import Options
 from fishernet.data.parts.finding import Places, found_variables
 from fishernet.data.parts.parts import FAN, Here, Parts, common_unit, facts_of, weighed_in

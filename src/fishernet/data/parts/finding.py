@@ -16,8 +16,8 @@ import numpy as np
 
 from fishernet.data.arrays import weight_unit
 from fishernet.data.arrow import frame_columns
-from fishernet.data.cells import SourceColumn
-from fishernet.data.encode import Decision, chosen_columns, found_columns, missing_cells, stays_continuous
+from fishernet.data.encoding.cells import SourceColumn
+from fishernet.data.encoding.encode import Decision, chosen_columns, found_columns, missing_cells, stays_continuous
 from fishernet.data.options import Options, quantile_cuts
 from fishernet.data.parts.tally import Kept, PartTally, columns_kept, tally_part
 from fishernet.data.statistics import ranks

@@ -21,7 +21,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
 from fishernet.data.arrays import in_units, weight_unit
 from fishernet.data.describe import Description, Summary, described
-from fishernet.data.encode import Decision
+from fishernet.data.encoding.encode import Decision
 from fishernet.data.matching import is_table
 from fishernet.data.parts.finding import Places
 from fishernet.data.source import Source

@@ -1,10 +1,10 @@
 """What there is to know of a column before it is decided what it is, for rows that lie in many places.
 
 A `Tally` is a column without its rows: its labels, and how many cells hold each. Tallies of two parts add, and what
-`fishernet.data.encode` decides of a column it decides of a tally by the same code. Where a column has very many labels,
-a tally keeps some of them that stand for all: the least and the largest number, one that is not whole, those that are
-no numbers, and enough others to tell that they are many. Whatever is decided of all labels together (they are whole,
-they are dates, they are more than states can be) comes out of those as it would out of all.
+`fishernet.data.encoding` decides of a column it decides of a tally by the same code. Where a column has very many
+labels, a tally keeps some of them that stand for all: the least and the largest number, one that is not whole, those
+that are no numbers, and enough others to tell that they are many. Whatever is decided of all labels together (they are
+whole, they are dates, they are more than states can be) comes out of those as it would out of all.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import shown
-from fishernet.data.cells import SAMPLE, Cells, Columns, NumberCells, SourceColumn
-from fishernet.data.dates import DATE, SECONDS_A_DAY, TIME, Unit, parsed
-from fishernet.data.encode import MOST_SPOILING, WRITTEN, complete_rows, split_weights
-from fishernet.data.labels import MOST_STATES, Labels, is_numeric, numbers_of
+from fishernet.data.encoding.cells import SAMPLE, Cells, Columns, NumberCells, SourceColumn
+from fishernet.data.encoding.dates import DATE, SECONDS_A_DAY, TIME, Unit, parsed
+from fishernet.data.encoding.encode import MOST_SPOILING, WRITTEN, complete_rows, split_weights
+from fishernet.data.encoding.labels import MOST_STATES, Labels, is_numeric, numbers_of
 from fishernet.data.options import Options
 from fishernet.data.variable import Bounds, label_array
 
@@ -57,7 +57,7 @@ class Tally:
     declared : bool
         Whether it declares the states; of numbers, that they stay numbers.
     unit, cuts, bounds
-        As those of `fishernet.data.cells.Cells`.
+        As those of `fishernet.data.encoding.cells.Cells`.
     """
 
     name: str

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from fishernet.base.errors import SchemaError
 from fishernet.data.arrays import Weights, in_units
-from fishernet.data.cells import MOST_KEPT, NumberCells, SourceColumn
-from fishernet.data.dates import date_texts
+from fishernet.data.encoding.cells import MOST_KEPT, NumberCells, SourceColumn
+from fishernet.data.encoding.dates import date_texts
 from fishernet.data.options import BINNINGS, Options, cut_ranks, interval_labels
 from fishernet.data.variable import Bounds, Variable
 

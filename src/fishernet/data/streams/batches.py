@@ -22,8 +22,8 @@ from pyarrow import Table as ArrowTable
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.names import listed, shown
 from fishernet.data.arrow import columns_of, frame_columns, is_text, pandas_index
-from fishernet.data.cells import Columns
 from fishernet.data.csv import TextFile, text_batches, text_frames
+from fishernet.data.encoding.cells import Columns
 from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
 from fishernet.data.reading import columns_of as columns_of_file

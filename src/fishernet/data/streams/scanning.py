@@ -1,6 +1,6 @@
 """Reading a table that need not fit into memory.
 
-One pass reads the source batch by batch and puts its cells aside (`spool`). Then `fishernet.data.encode`, which makes
+One pass reads the source batch by batch and puts its cells aside (`spool`). Then `fishernet.data.encoding`, which makes
 every table, decides what the columns are, and each column is written to the store as it is made.
 """
 
@@ -22,9 +22,9 @@ from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrow import variable_fields
-from fishernet.data.cells import Columns
 from fishernet.data.csv import tidied
-from fishernet.data.encode import Encoded, Keep, Made, encode, in_memory
+from fishernet.data.encoding.cells import Columns
+from fishernet.data.encoding.encode import Encoded, Keep, Made, encode, in_memory
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of

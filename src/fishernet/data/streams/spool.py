@@ -3,7 +3,7 @@
 What a column is (states, numbers, an identifier) is known when its last cell was seen. Until then its cells lie in a
 file a column, in the narrowest type that holds them; only its labels are in memory. Columns of many labels would not
 fit there: those whose labels are all numbers are kept as numbers from then on, and texts that nobody asked for, more
-than any column of states has, are not kept at all (`fishernet.data.encode` leaves them out as identifiers).
+than any column of states has, are not kept at all (`fishernet.data.encoding.encode` leaves them out as identifiers).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 
 from fishernet import _core
 from fishernet.base.errors import SchemaError
-from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn
 from fishernet.data.csv import plain_number
-from fishernet.data.dates import parsed
-from fishernet.data.labels import DECIMAL
+from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn
+from fishernet.data.encoding.dates import parsed
+from fishernet.data.encoding.labels import DECIMAL
 from fishernet.data.options import Options
 from fishernet.data.variable import code_dtype, label_array
 

@@ -31,7 +31,7 @@ from fishernet.base import check
 from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.base.io import replacing_text
 from fishernet.data.arrow import variable_fields, variable_from
-from fishernet.data.encode import Decision
+from fishernet.data.encoding.encode import Decision
 from fishernet.data.variable import Column
 
 VERSION = 1

@@ -22,9 +22,9 @@ from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.vocabulary import BinningName, UnknownName
 from fishernet.data.arrays import BLOCK_ROWS, row_blocks, row_positions
-from fishernet.data.encode import discretized
+from fishernet.data.encoding.encode import discretized
+from fishernet.data.encoding.recode import recode
 from fishernet.data.options import Bins, Options
-from fishernet.data.recode import recode
 from fishernet.data.streams.store import (
     Stored,
     Writer,

@@ -21,10 +21,10 @@ import pyarrow as pa
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError
 from fishernet.base.names import are, counted, listed, several
 from fishernet.data.arrays import Codes, Weights, in_units
-from fishernet.data.cells import Block, Cells, Columns, NumberCells, SourceColumn, joined
-from fishernet.data.labels import MOST_STATES, is_numeric, sorted_states, value_of
+from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, joined
+from fishernet.data.encoding.labels import MOST_STATES, is_numeric, sorted_states, value_of
+from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.options import BINNINGS, Options
-from fishernet.data.recode import UNKNOWN, looked_up, refuse_unknown
 from fishernet.data.statistics.ranks import asked_bins, bins_of_many, bounds_of, in_bins, no_bins_of_infinite
 from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 

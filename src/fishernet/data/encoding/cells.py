@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.arrays import row_blocks
-from fishernet.data.dates import SECONDS_A_DAY, Unit, parsed
-from fishernet.data.labels import Labels, are_states, is_numeric, numbers_of, typed
+from fishernet.data.encoding.dates import SECONDS_A_DAY, Unit, parsed
+from fishernet.data.encoding.labels import Labels, are_states, is_numeric, numbers_of, typed
 from fishernet.data.variable import Bounds, label_array
 
 SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type

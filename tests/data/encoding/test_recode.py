@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import UnknownStateError, Variable
-from fishernet.data.recode import recode
+from fishernet.data.encoding.recode import recode
 from tests.data.hostile import texts
 
 

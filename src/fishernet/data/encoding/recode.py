@@ -10,8 +10,8 @@ import numpy.typing as npt
 from fishernet.base.errors import UnknownStateError
 from fishernet.base.names import listed
 from fishernet.data.arrays import Codes
-from fishernet.data.cells import Cells
-from fishernet.data.labels import numbers_of, value_of
+from fishernet.data.encoding.cells import Cells
+from fishernet.data.encoding.labels import numbers_of, value_of
 from fishernet.data.variable import Column, Variable, label_array
 
 UNKNOWN = -1  # the code of a label that a variable does not have
