@@ -272,10 +272,10 @@ def edge_strengths(
     >>> found.to_frame().column_names
     ['from', 'to', 'strength', 'direction']
     """
-    source: Any = table if hasattr(table, "changed") else as_data(table, "edge_strengths, which draws rows,")
+    source: Any = table if _is_in_places(table) else as_data(table, "edge_strengths, which draws rows,")
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
-    if any(variable.is_continuous for variable in source.variables) and not hasattr(source, "changed"):
+    if any(variable.is_continuous for variable in source.variables) and not _is_in_places(source):
         source.require_complete("edge_strengths of numbers")
     score = usual_score(source) if score is None else score
     way: Any = way_with_missing(source, missing, named_score(score))
@@ -287,7 +287,7 @@ def edge_strengths(
 
     def run(sample: int, told: Progress) -> Dag:
         rows, own = sampler.draw(key, sample)
-        if way is not None and not hasattr(rows, "changed"):
+        if way is not None and not _is_in_places(rows):
             _require_known_cells(rows, source)
         return dag(rows, score=score, search=search, missing=way, seed=own, progress=told, **options)
 
@@ -303,6 +303,11 @@ def edge_strengths(
         seed=number,
         seconds=time.monotonic() - began,
     )
+
+
+def _is_in_places(source: Any) -> bool:
+    """Whether rows lie in several places, and are given weights there."""
+    return hasattr(source, "changed")
 
 
 def _require_known_cells(sample: Table, table: Table) -> None:
@@ -362,7 +367,7 @@ class _Poisson:
     def draw(self, key: int, sample: int) -> tuple[Any, int]:
         """Return one sample, as rows with weights, and a seed of its own."""
         weigh = _Weigh(key, sample)
-        rows = self.source.changed(weigh) if hasattr(self.source, "changed") else weigh(self.source, 0)
+        rows = self.source.changed(weigh) if _is_in_places(self.source) else weigh(self.source, 0)
         if not rows.total:
             raise SchemaError("a sample has no rows; take more rows, or the scheme 'multinomial'", parameter="scheme")
         return rows, int(raw_words(key, sample, OWN_SEED, 1)[0] >> np.uint64(1))
@@ -386,11 +391,10 @@ class _Weigh:
 
 
 def _sampler(source: Any, scheme: SchemeName | None) -> _Sampler | _Poisson:
-    far = hasattr(source, "changed")
-    way = (
-        ("poisson" if far else "multinomial") if scheme is None else word(scheme, "scheme", SCHEMES, error=SchemaError)
-    )
-    if way == "multinomial" and far:
+    in_places = _is_in_places(source)
+    usual: SchemeName = "poisson" if in_places else "multinomial"
+    way = usual if scheme is None else word(scheme, "scheme", SCHEMES, error=SchemaError)
+    if way == "multinomial" and in_places:
         raise SchemaError("of rows in several places samples are drawn by the scheme 'poisson'", parameter="scheme")
     if not source.total:
         raise SchemaError(NO_ROWS)
