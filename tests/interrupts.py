@@ -13,7 +13,7 @@ import pytest
 
 from fishernet.base.progress import Progress
 
-SOON = 0.05  # seconds after the work said that it had begun; the work takes many times as long
+SOON = 0.05  # seconds after the work said that it had begun; the work takes dozens of times as long
 
 
 @contextmanager

@@ -12,10 +12,11 @@ import pyarrow.dataset as ds
 from benchmarks.calls import Call, Data, threads
 
 Counts = list[Any]
+AT_ONCE = 37  # sets in a query
 
 
-def set_threads(n: int) -> None:
-    duckdb.execute(f"SET threads = {n}")
+def set_threads(_: int) -> None:
+    """Leave it to the connection, which is made later."""
 
 
 def table(data: Data) -> tuple[duckdb.DuckDBPyConnection, list[list[str]]]:
@@ -41,11 +42,11 @@ def one_by_one(handed: tuple[duckdb.DuckDBPyConnection, list[list[str]]]) -> Cou
 
 
 def grouping_sets(handed: tuple[duckdb.DuckDBPyConnection, list[list[str]]]) -> Counts:
-    """Return the same by queries of 37 sets each, as many as the columns of the table."""
+    """Return the same by queries of several sets each."""
     connection, sets = handed
     found: Counts = []
-    for begin in range(0, len(sets), 37):
-        part = sets[begin : begin + 37]
+    for begin in range(0, len(sets), AT_ONCE):
+        part = sets[begin : begin + AT_ONCE]
         names = sorted({name for chosen in part for name in chosen})
         of = ", ".join(f"({', '.join(chosen)})" for chosen in part)
         marks = f"GROUPING({', '.join(names)})"

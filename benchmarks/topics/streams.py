@@ -1,9 +1,9 @@
 """Tables larger than memory: the first pass over Parquet files, a climb on the encoded copy, and on a cluster.
 
-The rows are alarm's, drawn in pieces of a million, each a Parquet file; ``--full`` adds 10^8 of them, which want some
-20 GB of disk. A climb is of the encoded copy, which is there already, or the form says otherwise: *memory* is the same
-rows as a table in memory, *Dask* a cluster of two processes here, of one thread each, which hold them. Every answer is
-the graph and its score, and all must have the same bits.
+The rows are alarm's, drawn in pieces of a million, each a Parquet file: up to 10^6, with ``--full`` also 10^7 and 10^8,
+which want some 20 GB of disk. A climb is of the encoded copy, which is there already, or the form says otherwise:
+*memory* is the same rows as a table in memory, *Dask* a cluster of two processes here, of one thread each, which hold
+them. Every answer is the graph and its score, and all must have the same bits.
 
 *All pairs* are the counts of all sets that the first step of a climb asks for: every variable, and every pair.
 DuckDB and Polars are given the codes as columns of one byte in memory, which suits them best, and group by each set.
@@ -149,6 +149,7 @@ SCAN_ON_WORKERS = Call(
 )
 CLIMB = searched(stored)
 FORMS = {OURS: CLIMB, DASK: searched(lambda data: on_workers(data.options["files"]))}
+THREE_FORMS = FORMS | {IN_MEMORY: searched(in_memory)}
 PAIRS = Call(lambda data: (stored(data), data.options["sets"]), lambda asked: asked[0].statistics(asked[1]), counted)
 GROUPED = {"DuckDB (a query a set)": "one_by_one", "DuckDB (grouping sets)": "grouping_sets"}
 GROUPED |= {"Polars (a query a set)": "one_by_one", "Polars (all at once)": "at_once"}
@@ -159,22 +160,27 @@ def first_pass(n_rows: int, **more: Any) -> Race:
     return Race(lambda: alarm_files(n_rows), {OURS: SCAN}, knows_rows, targets=[target], title="first pass", **more)
 
 
+def first_pass_on_cluster(n_rows: int, **more: Any) -> Race:
+    forms = {OURS: SCAN, DASK: SCAN_ON_WORKERS}
+    return Race(lambda: alarm_files(n_rows), forms, knows_rows, title="first pass on a cluster", **more)
+
+
+def all_pairs(n_rows: int, **more: Any) -> Race:
+    target = faster(5, "DuckDB", "Polars")
+    return Race(lambda: alarm_files(n_rows), PAIRS, agrees(), GROUPED, [target], title="all pairs", **more)
+
+
 def climb(n_rows: int, forms: Mapping[str, Call], *targets: Target, **more: Any) -> Race:
     return Race(lambda: alarm_files(n_rows), forms, is_same, targets=targets, title="climb", **more)
 
 
 RACES = (
     first_pass(1_000_000),
-    first_pass(10_000_000, needs=""),
+    first_pass(10_000_000, needs="--full"),
     first_pass(100_000_000, needs="--full"),
     climb(100_000, FORMS, a_step(0.015)),
-    climb(
-        10_000_000,
-        FORMS | {IN_MEMORY: searched(in_memory)},
-        within(2, OURS, IN_MEMORY),
-        within(1.3, DASK, OURS),
-        needs="",
-    ),
+    climb(1_000_000, THREE_FORMS, needs=""),
+    climb(10_000_000, THREE_FORMS, within(2, OURS, IN_MEMORY), within(1.3, DASK, OURS), needs="--full"),
     climb(100_000_000, {OURS: CLIMB}, below(28), needs="--full"),
     Race(
         held_rows,
@@ -186,22 +192,9 @@ RACES = (
         needs="",
         skipped={"pgmpy": "skipped (minutes; --full runs it)"},
     ),
-    Race(
-        lambda: alarm_files(10_000_000),
-        {OURS: SCAN, DASK: SCAN_ON_WORKERS},
-        knows_rows,
-        title="first pass on a cluster",
-        needs="",
-    ),
-    Race(lambda: alarm_files(1_000_000), PAIRS, agrees(), GROUPED, [faster(5, "DuckDB", "Polars")], title="all pairs"),
-    Race(
-        lambda: alarm_files(10_000_000),
-        PAIRS,
-        agrees(),
-        GROUPED,
-        [faster(5, "DuckDB", "Polars")],
-        title="all pairs",
-        needs="--full",
-    ),
+    first_pass_on_cluster(1_000_000, needs=""),
+    first_pass_on_cluster(10_000_000, needs="--full"),
+    all_pairs(1_000_000),
+    all_pairs(10_000_000, needs="--full"),
 )
 CALLS = calls_of(RACES)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,27 @@ import pytest
 import fishernet as fn
 from tests.cli.running import facts_of, good, refused
 
-# the command, but that it writes its state more often
-SOON = "import fishernet.learn.checkpoint as c; c.SECONDS = 0.05; from fishernet.cli.main import main; main()"
+# the command, but that it writes its state at every look, and waits for ever once it kept more than so many steps
+WAITING = """
+import json, sys, time
+from pathlib import Path
+from fishernet.cli.main import main
+from fishernet.learn import checkpoint
+
+after, keep = int(sys.argv.pop(1)), checkpoint.Checkpoint.keep
+
+def kept(self, work):
+    global after
+    keep(self, work)
+    if len(json.loads(Path(self.path).read_text())["state"]["real"]) > after:
+        after = 10**9
+        print("kept", flush=True)
+        while True:
+            time.sleep(0.1)
+
+checkpoint.SECONDS, checkpoint.Checkpoint.keep = 0.0, kept
+main()
+"""
 
 
 @pytest.fixture
@@ -26,22 +43,15 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def steps_kept(path: Path) -> int:
-    """Return how many steps led to where a search is; 0 where it has kept none yet."""
-    fields = json.loads(path.read_text()) if path.exists() else {"state": None}
-    return 0 if fields["state"] is None else len(fields["state"]["real"])
-
-
-def killed(words: list[str], checkpoint: Path, after: int, with_signal: int) -> subprocess.CompletedProcess[bytes]:
+def killed(words: list[str], after: int, with_signal: int) -> subprocess.CompletedProcess[bytes]:
     """Run the command and kill it in the middle of the search, once more than so many steps are kept."""
     with subprocess.Popen(
-        [sys.executable, "-c", SOON, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
+        [sys.executable, "-c", WAITING, str(after), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
-        while steps_kept(checkpoint) <= after:
-            assert running.poll() is None, "it ended before it could be killed"
-            time.sleep(0.01)
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"kept\n", "it ended before it could be killed"
         running.send_signal(with_signal)
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate()
     return subprocess.CompletedProcess(words, running.returncode, out, err)
 
 
@@ -49,7 +59,7 @@ def killed(words: list[str], checkpoint: Path, after: int, with_signal: int) -> 
     "search",
     [
         *("--search hill-climb --restarts 400 --seed 2", "--search tabu --restarts 200 --seed 2"),
-        *("--search order --restarts 150", "--search order --restarts 60 --candidates 8 --holdout 0"),
+        *("--search order --restarts 300", "--search order --restarts 400 --candidates 8 --holdout 0"),
     ],
 )
 def test_a_command_that_was_killed_ends_as_one_that_was_not(table: Path, tmp_path: Path, search: str) -> None:
@@ -59,7 +69,7 @@ def test_a_command_that_was_killed_ends_as_one_that_was_not(table: Path, tmp_pat
     made = model.read_bytes()
     model.unlink()
     words += ["--checkpoint", str(checkpoint)]
-    ended = killed(words, checkpoint, 20, signal.SIGKILL)
+    ended = killed(words, 20, signal.SIGKILL)
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGKILL, b"", b"")
     assert not model.exists()
     assert json.loads(checkpoint.read_text())["found"] is None
@@ -73,7 +83,7 @@ def test_a_command_that_was_killed_ends_as_one_that_was_not(table: Path, tmp_pat
 def test_ctrl_c_says_how_to_go_on(table: Path, tmp_path: Path) -> None:
     checkpoint = tmp_path / "state"
     words = ["learn", str(table), "--restarts", "100000", "--checkpoint", str(checkpoint)]
-    ended = killed(words, checkpoint, 0, signal.SIGINT)
+    ended = killed(words, 0, signal.SIGINT)
     told = f"fishernet: interrupted while learning; the same command goes on from {checkpoint}\n"
     assert (ended.returncode, ended.stdout, ended.stderr.decode()) == (130, b"", told)
 

@@ -509,7 +509,7 @@ def interrupted(table: Path, model: Path) -> tuple[int, bytes, bytes]:
         os.close(theirs)
         seen = b""
         while b"learning the structure" not in seen:
-            assert select.select([ours], [], [], 60)[0], "no progress bar"
+            assert select.select([ours], [], [], 600)[0], "no progress bar"
             seen += os.read(ours, 65536)
         running.send_signal(signal.SIGINT)
         try:
@@ -517,7 +517,7 @@ def interrupted(table: Path, model: Path) -> tuple[int, bytes, bytes]:
                 seen += piece
         except OSError:  # the terminal is gone with the process
             pass
-        status = running.wait(60)
+        status = running.wait()
         assert running.stdout is not None
         out = running.stdout.read()
     os.close(ours)

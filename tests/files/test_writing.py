@@ -129,7 +129,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
     reader.start()
     write(pipe, "through")
-    reader.join(10)
+    reader.join(60)
     assert got == ["through"]
     assert list(tmp_path.iterdir()) == [pipe]
 

@@ -215,7 +215,7 @@ def test_time_that_is_over_is_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_ctrl_c_keeps_the_state(tmp_path: Path) -> None:
     table, path = alarm(1000), tmp_path / "state"
     with interrupt_once_begun() as progress, pytest.raises(KeyboardInterrupt) as stopped:
-        fn.learn.structure(table, checkpoint=path, restarts=1000, progress=progress)
+        fn.learn.structure(table, checkpoint=path, restarts=1_000_000, progress=progress)
     assert stopped.value.best.names == table.names  # type: ignore[attr-defined]
     assert stopped.value.checkpoint == path  # type: ignore[attr-defined]
     assert json.loads(path.read_text())["state"]["whole"]

@@ -17,7 +17,7 @@ from fishernet.learn import exact_sparse
 from fishernet.learn.exact_sparse import ParentSetSearch, SparseRun
 from fishernet.learn.rules import Rules
 from fishernet.scores import SCORES, LocalScores, named_score
-from tests.interrupts import interrupt_once_begun
+from tests.interrupts import interrupt_once_begun, time_over_after
 from tests.learn.scoring import by_library
 from tests.reference.exact import useful_parent_sets
 from tests.tables import random_table, tables
@@ -167,10 +167,11 @@ def test_too_many_reached_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     assert refused.value.cells >= refused.value.limit > 0
 
 
-def test_the_time_may_be_over() -> None:
+def test_the_time_may_be_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long before all of its sets of parents are looked at."""
     table = fn.datasets.load("alarm").sample(5000, seed=1)
-    assert not fn.learn.structure(table, search="exact", max_seconds=0.1).finished
+    progress = time_over_after(0, monkeypatch)
+    assert not fn.learn.structure(table, search="exact", max_seconds=1e6, progress=progress).finished
 
 
 def test_control_c_says_how_far_it_was() -> None:
