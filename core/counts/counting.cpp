@@ -195,7 +195,9 @@ struct Prices {
         return table.is_packed() ? 0.0 : packing * rows() * static_cast<double>(table.columns.size());
     }
     double of_set(const Layout& layout) const {
-        return suits_planes(table, layout) ? plane_cell * rows() * static_cast<double>(layout.cells) : rows();
+        if (!suits_planes(table, layout)) return rows();
+        const std::uint32_t last = layout.slots.back();  // its planes are counted, those of the others AND-ed before
+        return plane_cell * rows() * static_cast<double>(layout.cells + layout.cells / last);
     }
     double of_run(const SetRun& run) const {
         double counted = 1;
@@ -211,7 +213,6 @@ struct Prices {
 // Whether a set may be counted with others: each member then is in the base or has lanes.
 bool suits_runs(const Columns& table, View set, const Layout& layout) {
     return layout.dense && table.weights == nullptr && !set.empty() && layout.states == layout.slots &&
-           !suits_planes(table, layout) &&
            std::all_of(set.begin(), set.end(), [&](std::int32_t v) { return has_lanes(table.columns[v]); });
 }
 
@@ -237,16 +238,18 @@ void write_run(const Columns& table, const Packed& packed, const SetRun& run, st
 
 void count_runs(const Columns& table, const Packed& packed, const std::vector<SetRun>& runs,
                 std::vector<JointCounts>& results, StopCheck check) {
-    const auto count = [&](const SetRun& run, bool parallel, StopCheck asked) {
-        write_run(table, packed, run, count_lanes(table, packed, run.base, run.candidates, parallel, asked), results);
-    };
     if (table.n_rows > lane_chunk_rows) {
-        for (const SetRun& run : runs) count(run, true, check);
-        return;
+        std::vector<LaneRun> asked;
+        for (const SetRun& run : runs) asked.push_back({run.base, run.candidates});
+        const auto write = [&](std::size_t r, std::span<const std::uint32_t> totals) {
+            write_run(table, packed, runs[r], totals, results);
+        };
+        return count_lane_runs(table, packed, asked, write, check);
     }
     const bool worth_it = static_cast<std::int64_t>(runs.size()) * (table.n_rows + 1000) > 20000;
-    run_tasks(static_cast<std::int64_t>(runs.size()), [&](std::int64_t i) { count(runs[i], false, nullptr); }, check,
-              worth_it);
+    run_tasks(static_cast<std::int64_t>(runs.size()), [&](std::int64_t i) {
+        write_run(table, packed, runs[i], count_lanes(table, packed, runs[i].base, runs[i].candidates), results);
+    }, check, worth_it);
 }
 
 }  // namespace
@@ -267,11 +270,12 @@ std::vector<JointCounts> count_sets(const Columns& table, const std::vector<std:
         results[s].counts.assign(static_cast<std::size_t>(layouts[s].cells), 0);
         dense.push_back(s);
         if (suits_runs(table, sets[s], layouts[s])) for_runs.push_back(s);
-        else gain += prices.rows() - prices.of_set(layouts[s]);
+        gain += prices.rows() - prices.of_set(layouts[s]);
     }
     std::vector<SetRun> runs = find_runs(sets, for_runs, [&](const SetRun& run) {
         if (run.sets.size() < 2 || !base_fits_lanes(table, run.base, prices.lanes)) return false;
-        const double saved = static_cast<double>(run.sets.size()) * prices.rows() - prices.of_run(run);
+        double saved = -prices.of_run(run);
+        for (const auto s : run.sets) saved += prices.of_set(layouts[s]);
         if (saved > 0) gain += saved;
         return saved > 0;
     });

@@ -174,10 +174,19 @@ bool counts_in_lanes(const Columns& table, const Packed& packed, const Run& run)
            base_fits_lanes(table, run.base, packed.lanes());
 }
 
-void count_in_lanes(const Columns& table, const Packed& packed, Run& run, bool parallel, StopCheck check) {
-    const auto totals = count_lanes(table, packed, run.base, run.candidates, parallel, check);
+void count_in_lanes(const Columns& table, const Packed& packed, Run& run) {
+    const auto totals = count_lanes(table, packed, run.base, run.candidates);
     const std::int64_t cells = static_cast<std::int64_t>(totals.size()) / packed.lanes();
     sum_terms({table, packed, run, cells, totals.data()}, run);
+}
+
+void count_in_lanes(const Columns& table, const Packed& packed, std::span<Run* const> runs, StopCheck check) {
+    std::vector<LaneRun> asked;
+    for (const Run* run : runs) asked.push_back({run->base, run->candidates});
+    count_lane_runs(table, packed, asked, [&](std::size_t r, std::span<const std::uint32_t> totals) {
+        const std::int64_t cells = static_cast<std::int64_t>(totals.size()) / packed.lanes();
+        sum_terms({table, packed, *runs[r], cells, totals.data()}, *runs[r]);
+    }, check);
 }
 
 void count_singly(const Columns& table, Run& run, StopCheck check) {

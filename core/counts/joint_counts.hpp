@@ -1,6 +1,8 @@
 // Counting a base set of variables together with every candidate in turn, and summing terms over the cells.
 #pragma once
 
+#include <span>
+
 #include "base/columns.hpp"
 #include "base/interrupt.hpp"
 #include "base/packed.hpp"
@@ -11,8 +13,11 @@ namespace fishernet {
 // Whether a run goes through the lanes of the packed table (otherwise a candidate at a time).
 bool counts_in_lanes(const Columns& table, const Packed& packed, const Run& run);
 
-// Fills the terms of the run; through the lanes, on this thread or on all.
-void count_in_lanes(const Columns& table, const Packed& packed, Run& run, bool parallel, StopCheck check);
+// Fills the terms of the run; through the lanes, on this thread.
+void count_in_lanes(const Columns& table, const Packed& packed, Run& run);
+
+// The same of many runs, cut by rows and on all threads.
+void count_in_lanes(const Columns& table, const Packed& packed, std::span<Run* const> runs, StopCheck check);
 
 // The same one candidate at a time: wide columns, weighted rows, tables of cells too large for lanes.
 void count_singly(const Columns& table, Run& run, StopCheck check);

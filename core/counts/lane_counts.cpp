@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/kernels.hpp"
@@ -17,6 +18,7 @@ constexpr std::int64_t block_rows = 8192;
 static_assert(lane_chunk_rows % block_rows == 0 && lane_chunk_rows < 65536);  // no 16-bit counter overflows within one
 static_assert(most_plane_base <= most_narrow_states);  // so a base with so few cells has planes for all its columns
 constexpr std::int64_t most_lane_cells = std::int64_t{1} << 22;
+constexpr std::size_t most_together = 1 << 17;  // counters of bases that go through the rows together
 
 // ids[i] of rows begin .. begin + n: the configuration of the set, its last variable fastest.
 void make_ids(const Columns& table, View set, std::int64_t begin, std::int64_t n, std::uint32_t* ids) {
@@ -41,6 +43,17 @@ struct LaneJob {
     std::int64_t cells;
     std::vector<std::int32_t> lanes;  // those that planes are counted for
 
+    LaneJob(const Columns& of, const Packed& form, const LaneRun& run)
+        : table(of), packed(form), base(run.base), cells(cells_within(of, run.base, most_lane_cells)) {
+        for (const auto v : run.candidates) {
+            for (std::uint32_t k = 0; k < of.columns[v].cardinality; ++k) lanes.push_back(form.first_lane[v] + k);
+        }
+        std::sort(lanes.begin(), lanes.end());  // a candidate may be there twice
+        lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
+        lanes.push_back(form.ones_lane);
+    }
+
+    std::size_t size() const { return static_cast<std::size_t>(cells) * packed.lanes(); }
     bool by_planes() const { return cells <= most_plane_base; }
 };
 
@@ -121,32 +134,42 @@ bool base_fits_lanes(const Columns& table, View base, int lanes) {
     return cells <= most_lane_cells && cells * lanes <= std::max(most_lane_cells, 8 * table.n_rows);
 }
 
-std::span<const std::uint32_t> count_lanes(const Columns& table, const Packed& packed, View base, View candidates,
-                                           bool parallel, StopCheck check) {
-    LaneJob job{table, packed, base, cells_within(table, base, most_lane_cells), {}};
-    for (const auto v : candidates) {
-        for (std::uint32_t k = 0; k < table.columns[v].cardinality; ++k) job.lanes.push_back(packed.first_lane[v] + k);
-    }
-    std::sort(job.lanes.begin(), job.lanes.end());  // a candidate may be there twice
-    job.lanes.erase(std::unique(job.lanes.begin(), job.lanes.end()), job.lanes.end());
-    job.lanes.push_back(packed.ones_lane);
+std::span<const std::uint32_t> count_lanes(const Columns& table, const Packed& packed, View base, View candidates) {
+    const LaneJob job(table, packed, {base, candidates});
     thread_local std::vector<std::uint32_t> memory;
-    const std::size_t size = static_cast<std::size_t>(job.cells) * packed.lanes();
-    std::uint32_t* totals = scratch(memory, size);
-    std::fill_n(totals, size, 0u);
-    if (!parallel) {
-        for (std::int64_t begin = 0; begin < table.n_rows; begin += lane_chunk_rows) {
-            add_chunk(job, begin, std::min(begin + lane_chunk_rows, table.n_rows), totals, nullptr);
-        }
-    } else {
-        std::mutex totals_mutex;
-        const std::int64_t tasks = (table.n_rows + lane_chunk_rows - 1) / lane_chunk_rows;
-        run_tasks(tasks, [&](std::int64_t task) {
-            const std::int64_t begin = task * lane_chunk_rows;
-            add_chunk(job, begin, std::min(begin + lane_chunk_rows, table.n_rows), totals, &totals_mutex);
-        }, check);
+    std::uint32_t* totals = scratch(memory, job.size());
+    std::fill_n(totals, job.size(), 0u);
+    for (std::int64_t begin = 0; begin < table.n_rows; begin += lane_chunk_rows) {
+        add_chunk(job, begin, std::min(begin + lane_chunk_rows, table.n_rows), totals, nullptr);
     }
-    return {totals, size};
+    return {totals, job.size()};
+}
+
+void count_lane_runs(const Columns& table, const Packed& packed, std::span<const LaneRun> runs,
+                     const std::function<void(std::size_t, std::span<const std::uint32_t>)>& take, StopCheck check) {
+    const std::int64_t chunks = (table.n_rows + lane_chunk_rows - 1) / lane_chunk_rows;
+    std::vector<std::uint32_t> totals;
+    for (std::size_t first = 0; first < runs.size();) {
+        std::vector<LaneJob> jobs;
+        std::vector<std::size_t> begins{0};
+        for (std::size_t r = first; r < runs.size(); ++r) {
+            LaneJob job(table, packed, runs[r]);
+            if (!jobs.empty() && begins.back() + job.size() > most_together) break;
+            begins.push_back(begins.back() + job.size());
+            jobs.push_back(std::move(job));
+        }
+        totals.assign(begins.back(), 0u);
+        std::vector<std::mutex> mutexes(jobs.size());
+        run_tasks(chunks, [&](std::int64_t chunk) {
+            const std::int64_t begin = chunk * lane_chunk_rows;
+            const std::int64_t end = std::min(begin + lane_chunk_rows, table.n_rows);
+            for (std::size_t j = 0; j < jobs.size(); ++j) {
+                add_chunk(jobs[j], begin, end, totals.data() + begins[j], &mutexes[j]);
+            }
+        }, check);
+        for (std::size_t j = 0; j < jobs.size(); ++j) take(first + j, std::span(totals).subspan(begins[j], jobs[j].size()));
+        first += jobs.size();
+    }
 }
 
 }  // namespace fishernet

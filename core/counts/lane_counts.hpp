@@ -1,7 +1,9 @@
 // Counting a base set of variables together with every candidate at once, through the lanes of the packed table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "base/columns.hpp"
@@ -23,6 +25,17 @@ bool base_fits_lanes(const Columns& table, std::span<const std::int32_t> base, i
 // is in the others is nobody's. Valid until the same thread counts again.
 std::span<const std::uint32_t> count_lanes(const Columns& table, const Packed& packed,
                                            std::span<const std::int32_t> base,
-                                           std::span<const std::int32_t> candidates, bool parallel, StopCheck check);
+                                           std::span<const std::int32_t> candidates);
+
+// A base and its candidates.
+struct LaneRun {
+    std::span<const std::int32_t> base, candidates;
+};
+
+// The same of many bases, cut by rows and on all threads: bases go through a chunk of rows one after the other while it
+// is in the cache. `take` is given the counts of one after the other, on this thread.
+void count_lane_runs(const Columns& table, const Packed& packed, std::span<const LaneRun> runs,
+                     const std::function<void(std::size_t run, std::span<const std::uint32_t> totals)>& take,
+                     StopCheck check);
 
 }  // namespace fishernet

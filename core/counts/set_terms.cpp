@@ -186,18 +186,18 @@ void SetTerms::choose_terms(Run& run) {
 
 void SetTerms::count(std::vector<Run>& runs, StopCheck check) {
     const Packed& packed = table_.packed(check);
-    std::vector<Run*> short_runs;
+    std::vector<Run*> in_lanes;
     for (Run& run : runs) {
         choose_terms(run);
         run.joint_terms.assign(run.candidates.size(), 0);
         run.marginal_terms.assign(run.candidates.size(), 0);
         if (!counts_in_lanes(table_, packed, run)) count_singly(table_, run, check);
-        else if (table_.n_rows > few_rows) count_in_lanes(table_, packed, run, true, check);
-        else short_runs.push_back(&run);
+        else in_lanes.push_back(&run);
     }
-    const bool worth_it = static_cast<std::int64_t>(short_runs.size()) * (table_.n_rows + 1000) > 20000;
-    run_tasks(static_cast<std::int64_t>(short_runs.size()), [&](std::int64_t i) {
-        count_in_lanes(table_, packed, *short_runs[i], false, nullptr);
+    if (table_.n_rows > few_rows) return count_in_lanes(table_, packed, in_lanes, check);
+    const bool worth_it = static_cast<std::int64_t>(in_lanes.size()) * (table_.n_rows + 1000) > 20000;
+    run_tasks(static_cast<std::int64_t>(in_lanes.size()), [&](std::int64_t i) {
+        count_in_lanes(table_, packed, *in_lanes[i]);
     }, check, worth_it);
 }
 
