@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -35,13 +36,15 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with one file of each format, and folders with the same rows in three files."""
     folder = tmp_path_factory.mktemp("cluster")
     frame = pa.table(PEOPLE)
-    for ending in ("parquet", "csv"):
+    for ending in ("parquet", "arrow", "csv"):
         (folder / ending).mkdir()
         pieces = [("one", frame), *((f"{ending}/part-{i}", frame.slice(i * 300, 300)) for i in range(3))]
         for name, piece in pieces:
             path = folder / f"{name}.{ending}"
             if ending == "csv":
                 piece.to_pandas().to_csv(path, index=False)
+            elif ending == "arrow":
+                feather.write_feather(piece, path)
             else:
                 pq.write_table(piece, path)
     saved(fn.learn.bayesian_network(fn.Table.from_frame(PEOPLE, bins=3)), folder / "model.json")
@@ -66,7 +69,7 @@ def test_learn(tables: Path, address: str, tmp_path: Path, ending: str, words: s
     assert second.read_bytes() == first.read_bytes()
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
 def test_describe(tables: Path, address: str, ending: str) -> None:
     for words in ([], ["--bins", "4", "--exclude", "ward"]):
         expected = facts_of("describe", tables / f"one.{ending}", *words)
@@ -105,8 +108,8 @@ REFUSED = [
     ("score TABLES/model.json TABLES/one.parquet --terms", "--terms needs the rows"),
     ("score TABLES/one.parquet --folds 3", "--folds needs the rows"),
     ("describe TABLES/nowhere", "nowhere: there is no such file or folder"),
-    ("describe TABLES/model.json", "a cluster reads Parquet and text files, of one kind"),
-    ("describe BROKEN.parquet", "BROKEN.parquet: Dask cannot read it ("),
+    ("describe TABLES/model.json", "a cluster reads Parquet, Arrow and text files, of one kind"),
+    ("describe BROKEN.parquet", "BROKEN.parquet: is no Parquet file, or a broken one ("),
 ]
 
 

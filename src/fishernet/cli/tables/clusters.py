@@ -26,12 +26,14 @@ def read_on_cluster(address: str, path: Path, text: Mapping[str, Any], **options
     FishernetError
         When Dask is not installed, the scheduler cannot be reached, or a partition cannot be read.
     FileFormatError
-        When the files are not there, or of a kind that Dask does not read.
+        When the files are not there, or of a kind that a cluster does not read.
     """
     files = found_files(path)
     client = _connected(address)
     named = {"na_values": text["na_values"]} if "na_values" in text else {}
-    found: Any = scan(_frame(path, files, text), client=client, **named, **options)
+    typed = {kind_of(file) for file in files} in ({"parquet"}, {"arrow"})
+    source = str(path) if typed else _frame(path, files, text)
+    found: Any = scan(source, client=client, **named, **options)
     return found  # type: ignore[no-any-return]
 
 
@@ -58,17 +60,13 @@ def _connected(address: str) -> Any:
 
 
 def _frame(path: Path, files: list[Path], text: Mapping[str, Any]) -> Any:
-    """Return files as a data frame of Dask, a partition for each part of a file."""
+    """Return text files as a data frame of Dask, a partition for each part of a file."""
     import dask.dataframe as dd
 
+    if {kind_of(file) for file in files} != {"text"}:
+        raise FileFormatError(path, "a cluster reads Parquet, Arrow and text files, of one kind")
     reading: Any = dd
-    kinds = {kind_of(file) for file in files}
     names = [str(file.resolve()) for file in files]  # workers may run in another folder
-    if kinds == {"parquet"}:
-        partitioned = path.is_dir() and any("=" in part for file in files for part in file.relative_to(path).parts)
-        return _made(path, reading.read_parquet, str(path.resolve()) if partitioned else names)
-    if kinds != {"text"}:
-        raise FileFormatError(path, "a cluster reads Parquet and text files, of one kind")
     ending = Path(files[0].name.lower().removesuffix(".gz")).suffix
     packed = files[0].name.lower().endswith(".gz")
     given = {"sep": text.get("delimiter"), **{name: text.get(name) for name in ("decimal", "thousands", "encoding")}}

@@ -117,7 +117,7 @@ scheduler_option = click.option(
     metavar="ADDRESS",
     expose_value=False,
     callback=_keep,
-    help="Have the workers of a Dask cluster read the files (tcp://host:8786): Parquet, or text as pandas reads it.",
+    help="Have the workers of a Dask cluster read the files (tcp://host:8786): Parquet, Arrow, or text as pandas does.",
 )
 scan_option = click.option(
     "--scan/--no-scan",

@@ -220,13 +220,13 @@ class Cells:
         sums = np.zeros(len(self.labels) + 1, dtype=np.int64)
         start = 0
         for block in self.blocks:
+            if weights is None:
+                np.add.at(sums, block.positions, _times(block.indices, len(block.positions)))
+                continue
             for at in row_blocks(len(block.indices)):
                 of = np.empty(at.stop - at.start, dtype=np.intp)
                 _core.look_up(block.indices[at], block.positions.astype(np.intp, copy=False), of)
-                if weights is None:
-                    sums += np.bincount(of, minlength=len(sums))
-                else:
-                    np.add.at(sums, of, weights[start + at.start : start + at.stop])
+                np.add.at(sums, of, weights[start + at.start : start + at.stop])
             start += len(block.indices)
         return sums[:-1]
 
@@ -411,6 +411,19 @@ class NumberCells:
 
 
 SourceColumn = Cells | NumberCells
+
+
+def _times(indices: npt.NDArray[np.integer[Any]], n: int) -> npt.NDArray[np.int64]:
+    """Return how often each of so many indices occurs."""
+    if indices.dtype.itemsize > 2 or not 2 <= n <= np.iinfo(f"u{indices.dtype.itemsize}").max + 1:
+        found = np.zeros(n, dtype=np.int64)
+        for at in row_blocks(len(indices)):
+            found += np.bincount(indices[at], minlength=n)
+        return found
+    codes = np.ascontiguousarray(indices).view(f"u{indices.dtype.itemsize}")
+    column = _core.Columns([codes], np.array([n - 1]), len(codes), None)
+    [(counts, _, last)] = _core.count(column, np.array([0, 1]), np.zeros(1, dtype=np.int32), n)
+    return np.append(counts, last)
 
 
 def joined(blocks: Iterable[npt.NDArray[Scalar]], n_rows: int, dtype: np.dtype[Any]) -> npt.NDArray[Scalar]:

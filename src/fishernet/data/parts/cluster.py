@@ -22,10 +22,11 @@ from operator import add
 from typing import Any
 
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.names import a
 from fishernet.data.arrow import frame_columns
 from fishernet.data.encoding.encode import Decision
 from fishernet.data.options import Options
-from fishernet.data.parts.finding import Places, found_variables
+from fishernet.data.parts.finding import Places, found_variables, part_columns
 from fishernet.data.parts.parts import FAN, Here, Parts, common_unit, facts_of, weighed_in
 from fishernet.data.pooling import stacked
 from fishernet.data.table import Table
@@ -79,8 +80,29 @@ def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> P
         unit = common_unit([facts_of(table) for table in held])
         tables = [weighed_in(table, unit) for table in held]
         return Parts.adopt(here, tables, options.schema or (), [facts_of(table) for table in tables], decisions)
-    workers = Workers(client, lazy)
-    parts = workers.persisted() if options.schema is None and _is_narrow(frame._meta) else lazy
+    return of_delayed(Workers(client), lazy, options, keep=_is_narrow(frame._meta))
+
+
+def of_delayed(workers: Workers, lazy: Sequence[Any], options: Options, *, keep: bool) -> Parts:
+    """Return what tasks read, frames or `fishernet.data.cells.Columns`, as a source that workers hold.
+
+    Parameters
+    ----------
+    workers : Workers
+    lazy : sequence of dask.delayed.Delayed
+        The parts, in the order of the rows.
+    options : Options
+        What is asked of their columns.
+    keep : bool
+        Whether the workers keep what was read until it is encoded, and do not read it again.
+
+    Raises
+    ------
+    FishernetError, SchemaError, MissingValueError
+        As `of_dask`.
+    """
+    workers.partitions = lazy
+    parts = workers.persisted() if keep and options.schema is None else lazy
     held, decisions, options = _encoded(workers, parts, options)
     return workers.joined(held, options, decisions)
 
@@ -97,7 +119,7 @@ def _encoded(places: Places, parts: Sequence[Any], options: Options) -> tuple[li
 
 
 def _encoded_frame(frame: Any, options: Options) -> Table:
-    return Table.of_columns(frame_columns(frame, options), options)
+    return Table.of_columns(part_columns(frame, options), options)
 
 
 def _is_narrow(meta: Any) -> bool:
@@ -131,14 +153,36 @@ class _Threads(Here):
 
 
 class Workers:
-    """The workers of a cluster, who hold the tables of a frame's partitions and are asked of them."""
+    """The workers of a cluster, who hold the tables of partitions and are asked of them.
 
-    def __init__(self, client: Any, partitions: Sequence[Any]) -> None:
-        self._client, self._partitions = client, partitions
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        Of the cluster.
+
+    Attributes
+    ----------
+    partitions : sequence of dask.delayed.Delayed
+        What reads the partitions.
+    """
+
+    def __init__(self, client: Any) -> None:
+        if not (hasattr(client, "nthreads") and hasattr(client, "who_has")):
+            raise SchemaError(
+                f"client must be a dask.distributed.Client, not {a(type(client).__name__)}", parameter="client"
+            )
+        self._client = client
+        self.partitions: Sequence[Any] = ()
         self._labels: dict[str, str] = {}
         self._at: tuple[tuple[str, ...], dict[str, list[str]]] = (), {}  # what was asked of last, and who holds it
         with self._reached():
             self._check_versions()
+
+    @property
+    def n_threads(self) -> int:
+        """How many parts the workers can work on at once."""
+        with self._reached():
+            return max(1, int(sum(self._client.nthreads().values())))
 
     # ------------------------------------------------------------------------------------------------ what is asked
 
@@ -150,7 +194,7 @@ class Workers:
             lazy = [delayed(function, pure=False)(part) for part in parts]
             futures = self._client.compute(lazy, retries=RETRIES)
             self._labels.update({future.key: f"partition {i}" for i, future in enumerate(futures)})
-            self._wait(futures, self._partitions)
+            self._wait(futures, self.partitions)
         return list(futures)
 
     def each_own(self, held: Sequence[Any], functions: Sequence[Callable[[Any], Any]]) -> list[Any]:
@@ -164,7 +208,7 @@ class Workers:
     def persisted(self) -> list[Any]:
         """Return the partitions as what the workers keep of them once they are read, so that they are read once."""
         with self._reached():
-            return list(self._client.persist(list(self._partitions), retries=RETRIES))
+            return list(self._client.persist(list(self.partitions), retries=RETRIES))
 
     def sum(self, held: Sequence[Any], function: Callable[[Any], Any], *, any_order: bool = False) -> Any:
         """Return the sum of a function's answers, added by the workers, by eights in the order of the parts.
@@ -202,8 +246,7 @@ class Workers:
 
     def each(self, held: Sequence[Any], function: Callable[[Any], Any]) -> Iterator[Any]:
         """Yield a function's answers in the order of the parts; no more are under way than workers can work on."""
-        with self._reached():
-            ahead = 2 * max(1, sum(self._client.nthreads().values()))
+        ahead = 2 * self.n_threads
         rest, waiting = iter(held), deque[tuple[Any, Any]]()
         while True:
             with self._reached():
@@ -220,10 +263,9 @@ class Workers:
         """Return futures of tables as one source, small ones put together while there is one for each thread."""
         facts = list(self.each(held, facts_of))
         unit = common_unit(facts)
+        most = min(MOST_BYTES, -(-sum(one.n_bytes for one in facts) // self.n_threads))
         with self._reached():
-            n_threads = max(1, sum(self._client.nthreads().values()))
-            most = min(MOST_BYTES, -(-sum(one.n_bytes for one in facts) // n_threads))
-            groups = _groups([one.n_bytes for one in facts], most)
+            groups = neighbours([one.n_bytes for one in facts], most)
             futures = [self._joint(held, group, unit) for group in groups]
             self._wait(futures, [None] * len(futures))
         return Parts.adopt(self, futures, options.schema or (), list(self.each(futures, facts_of)), decisions)
@@ -394,7 +436,7 @@ def _stacked(*tables: Table, unit: float) -> Table:
     return weighed_in(tables[0] if len(tables) == 1 else stacked(tables), unit)
 
 
-def _groups(sizes: Sequence[int], most: int) -> list[slice]:
+def neighbours(sizes: Sequence[int], most: int) -> list[slice]:
     """Return neighbours whose sizes sum to so much at most, but for those that are larger alone."""
     groups, begin, size = [], 0, 0
     for i, one in enumerate(sizes):

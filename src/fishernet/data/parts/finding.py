@@ -16,7 +16,7 @@ import numpy as np
 
 from fishernet.data.arrays import weight_unit
 from fishernet.data.arrow import frame_columns
-from fishernet.data.encoding.cells import SourceColumn
+from fishernet.data.encoding.cells import Columns, SourceColumn
 from fishernet.data.encoding.encode import Decision, chosen_columns, found_columns, missing_cells, stays_continuous
 from fishernet.data.options import Options, quantile_cuts
 from fishernet.data.parts.tally import Kept, PartTally, columns_kept, tally_part
@@ -56,7 +56,7 @@ class FoundVariables:
 
 
 def found_variables(places: Places, parts: Sequence[Any], options: Options) -> FoundVariables:
-    """Return what `Table.from_frame` would make of the columns of all parts, read as frames."""
+    """Return what `Table.from_frame` would make of the columns of all parts, read as frames or as columns."""
     first = _tallied(places, parts, options, None)
     decisions: list[Decision] = []
     cells = chosen_columns([tally.column() for tally in first.columns], options, decisions)
@@ -78,7 +78,16 @@ def _tallied(places: Places, parts: Sequence[Any], options: Options, kept: Kept 
 
 
 def _tally_frame(frame: Any, options: Options, kept: Kept | None) -> PartTally:
-    return tally_part(frame_columns(frame, options), options, kept)
+    return tally_part(part_columns(frame, options), options, kept)
+
+
+def part_columns(part: Any, options: Options) -> Columns:
+    """Return the columns of a part that the options ask for; it is a frame, or columns that are read already."""
+    if not isinstance(part, Columns):
+        return frame_columns(part, options)
+    chosen = set(options.choose([column.name for column in part.cells]))
+    cells = [c for c in part.cells if c.name in chosen or (c.is_weights and options.takes_marked_weights(c.name))]
+    return Columns(cells, part.n_rows)
 
 
 def _itself(answer: Any) -> Any:
@@ -123,5 +132,5 @@ def _n_ranked_bins(column: SourceColumn, options: Options, *, weighted: bool) ->
 def _ladders_of_frame(
     frame: Any, options: Options, kept: Kept, names: Sequence[str], unit: float | None, *, weighed: bool
 ) -> dict[str, ranks.Ladder]:
-    cells, weights, _ = columns_kept(frame_columns(frame, options), options, kept)
+    cells, weights, _ = columns_kept(part_columns(frame, options), options, kept)
     return ranks.ladders(cells, weights if weighed else None, names, unit)

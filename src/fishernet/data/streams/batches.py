@@ -31,6 +31,7 @@ from fishernet.data.reading import frame_of
 from fishernet.data.streams.sizes import TEXT, found_files, guessed_rows, kind_of
 
 BATCH_ROWS = 2**19
+COLUMNAR = ("parquet", "arrow")  # kinds of files whose columns have types
 AHEAD = 3  # batches that are read before they are asked for
 
 
@@ -86,13 +87,11 @@ def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
     SchemaError
         When the source is of no kind that has batches.
     """
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        return _of_files(found_files(path), options, wanted, folder=path if path.is_dir() else None)
+    found = paths_of(source)
+    if found is not None:
+        return _of_files(*found, options, wanted)
     if hasattr(type(source), "get_fragments"):
         return _of_dataset(source, options, wanted)
-    if isinstance(source, Sequence) and source and all(isinstance(one, str | os.PathLike) for one in source):
-        return _of_files([path for one in source for path in found_files(Path(one))], options, wanted)
     opened = _record_batches(source)
     if opened is not None:
         return Batches(lambda: _of_arrow(opened(), options, wanted))
@@ -104,6 +103,16 @@ def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
         "a stream is a path, a folder or pattern of files, a dataset of Arrow, or an iterable of record batches, not "
         f"{shown(source)}"
     )
+
+
+def paths_of(source: Any) -> tuple[list[Path], Path | None] | None:
+    """Return the files that a source names, and the folder that it is; None of a source that is no path, nor many."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        return found_files(path), path if path.is_dir() else None
+    if isinstance(source, Sequence) and source and all(isinstance(one, str | os.PathLike) for one in source):
+        return [path for one in source for path in found_files(Path(one))], None
+    return None
 
 
 def _record_batches(source: Any) -> Callable[[], Iterator[pa.RecordBatch]] | None:
@@ -161,20 +170,16 @@ def _columns(
 # -------------------------------------------------------------------------------------------------------- files
 
 
-def _of_files(files: list[Path], options: Options, wanted: Any, folder: Path | None = None) -> Batches:
-    kinds = {kind_of(path): path for path in files}
-    if len(kinds) > 1:
-        raise FileFormatError(folder or files[0], f"the files are of several kinds: {listed(map(str, kinds.values()))}")
-    [kind] = kinds
+def _of_files(files: list[Path], folder: Path | None, options: Options, wanted: Any) -> Batches:
+    kind = common_kind(files, folder)
     if kind == "text":
         if wanted is not None:
             raise SchemaError("filter= is for Parquet and Arrow files", parameter="filter")
         _note_partitions(files, folder)
         return Batches(lambda: _of_texts(files, options), tuple(files), frames=lambda: _text_frames(files, options))
-    if kind in ("parquet", "arrow"):
-        texts = _check_schemas(files, kind)
-        dataset = _dataset(files, kind, texts, folder)
-        found = _of_dataset(dataset, options, wanted, frozenset(texts) if kind == "parquet" else frozenset())
+    if kind in COLUMNAR:
+        dataset, undeclared = dataset_of(files, kind, folder)
+        found = _of_dataset(dataset, options, wanted, undeclared)
         return replace(found, files=tuple(files), frames=lambda: _dataset_frames(dataset))
     if len(files) == 1 and wanted is None:  # read_table says what is known of other formats
         [path] = files
@@ -184,6 +189,14 @@ def _of_files(files: list[Path], options: Options, wanted: Any, folder: Path | N
             frames=lambda: iter([frame_of(path, options)]),
         )
     raise FileFormatError(files[0], "is of a format that is not read in batches; fn.read_table may know it")
+
+
+def common_kind(files: Sequence[Path], folder: Path | None) -> str:
+    """Return the kind of all files (`kind_of`); raise FileFormatError where they are of several."""
+    kinds = {kind_of(path): path for path in files}
+    if len(kinds) > 1:
+        raise FileFormatError(folder or files[0], f"the files are of several kinds: {listed(map(str, kinds.values()))}")
+    return next(iter(kinds))
 
 
 def _note_partitions(files: list[Path], folder: Path | None) -> None:
@@ -230,21 +243,30 @@ def _schema(path: Path, kind: str) -> pa.Schema:
         raise FileFormatError(path, f"is no {what} file, or a broken one ({why})") from None
 
 
-def _dataset(files: list[Path], kind: str, texts: list[str], folder: Path | None) -> Any:
+def dataset_of(files: list[Path], kind: str, folder: Path | None) -> tuple[Any, frozenset[str]]:
+    """Return Parquet or Arrow files as a dataset, and which of its dictionaries are text that declares no states.
+
+    Raises
+    ------
+    FileFormatError
+        When a file is broken, or has other columns or types than the first.
+    """
     import pyarrow.dataset as pa_ds  # which loads pandas where it is installed
 
+    texts = _check_schemas(files, kind)
     if kind == "parquet":
         form: Any = pa_ds.ParquetFileFormat(read_options=pa_ds.ParquetReadOptions(dictionary_columns=texts))
     else:
         form = pa_ds.IpcFileFormat()
     base = None if folder is None else str(folder)
     hive = None if folder is None else pa_ds.partitioning(flavor="hive")
-    return pa_ds.dataset([str(path) for path in files], format=form, partitioning=hive, partition_base_dir=base)
+    dataset = pa_ds.dataset([str(path) for path in files], format=form, partitioning=hive, partition_base_dir=base)
+    return dataset, frozenset(texts) if kind == "parquet" else frozenset()
 
 
 def _of_dataset(dataset: Any, options: Options, wanted: Any, undeclared: frozenset[str] = frozenset()) -> Batches:
     names = list(dataset.schema.names)
-    needed = [name for name in names if name in _needed(names, options)]
+    needed = needed_names(names, options)
     options = replace(options, exclude=())  # they are not among those any more
 
     def read() -> Iterator[Batch]:
@@ -259,18 +281,18 @@ def _of_dataset(dataset: Any, options: Options, wanted: Any, undeclared: frozens
                 yield Batch(columns_of(table, options, undeclared), f"rows from {row:,} on")
                 row += batch.num_rows
         except (pa.ArrowException, OSError) as error:
-            raise _broken(dataset, error) from None
+            raise broken(dataset, error) from None
 
     n_rows = None
     if wanted is None:
         try:
             n_rows = dataset.count_rows()
         except (pa.ArrowException, OSError) as error:
-            raise _broken(dataset, error) from None
+            raise broken(dataset, error) from None
     return Batches(read, tuple(Path(file) for file in getattr(dataset, "files", ())), n_rows)
 
 
-def _broken(dataset: Any, error: Exception) -> FileFormatError:
+def broken(dataset: Any, error: Exception) -> FileFormatError:
     """Return the error that names the file of a dataset that cannot be read: the first that cannot alone."""
     why = str(error).partition("\n")[0]
     for fragment in dataset.get_fragments():
@@ -282,10 +304,10 @@ def _broken(dataset: Any, error: Exception) -> FileFormatError:
     return FileFormatError(next(iter(getattr(dataset, "files", ["the dataset"]))), f"cannot be read ({why})")
 
 
-def _needed(names: list[str], options: Options) -> set[str]:
+def needed_names(names: list[str], options: Options) -> list[str]:
     """Return the columns that are read at all: those asked for, and the weights."""
-    wanted = set(options.choose(names))
-    return wanted if options.weights is None else {*wanted, options.weights}
+    wanted = {*options.choose(names), options.weights}
+    return [name for name in names if name in wanted]
 
 
 def _dataset_frames(dataset: Any) -> Iterator[pa.Table]:
@@ -296,7 +318,7 @@ def _dataset_frames(dataset: Any) -> Iterator[pa.Table]:
         for batch in dataset.to_batches(columns=shown, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1):
             yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
     except (pa.ArrowException, OSError) as error:
-        raise _broken(dataset, error) from None
+        raise broken(dataset, error) from None
 
 
 def _text_file(path: Path, options: Options) -> tuple[TextFile, str | None]:

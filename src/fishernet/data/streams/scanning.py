@@ -28,6 +28,7 @@ from fishernet.data.encoding.encode import Encoded, Keep, Made, encode, in_memor
 from fishernet.data.options import DEFAULT_NA, Bins, Options
 from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
+from fishernet.data.streams.pieces import of_files
 from fishernet.data.streams.spool import FileRoom, MemoryRoom, Spool
 from fishernet.data.streams.store import (
     Stored,
@@ -88,8 +89,10 @@ def scan(
         source that has changed is, with a warning. Without it the copy lies in the folder for temporary files (of the
         environment variable TMPDIR) and goes with the stream.
     client : dask.distributed.Client, optional
-        Of the cluster whose workers encode and keep a frame of Dask; without it the current one, and where there is
-        none, Dask's threads in this process. `filter`, `cache` and `progress` are not for such frames.
+        Of the cluster whose workers read Parquet or Arrow files, which all of them see under the same path, and keep
+        their rows; or those of a frame of Dask. For such a frame the current client is taken without it, and where
+        there is none, Dask's threads in this process. `cache` and `progress` are not for a cluster, and `filter` is not
+        for frames of Dask.
     progress : callable or True, optional
         True for a bar, or ``progress("reading", rows, all rows or None)``; of text files it is guessed from the first
         lines how many rows there are. Then ``progress("encoding", columns, all columns or None)``.
@@ -97,8 +100,8 @@ def scan(
     Returns
     -------
     Stream
-        A `Table` on the disk. Of a frame of Dask `fishernet.data.Parts`: a source of statistics, whose rows stay with
-        the workers.
+        A `Table` on the disk. Of a frame of Dask, and with `client`, `fishernet.data.Parts`: a source of statistics,
+        whose rows stay with the workers.
 
     Raises
     ------
@@ -146,10 +149,9 @@ def scan(
             raise SchemaError("filter and cache are not for frames of Dask: filter the frame, and its workers keep it")
         return cast(Stream, of_dask(source, client, options))
     if client is not None:
-        raise SchemaError(
-            "client is for frames of Dask, and the source is none; dask.dataframe.read_parquet makes one of files",
-            parameter="client",
-        )
+        if cache is not None:
+            raise SchemaError("cache is for what is read here; the workers of a cluster keep theirs", parameter="cache")
+        return cast(Stream, of_files(source, client, options, filter))
     batches = batches_of(source, options, filter)
     how = {"files": batches.stamp(), "options": _as_text(options, filter)}
     if isinstance(cache, str) and cache == "memory":

@@ -1,0 +1,158 @@
+"""Parquet and Arrow files in pieces, which the workers of a cluster read and keep.
+
+A piece are neighbouring files, or some groups of rows of one. It travels as their names, and a worker reads its columns
+by Arrow, as a stream does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fishernet.base.errors import SchemaError
+from fishernet.data.arrow import columns_of, is_text
+from fishernet.data.encoding.cells import Block, Cells, Columns, SourceColumn
+from fishernet.data.options import Options
+from fishernet.data.parts import Parts, Workers, neighbours, of_delayed
+from fishernet.data.streams.batches import COLUMNAR, broken, common_kind, dataset_of, needed_names, paths_of
+from fishernet.data.variable import code_dtype
+
+MOST_BYTES = 2**28  # of a piece while it is read
+MOST_INDEX, MOST_CELL = 4, 16  # bytes of a cell of text, and of any other of no fixed width
+NEEDED = "client is for frames of Dask and for files of Parquet and Arrow"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of files, not read yet.
+
+    Attributes
+    ----------
+    path : str
+        The file, or the first and the last one.
+    dataset : pyarrow.dataset.Dataset
+        Of these rows.
+    names : tuple of str
+        The columns that are read.
+    wanted : pyarrow.dataset.Expression, optional
+        Which rows are read.
+    undeclared : frozenset of str
+        Dictionaries that declare no states.
+    """
+
+    path: str
+    dataset: Any
+    names: tuple[str, ...]
+    wanted: Any
+    undeclared: frozenset[str]
+
+    def read(self, options: Options) -> Columns:
+        """Return the columns that the options ask for; indices of labels take no more bytes than they need."""
+        try:
+            table = self.dataset.to_table(columns=list(self.names), filter=self.wanted)
+        except (pa.ArrowException, OSError) as error:
+            if len(self.dataset.files) == 1:  # of which the path tells
+                raise
+            raise broken(self.dataset, error) from None
+        return _narrow(columns_of(table, options, self.undeclared))
+
+
+def of_files(source: Any, client: Any, options: Options, wanted: Any) -> Parts:
+    """Have the workers of a cluster read files, each its own, and return the source of what they keep.
+
+    Raises
+    ------
+    FileFormatError
+        When a file does not exist, is broken, or has other columns or types than the first.
+    SchemaError
+        When the source is no files, or of a kind whose columns have no types; as `fishernet.Table.from_frame` of all.
+    FishernetError
+        As `fishernet.data.parts.of_dask`.
+    """
+    found = paths_of(source)
+    if found is None:
+        raise SchemaError(f"{NEEDED}, and the source is neither", parameter="client")
+    files, folder = [path.absolute() for path in found[0]], found[1]
+    kind = common_kind(files, folder)
+    if kind not in COLUMNAR:
+        raise SchemaError(
+            f"{NEEDED}, and {str(files[0])!r} is none; dask.dataframe.read_csv makes a frame of text files",
+            parameter="client",
+        )
+    dataset, undeclared = dataset_of(files, kind, None if folder is None else folder.absolute())
+    names = needed_names(list(dataset.schema.names), options)
+    options = replace(options, exclude=())  # they are not read
+    columns_of(dataset.schema.empty_table().select(names), options, undeclared)  # refuses types that hold no labels
+    workers = Workers(client)
+    of = partial(Piece, names=tuple(names), wanted=wanted, undeclared=undeclared)
+    schema = dataset.schema.empty_table().select(names).schema
+    pieces = [of(_path_of(some), _only(dataset, some)) for some in _cut(dataset, kind, schema, workers.n_threads)]
+    keep = not any(is_text(field.type) for field in schema)  # of text there may be much
+    return of_delayed(workers, _lazy(pieces, options), options, keep=keep)
+
+
+def _lazy(pieces: Sequence[Piece], options: Options) -> list[Any]:
+    from dask.delayed import delayed
+
+    return [delayed(partial(_read, options=options), pure=False)(piece) for piece in pieces]
+
+
+def _read(piece: Piece, options: Options) -> Columns:
+    return piece.read(options)
+
+
+def _cut(dataset: Any, kind: str, schema: pa.Schema, n: int) -> list[list[Any]]:
+    """Return the fragments of pieces of about one size, as many as workers can read at once, or more of long files."""
+    files = list(dataset.get_fragments())
+    width = max(1, sum(_bytes_of(field.type) for field in schema))
+    sizes = [width * file.count_rows() for file in files]
+    most = max(1, min(MOST_BYTES, -(-sum(sizes) // n)))
+    parts: list[tuple[Any, int]] = []
+    for file, size in zip(files, sizes, strict=True):
+        n_parts = -(-size // most) if kind == "parquet" else 1
+        groups = [group.id for group in file.row_groups] if n_parts > 1 else []
+        cut = [some.tolist() for some in np.array_split(groups, min(n_parts, len(groups)))] if len(groups) > 1 else []
+        parts += [(file.subset(row_group_ids=some), size // len(cut)) for some in cut] or [(file, size)]
+    together = neighbours([size for _, size in parts], most)
+    return [[part for part, _ in parts[some]] for some in together]
+
+
+def _bytes_of(kind: pa.DataType) -> int:
+    """Return how many bytes a cell takes while it is read."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.index_type
+    return MOST_INDEX if is_text(kind) else kind.bit_width // 8 if pa.types.is_primitive(kind) else MOST_CELL
+
+
+def _path_of(fragments: Sequence[Any]) -> str:
+    first, last = fragments[0].path, fragments[-1].path
+    return str(first) if first == last else f"{first} to {last}"
+
+
+def _only(dataset: Any, fragments: Sequence[Any]) -> Any:
+    """Return the rows of some fragments of a dataset, with the columns of all."""
+    import pyarrow.dataset as pa_ds
+
+    return pa_ds.FileSystemDataset(fragments, dataset.schema, dataset.format, dataset.filesystem)
+
+
+def _narrow(columns: Columns) -> Columns:
+    return Columns([_narrow_column(column) for column in columns.cells], columns.n_rows)
+
+
+def _narrow_column(column: SourceColumn) -> SourceColumn:
+    if not isinstance(column, Cells):
+        return column
+    return replace(column, blocks=[_narrow_block(block) for block in column.blocks])
+
+
+def _narrow_block(block: Block) -> Block:
+    kind = code_dtype(len(block.positions) - 1)
+    return (
+        block if block.indices.dtype.itemsize <= kind.itemsize else replace(block, indices=block.indices.astype(kind))
+    )
