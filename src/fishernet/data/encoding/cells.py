@@ -28,6 +28,7 @@ from fishernet.data.variable import Bounds, label_array
 SMALL_RANGE = 2**12  # of integers that are told apart by subtraction; it fits into the indices' type
 SAMPLE = 4096  # cells that mostly tell what a column of numbers is
 MOST_KEPT = 2**22  # cells of a column of numbers, up to which they are kept by their distinct numbers, too
+LEAST_STATES = 64  # of a column that is counted once; of fewer the core would first make the form for many counts
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -415,15 +416,16 @@ SourceColumn = Cells | NumberCells
 
 def _times(indices: npt.NDArray[np.integer[Any]], n: int) -> npt.NDArray[np.int64]:
     """Return how often each of so many indices occurs."""
-    if indices.dtype.itemsize > 2 or not 2 <= n <= np.iinfo(f"u{indices.dtype.itemsize}").max + 1:
+    n_states = max(n, LEAST_STATES)
+    if indices.dtype.itemsize > 2 or n_states > np.iinfo(f"u{indices.dtype.itemsize}").max:
         found = np.zeros(n, dtype=np.int64)
         for at in row_blocks(len(indices)):
             found += np.bincount(indices[at], minlength=n)
         return found
     codes = np.ascontiguousarray(indices).view(f"u{indices.dtype.itemsize}")
-    column = _core.Columns([codes], np.array([n - 1]), len(codes), None)
-    [(counts, _, last)] = _core.count(column, np.array([0, 1]), np.zeros(1, dtype=np.int32), n)
-    return np.append(counts, last)
+    column = _core.Columns([codes], np.array([n_states]), len(codes), None)
+    [(counts, _, _)] = _core.count(column, np.array([0, 1]), np.zeros(1, dtype=np.int32), n_states)
+    return np.asarray(counts[:n])
 
 
 def joined(blocks: Iterable[npt.NDArray[Scalar]], n_rows: int, dtype: np.dtype[Any]) -> npt.NDArray[Scalar]:

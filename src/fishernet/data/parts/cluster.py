@@ -84,7 +84,7 @@ def of_dask(frame: Any, client: Any = None, options: Options | None = None) -> P
 
 
 def of_delayed(workers: Workers, lazy: Sequence[Any], options: Options, *, keep: bool) -> Parts:
-    """Return what tasks read, frames or `fishernet.data.cells.Columns`, as a source that workers hold.
+    """Return what tasks read, frames or `fishernet.data.encoding.cells.Columns`, as a source that workers hold.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from fishernet.data.matching import is_table
 from fishernet.data.parts.finding import Places
 from fishernet.data.source import Source
 from fishernet.data.statistics import Statistic, most_dense_cells
-from fishernet.data.statistics.counting import check_sets, statistics_of
+from fishernet.data.statistics.counting import all_cells, check_sets, statistics_of
 from fishernet.data.table import Table
 from fishernet.data.variable import Column
 
@@ -289,9 +289,12 @@ class _Asked:
     most_dense: int
 
     def __call__(self, table: Table) -> _Batch:
+        are_flat = self.flat(table.variables)
+        if all(are_flat) and not table.has_fractions:
+            return _Batch(*all_cells(table, self.sets, self.most_dense), ())
         found = statistics_of(table, self.sets, self.most_dense)
-        flat = [one for one, is_flat in zip(found, self.flat(table.variables), strict=True) if is_flat]
-        rest = [one for one, is_flat in zip(found, self.flat(table.variables), strict=True) if not is_flat]
+        flat = [one for one, is_flat in zip(found, are_flat, strict=True) if is_flat]
+        rest = [one for one, is_flat in zip(found, are_flat, strict=True) if not is_flat]
         counts = np.concatenate([one.counts.reshape(-1) for one in flat]) if flat else np.zeros(0, dtype=np.int64)
         return _Batch(counts, np.array([one.left_out for one in flat]), tuple(rest))
 

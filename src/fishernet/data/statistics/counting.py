@@ -145,13 +145,8 @@ def count_cells(
     Continuous columns have no axis, and the rows in which they lack a number are left out. With a unit other than 0 the
     weights are whole numbers of it: sums of these are exact, in any order.
     """
-    offsets, members = flat_sets(sets)
-    try:
-        counted = _core.count(native, offsets, members, most_dense)
-    except MemoryError:
-        raise _too_large(native, variables, sets) from None
     found = []
-    for chosen, (counts, states, left_out) in zip(sets, counted, strict=True):
+    for chosen, (counts, states, left_out) in zip(sets, _answers(native, variables, sets, most_dense), strict=True):
         axes = [axis for axis, v in enumerate(chosen) if not variables[v].is_continuous]
         kept = chosen if len(axes) == len(chosen) else tuple([chosen[axis] for axis in axes])
         shape = tuple([variables[v].cardinality for v in kept])
@@ -162,6 +157,28 @@ def count_cells(
             cells, out = np.asarray(cells * unit, dtype=np.float64), left_out * unit
         found.append(Statistic.adopt(kept, shape, cells, of, out))
     return found
+
+
+def all_cells(
+    rows: _Rows, sets: Sequence[tuple[int, ...]], most_dense: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the counts of sets, one after the other in one array, and how many rows are left out of each.
+
+    Variables are categorical, no set has more than `most_dense` cells, and weights are whole.
+    """
+    counted = _answers(rows.native, rows.variables, sets, most_dense)
+    return np.concatenate([counts for counts, _, _ in counted]), np.array([left_out for _, _, left_out in counted])
+
+
+def _answers(
+    native: _core.Columns, variables: Sequence[Column], sets: Sequence[tuple[int, ...]], most_dense: int
+) -> Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32] | None, int]]:
+    """Return of each set the counts, the states of their cells where these are not all, and how many rows lack."""
+    offsets, members = flat_sets(sets)
+    try:
+        return _core.count(native, offsets, members, most_dense)
+    except MemoryError:
+        raise _too_large(native, variables, sets) from None
 
 
 def _too_large(native: _core.Columns, variables: Sequence[Column], sets: Sequence[tuple[int, ...]]) -> FishernetError:

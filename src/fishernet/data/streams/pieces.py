@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
 from fishernet.data.arrow import columns_of, is_text
-from fishernet.data.encoding.cells import Block, Cells, Columns, SourceColumn
+from fishernet.data.encoding.cells import Block, Columns, SourceColumn
 from fishernet.data.options import Options
 from fishernet.data.parts import Parts, Workers, neighbours, of_delayed
 from fishernet.data.streams.batches import COLUMNAR, broken, common_kind, dataset_of, needed_names, paths_of
@@ -146,9 +146,9 @@ def _narrow(columns: Columns) -> Columns:
 
 
 def _narrow_column(column: SourceColumn) -> SourceColumn:
-    if not isinstance(column, Cells):
+    if column.holds_numbers:
         return column
-    return replace(column, blocks=[_narrow_block(block) for block in column.blocks])
+    return replace(column.coded, blocks=[_narrow_block(block) for block in column.coded.blocks])
 
 
 def _narrow_block(block: Block) -> Block:
