@@ -2,8 +2,8 @@
 
 The rows are alarm's, drawn in pieces of a million, each a Parquet file: up to 10^6, with ``--full`` also 10^7 and 10^8,
 which want some 20 GB of disk. A climb is of the encoded copy, which is there already, or the form says otherwise:
-*memory* is the same rows as a table in memory, *Dask* a cluster of two processes here, of one thread each, which hold
-them. Every answer is the graph and its score, and all must have the same bits.
+*memory* is the same rows as a table in memory, *Dask* a cluster of two processes here, of one thread each, which read
+the files and hold the rows. Every answer is the graph and its score, and all must have the same bits.
 
 *All pairs* are the counts of all sets that the first step of a climb asks for: every variable, and every pair.
 DuckDB and Polars are given the codes as columns of one byte in memory, which suits them best, and group by each set.
@@ -85,9 +85,7 @@ def cluster() -> Any:
 
 @functools.cache
 def on_workers(files: str) -> Any:
-    import dask.dataframe as dd
-
-    return fn.scan(dd.read_parquet(files), client=cluster())
+    return fn.scan(files, client=cluster())
 
 
 def scan_on_workers(files: str) -> Any:
