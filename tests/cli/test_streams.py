@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fishernet as fn
-from fishernet.base.memory import memory_limit
+from fishernet.base.machine import memory_limit
 from fishernet.cli.tables import sources
 from fishernet.cli.tables.sources import in_words, pace, paced
 from fishernet.cli.terminal import duration

@@ -16,7 +16,7 @@ import click
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetError
-from fishernet.base.memory import memory_limit
+from fishernet.base.machine import memory_limit
 from fishernet.base.progress import Call
 from fishernet.cli.tables.clusters import read_on_cluster
 from fishernet.cli.terminal import complain, duration
