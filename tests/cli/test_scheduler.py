@@ -97,7 +97,10 @@ def test_states_that_a_model_does_not_have_are_named_with_their_file(
 
 
 REFUSED = [
-    ("learn TABLES/one.parquet --holdout 0.3", "--holdout 0.3 needs the rows, which the workers of a cluster keep"),
+    (
+        "learn TABLES/one.parquet --holdout 0.3",
+        "--holdout 0.3 needs the rows, which the workers of a cluster keep; leave --holdout or --scheduler out",
+    ),
     ("learn TABLES/one.parquet --missing em", "--missing em needs the rows, which the workers of a cluster keep"),
     ("learn TABLES/one.parquet --model gaussian", "a Gaussian Markov network (--model gaussian) needs the rows"),
     ("learn TABLES/one.parquet --model markov", "a graph found by tests (--model markov) needs the rows"),

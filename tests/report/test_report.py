@@ -345,9 +345,22 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         page.write(tmp_path)
 
 
+def test_a_page_that_cannot_be_written_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["fishernet.report.making"], "bayesian_network", None)
+    for path, said in (
+        (tmp_path / "no folder" / "page.html", "there is no directory"),
+        (tmp_path, "it is a directory"),
+    ):
+        with pytest.raises(fn.FileFormatError, match=f"cannot be written; {said}"):
+            fn.report(TABLE, path=path)
+
+
 def test_what_cannot_be_reported_on_is_refused() -> None:
     with pytest.raises(fn.SchemaError, match="no rows"):
         fn.report(TABLE[:0])
+    weightless = fn.Table.adopt(TABLE.variables, TABLE.codes, weights=np.zeros(TABLE.n_rows, dtype=np.int64))
+    with pytest.raises(fn.SchemaError, match="all rows have weight 0"):
+        fn.report(weightless)
     with pytest.raises(fn.SchemaError, match="no variable 'cough' to predict"):
         fn.report(TABLE, ASIA, target="cough")
     with pytest.raises(fn.SchemaError, match="lacks the column"):

@@ -158,7 +158,7 @@ def _under_model(model: Path, table: Path, *, rows: bool, top: int, score: str |
     if reading.way is not None:
         raise FishernetError(f"--missing {reading.way} is a way to learn, and goes with --folds; a model takes keep")
     if top:
-        opening().here_only("--terms")
+        opening().here_only("--terms", "--terms")
     network = models.read_model(model)
     with progress_bar() as progress:
         data = _read_for(network, model, table, reading, score, progress, terms=top > 0)

@@ -55,10 +55,11 @@ class Opening:
     scheduler: str | None = None
     chooses: bool = False
 
-    def here_only(self, what: str) -> None:
-        """Raise FishernetError where a cluster is asked for what needs rows here."""
+    def here_only(self, what: str, option: str = "") -> None:
+        """Raise FishernetError where a cluster is asked for what needs rows here, by an option that may be left out."""
         if self.scheduler is not None:
-            raise FishernetError(f"{what} needs the rows, which the workers of a cluster keep; leave --scheduler out")
+            out = f"{option} or --scheduler" if option else "--scheduler"
+            raise FishernetError(f"{what} needs the rows, which the workers of a cluster keep; leave {out} out")
 
     def is_long(self, path: Path) -> bool:
         """Whether a path is read as a stream; says so where nobody asked for that."""
