@@ -126,6 +126,18 @@ def test_what_a_cluster_cannot_do_is_one_sentence(
     assert said in refused(*words, "--scheduler", address)
 
 
+def test_cells_of_text_are_told_apart_as_in_files_that_are_read_here(tmp_path: Path) -> None:
+    tabs = written(tmp_path / "tabs.txt", "a\tb\nx\t1\n")
+    assert list(clusters._frame(tabs, [tabs], {}).columns) == ["a", "b"]
+    semicolons = written(tmp_path / "semicolons.csv", "a;b\nx;1\n")
+    assert list(clusters._frame(semicolons, [semicolons], {"delimiter": ";"}).columns) == ["a", "b"]
+    with pytest.raises(fn.FileFormatError, match="the cells seem to be separated by ';'"):
+        clusters._frame(semicolons, [semicolons], {})
+    commas = written(tmp_path / "commas.csv", "a,b\nx,1\n")
+    with pytest.raises(fn.FileFormatError, match="of one kind"):
+        clusters._frame(tmp_path, [commas, tabs], {})
+
+
 def test_a_scheduler_that_is_not_there(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "SECONDS", 1)
     message = refused("describe", tables / "one.csv", "--scheduler", "tcp://127.0.0.1:9")

@@ -305,6 +305,20 @@ def test_a_file_that_changes_while_it_is_read_is_named(parts: Path, monkeypatch:
     )
 
 
+def test_a_file_that_goes_away_while_it_is_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add = FileRoom.add
+    table = written(tmp_path / "t.csv", "a,b\nx,u\ny,v\n")
+
+    def removing(room: FileRoom, name: str, array: Any) -> None:
+        table.unlink(missing_ok=True)
+        add(room, name, array)
+
+    monkeypatch.setattr(FileRoom, "add", removing)
+    assert refused("learn", table, "--scan").endswith(
+        "t.csv: changed while it was read; read it again when nobody writes to it"
+    )
+
+
 def test_a_file_that_changes_before_rows_are_taken_from_it_is_named(
     parts: Path, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from pyarrow import Table as ArrowTable
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
 from fishernet.base.names import listed, shown
 from fishernet.data.arrow import columns_of, frame_columns, is_text, pandas_index
-from fishernet.data.csv import TextFile, text_batches, text_frames
+from fishernet.data.csv import TextFile, delimiter_of, text_batches, text_frames
 from fishernet.data.encoding.cells import Columns
 from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
@@ -69,12 +69,22 @@ class Batches:
         return guessed_rows(self.files) if self.n_rows is None and self.files else self.n_rows
 
     def stamp(self) -> list[list[Any]]:
-        """Return what tells whether the files have changed: path, size and time of each."""
+        """Return what tells whether the files have changed: path, size and time of each; None for one that is gone."""
         found = []
         for path in self.files:
-            state = path.stat()
-            found.append([str(path.resolve()), state.st_size, state.st_mtime_ns])
+            try:
+                state = path.stat()
+            except OSError:
+                found.append([str(path.resolve()), 0, None])
+            else:
+                found.append([str(path.resolve()), state.st_size, state.st_mtime_ns])
         return found
+
+    def refuse_changes(self, stamp: list[list[Any]]) -> None:
+        """Raise FileFormatError when a file is not as it was when the stamp was taken."""
+        for before, after in zip(stamp, self.stamp(), strict=True):
+            if before != after:
+                raise FileFormatError(before[0], "changed while it was read; read it again when nobody writes to it")
 
 
 def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
@@ -319,6 +329,12 @@ def _dataset_frames(dataset: Any) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
     except (pa.ArrowException, OSError) as error:
         raise broken(dataset, error) from None
+
+
+def found_delimiter(path: Path, options: Options) -> str:
+    """Return what stands between the cells of a text file: as asked for, as its name tells, or as its lines do."""
+    file, named = _text_file(path, options)
+    return delimiter_of(file, options, named)
 
 
 def _text_file(path: Path, options: Options) -> tuple[TextFile, str | None]:
