@@ -134,7 +134,7 @@ def test_cells_of_text_are_told_apart_as_in_files_that_are_read_here(tmp_path: P
     with pytest.raises(fn.FileFormatError, match="the cells seem to be separated by ';'"):
         clusters._frame(semicolons, [semicolons], {})
     commas = written(tmp_path / "commas.csv", "a,b\nx,1\n")
-    with pytest.raises(fn.FileFormatError, match="of one kind"):
+    with pytest.raises(fn.FileFormatError, match="only some of them end in .csv"):
         clusters._frame(tmp_path, [commas, tabs], {})
 
 
