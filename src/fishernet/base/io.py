@@ -86,6 +86,16 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
+@contextmanager
+def naming_unreadable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn the errors of reading a file, packed or not, into FileFormatError, which names it."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        why = str(error).partition("\n")[0]
+        raise FileFormatError(path, f"cannot be read ({why})") from None
+
+
 def check_writable(path: Path) -> None:
     """Raise FileFormatError, before any work, when a file could not be written."""
     folder = Path(os.path.realpath(path)).parent

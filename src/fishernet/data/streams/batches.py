@@ -20,6 +20,7 @@ import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.io import naming_unreadable
 from fishernet.base.names import listed, shown
 from fishernet.data.arrow import columns_of, frame_columns, is_text, pandas_index
 from fishernet.data.csv import TextFile, delimiter_of, text_batches, text_frames
@@ -333,8 +334,9 @@ def _dataset_frames(dataset: Any) -> Iterator[pa.Table]:
 
 def found_delimiter(path: Path, options: Options) -> str:
     """Return what stands between the cells of a text file: as asked for, as its name tells, or as its lines do."""
-    file, named = _text_file(path, options)
-    return delimiter_of(file, options, named)
+    with naming_unreadable(path):
+        file, named = _text_file(path, options)
+        return delimiter_of(file, options, named)
 
 
 def _text_file(path: Path, options: Options) -> tuple[TextFile, str | None]:
@@ -347,11 +349,12 @@ def _text_file(path: Path, options: Options) -> tuple[TextFile, str | None]:
 def _text_frames(files: list[Path], options: Options) -> Iterator[pa.Table]:
     first: list[str] | None = None
     for path in files:
-        file, delimiter = _text_file(path, options)
-        for frame in text_frames(file, options, delimiter):
-            first = frame.column_names if first is None else first
-            _refuse_other_columns(path, frame.column_names, files[0], first)
-            yield frame
+        with naming_unreadable(path):
+            file, delimiter = _text_file(path, options)
+            for frame in text_frames(file, options, delimiter):
+                first = frame.column_names if first is None else first
+                _refuse_other_columns(path, frame.column_names, files[0], first)
+                yield frame
 
 
 def _refuse_other_columns(path: Path, names: list[str], first_path: Path, first: list[str]) -> None:
@@ -363,12 +366,13 @@ def _refuse_other_columns(path: Path, names: list[str], first_path: Path, first:
 def _of_texts(files: list[Path], options: Options) -> Iterator[Batch]:
     first: list[str] | None = None
     for path in files:
-        file, delimiter = _text_file(path, options)
-        for columns in _named(path, text_batches(file, options, delimiter), alone=len(files) == 1):
-            names = [column.name for column in columns.cells]
-            first = names if first is None else first
-            _refuse_other_columns(path, names, files[0], first)
-            yield Batch(columns, path.name)
+        with naming_unreadable(path):
+            file, delimiter = _text_file(path, options)
+            for columns in _named(path, text_batches(file, options, delimiter), alone=len(files) == 1):
+                names = [column.name for column in columns.cells]
+                first = names if first is None else first
+                _refuse_other_columns(path, names, files[0], first)
+                yield Batch(columns, path.name)
 
 
 def _named(path: Path, batches: Iterator[Columns], *, alone: bool) -> Iterator[Columns]:
