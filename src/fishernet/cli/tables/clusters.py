@@ -75,13 +75,6 @@ def _frame(path: Path, files: list[Path], text: Mapping[str, Any]) -> Any:
         raise FileFormatError(path, f"the files must be of one kind, and only some of them end in {whole}")
     given = {name: text[name] for name in ("decimal", "thousands", "encoding") if name in text}
     how = {"sep": found_delimiter(files[0], Options.checked(**text)), **given, "keep_default_na": False}
-    ending = Path(files[0].name.lower().removesuffix(".gz")).suffix
-    packed = files[0].name.lower().endswith(".gz")
-    whole = ending + ".gz" * packed
-    if not all(file.name.lower().endswith(whole) for file in files):
-        raise FileFormatError(path, f"the files must be of one kind, and only some of them end in {whole}")
-    given = {name: text[name] for name in ("decimal", "thousands", "encoding") if name in text}
-    how = {"sep": found_delimiter(files[0], Options.checked(**text)), **given, "keep_default_na": False}
     how |= {"na_values": sorted(text.get("na_values", DEFAULT_NA)), **({"blocksize": None} if packed else {})}
     return _made(path, reading.read_csv, names, **how)
 
