@@ -62,7 +62,7 @@ def test_importing_loads_only_what_computing_needs() -> None:
     script = (
         "import sys, fishernet\n"
         "heavy = {'matplotlib', 'pandas', 'polars', 'sklearn', 'dask', 'click', 'rich', 'networkx', 'pytest'}\n"
-        "heavy |= {'scipy.special', 'scipy.sparse'}\n"
+        "heavy |= {'scipy.special', 'scipy.sparse', 'asyncio', 'ssl'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)

@@ -188,5 +188,9 @@ def test_what_is_refused(before: Path, after: Path, tmp_path: Path) -> None:
     assert "a model is read from" in refused("compare", before, after, "--model", before)
     model = saved(SMOKERS, tmp_path / "smokers.json")
     assert "smoke = 'no', which has probability 0" in refused("compare", before, after, "--model", model)
+    assert "--binning equal-width is not for compare" in refused("compare", before, after, "--binning", "equal-width")
+    for words in (["--bins", 3], ["--binning", "equal-width"]):
+        told = refused("compare", before, after, "--model", saved(ASIA, tmp_path / "asia.json"), *words)
+        assert told == f"{words[0]} is for tables without a model; a model knows where to cut"
     assert run("compare", before).status == 2
     assert run("compare", before, after, "--nonsense").status == 2

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fishernet as fn
@@ -36,6 +37,17 @@ def test_what_changed_is_told(asia: Path, rows: Path, tmp_path: Path) -> None:
     assert "There is no evidence that the two tables differ" in of_model
 
 
+@pytest.mark.parametrize("words", [[], ["--bins", "3"], ["--bins", "size=3", "--binning", "equal-width"]])
+def test_numbers_of_a_later_table_are_cut_as_those_of_the_first(words: list[str], tmp_path: Path) -> None:
+    draws = np.random.default_rng(1)
+    for name, shift in (("before", 0.0), ("after", 2.0)):
+        sizes = [f"{'ab'[n % 2]},{size}\n" for n, size in enumerate(draws.normal(shift, size=200).tolist())]
+        written(tmp_path / f"{name}.csv", "kind,size\n" + "".join(sizes))
+    facts = facts_of("report", tmp_path / "before.csv", "--compare-with", tmp_path / "after.csv", *words)
+    assert facts["left_out"] == {}
+    assert "<b>size</b>" in facts["html"].partition("The two tables differ")[2]
+
+
 def test_missing_cells_are_summed_out(asia: Path, tmp_path: Path) -> None:
     fn.write_table(with_holes(ASIA, 300, seed=1, missing=0.1), tmp_path / "holes.csv")
     assert facts_of("report", tmp_path / "holes.csv", "--model", asia)["left_out"] == {}
@@ -55,6 +67,8 @@ def test_refusals_are_one_sentence(asia: Path, rows: Path, tmp_path: Path) -> No
     assert "there is no directory" in refused("report", rows, "-o", tmp_path / "none" / "page.html")
     graph = saved(fn.UndirectedGraph.from_edges(ASIA.names, []), tmp_path / "graph.json")
     assert "report needs a network" in refused("report", rows, "--model", graph)
+    told = refused("report", rows, "--model", asia, "--bins", "3")
+    assert told == "--bins is for tables without a model; a model knows where to cut"
     assert "there is no row" in refused("report", written(tmp_path / "empty.csv", "a,b\n"))
 
 

@@ -97,7 +97,10 @@ def test_states_that_a_model_does_not_have_are_named_with_their_file(
 
 
 REFUSED = [
-    ("learn TABLES/one.parquet --holdout 0.3", "--holdout 0.3 needs the rows, which the workers of a cluster keep"),
+    (
+        "learn TABLES/one.parquet --holdout 0.3",
+        "--holdout 0.3 needs the rows, which the workers of a cluster keep; leave --holdout or --scheduler out",
+    ),
     ("learn TABLES/one.parquet --missing em", "--missing em needs the rows, which the workers of a cluster keep"),
     ("learn TABLES/one.parquet --model gaussian", "a Gaussian Markov network (--model gaussian) needs the rows"),
     ("learn TABLES/one.parquet --model markov", "a graph found by tests (--model markov) needs the rows"),
@@ -121,6 +124,18 @@ def test_what_a_cluster_cannot_do_is_one_sentence(
     written(tmp_path / "BROKEN.parquet", "PAR1 and no more")
     words = [word.replace("TABLES", str(tables)) for word in line.split()]
     assert said in refused(*words, "--scheduler", address)
+
+
+def test_cells_of_text_are_told_apart_as_in_files_that_are_read_here(tmp_path: Path) -> None:
+    tabs = written(tmp_path / "tabs.txt", "a\tb\nx\t1\n")
+    assert list(clusters._frame(tabs, [tabs], {}).columns) == ["a", "b"]
+    semicolons = written(tmp_path / "semicolons.csv", "a;b\nx;1\n")
+    assert list(clusters._frame(semicolons, [semicolons], {"delimiter": ";"}).columns) == ["a", "b"]
+    with pytest.raises(fn.FileFormatError, match="the cells seem to be separated by ';'"):
+        clusters._frame(semicolons, [semicolons], {})
+    commas = written(tmp_path / "commas.csv", "a,b\nx,1\n")
+    with pytest.raises(fn.FileFormatError, match="only some of them end in .csv"):
+        clusters._frame(tmp_path, [commas, tabs], {})
 
 
 def test_a_scheduler_that_is_not_there(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:

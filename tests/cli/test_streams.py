@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fishernet as fn
-from fishernet.base.memory import memory_limit
+from fishernet.base.machine import memory_limit
 from fishernet.cli.tables import sources
 from fishernet.cli.tables.sources import in_words, pace, paced
 from fishernet.cli.terminal import duration
@@ -302,6 +303,31 @@ def test_a_file_that_changes_while_it_is_read_is_named(parts: Path, monkeypatch:
     monkeypatch.setattr(FileRoom, "add", touching)
     assert refused("learn", parts, *BINNED).endswith(
         "part-1.parquet: changed while it was read; read it again when nobody writes to it"
+    )
+
+
+def test_a_packed_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    written(tmp_path / "parts" / "a.csv", "a,b\nx,u\n")
+    packed = gzip.compress("".join(["a,b\n", *(f"x{i % 7},u{i * i % 5}\n" for i in range(5000))]).encode())
+    cut = tmp_path / "parts" / "b.csv.gz"
+    for data in (packed[: len(packed) // 2], b"no gzip"):
+        cut.write_bytes(data)
+        for words in ([cut], [cut, "--scan"], [tmp_path / "parts"]):
+            assert refused("describe", *words).startswith(f"{cut}: cannot be read (")
+
+
+def test_a_file_that_goes_away_while_it_is_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add = FileRoom.add
+    table = written(tmp_path / "t.csv", "a,b\nx,u\ny,v\n")
+
+    def removing(room: FileRoom, name: str, array: Any) -> None:
+        table.unlink(missing_ok=True)
+        add(room, name, array)
+
+    monkeypatch.setattr(FileRoom, "add", removing)
+    assert refused("learn", table, "--scan").endswith(
+        "t.csv: changed while it was read; read it again when nobody writes to it"
     )
 
 

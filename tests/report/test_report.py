@@ -176,6 +176,39 @@ def test_a_target_is_predicted_on_rows_held_out() -> None:
     assert "which the model may have seen" in _part(given, "target")
 
 
+def test_rows_count_as_often_as_their_weights_say() -> None:
+    """The shares of the target's states, and how often each was predicted right."""
+    rows, weights = TABLE.select(["smoke", "bronc"]), np.random.default_rng(1).integers(1, 5, TABLE.n_rows)
+    model = fn.learn.bayesian_network(rows)
+    weighed = fn.Table.adopt(rows.variables, rows.codes, weights=weights, n_rows=rows.n_rows)
+    repeated = rows[np.repeat(np.arange(rows.n_rows), weights)]
+
+    def states(table: fn.Table) -> list[str]:
+        return re.findall("<tr>.*?</tr>", _part(fn.report(table, model, target="bronc"), "target"))
+
+    assert len(states(weighed)) == 3
+    assert states(weighed) == states(repeated)
+
+
+def test_it_is_told_how_the_network_was_learned(page: fn.Report) -> None:
+    numbers = fn.report({f"x{i}": np.random.default_rng(i).normal(size=60).cumsum() for i in range(3)})
+    holes = fn.report({"a": ["x", "y", None, "x"] * 10, "b": ["u", "v", "v", "u"] * 10})
+    pages = {"(BIC)": page, "(fractional marginal likelihood)": numbers, "expectation and maximization": holes}
+    for words, one in pages.items():
+        assert [other for other in pages if other in _part(one, "notes")] == [words]
+    assert "The network was given." in _part(fn.report(TABLE, ASIA), "notes")
+
+
+def test_only_columns_that_mean_something_are_shown_of_edges(page: fn.Report) -> None:
+    small = TABLE.select(["smoke", "bronc"])
+    pair = [(["smoke", "bronc"], [[2.0, 1.0], [1.0, 2.0]])]
+    undirected = _part(fn.report(small, fn.MarkovNetwork(small.variables, pair)), "edges")
+    for word in ("direction", "gain", "The searches begin with"):
+        assert word.capitalize() not in undirected
+        assert word not in undirected
+        assert word in _part(page, "edges")
+
+
 def test_what_changed_is_told() -> None:
     smokers = fn.infer.intervene(ASIA, {"smoke": "yes"}).sample(1200, seed=2)
     changed = _part(fn.report(TABLE, compare_with=smokers), "change")
@@ -312,9 +345,22 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         page.write(tmp_path)
 
 
+def test_a_page_that_cannot_be_written_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["fishernet.report.making"], "bayesian_network", None)
+    for path, said in (
+        (tmp_path / "no folder" / "page.html", "there is no directory"),
+        (tmp_path, "it is a directory"),
+    ):
+        with pytest.raises(fn.FileFormatError, match=f"cannot be written; {said}"):
+            fn.report(TABLE, path=path)
+
+
 def test_what_cannot_be_reported_on_is_refused() -> None:
     with pytest.raises(fn.SchemaError, match="no rows"):
         fn.report(TABLE[:0])
+    weightless = fn.Table.adopt(TABLE.variables, TABLE.codes, weights=np.zeros(TABLE.n_rows, dtype=np.int64))
+    with pytest.raises(fn.SchemaError, match="all rows have weight 0"):
+        fn.report(weightless)
     with pytest.raises(fn.SchemaError, match="no variable 'cough' to predict"):
         fn.report(TABLE, ASIA, target="cough")
     with pytest.raises(fn.SchemaError, match="lacks the column"):

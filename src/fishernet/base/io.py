@@ -87,6 +87,27 @@ def _line(text: str, at: int) -> int:
 
 
 @contextmanager
+def naming_unreadable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn the errors of reading a file, packed or not, into FileFormatError, which names it."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        why = str(error).partition("\n")[0]
+        raise FileFormatError(path, f"cannot be read ({why})") from None
+
+
+def check_writable(path: Path) -> None:
+    """Raise FileFormatError, before any work, when a file could not be written."""
+    folder = Path(os.path.realpath(path)).parent
+    if path.is_dir():
+        raise FileFormatError(path, "cannot be written; it is a directory")
+    if not folder.is_dir():
+        raise FileFormatError(path, f"cannot be written; there is no directory {str(folder)!r}")
+    if not os.access(folder, os.W_OK):
+        raise FileFormatError(path, "cannot be written; its directory does not allow it")
+
+
+@contextmanager
 def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     r"""Open a text file (UTF-8 with ``\n`` line ends) that takes the place of another one when all is written.
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError, FishernetWarning
+from fishernet.base.machine import control_groups
 from fishernet.base.names import shown
 
 VARIABLE = "FISHERNET_THREADS"
@@ -31,22 +32,10 @@ def _quota(path: Path) -> float:
         return math.inf
 
 
-def _cgroup_quota() -> float:
-    """Return the tightest quota from this process's control group up to the root."""
-    root = Path("/sys/fs/cgroup")
-    try:
-        line = next(line for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
-    except (OSError, StopIteration):
-        return math.inf
-    group = root / line.removeprefix("0::").lstrip("/")
-    folders = [group, *group.parents]
-    return min((_quota(folder / "cpu.max") for folder in folders if folder.is_relative_to(root)), default=math.inf)
-
-
 def available_threads() -> int:
     """Return the number of processors this process may use, at least 1."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    quota = _cgroup_quota()
+    quota = min((_quota(folder / "cpu.max") for folder in control_groups()), default=math.inf)
     return processors if quota >= processors else max(1, math.ceil(quota))
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from fishernet.base import check
+from fishernet.base.errors import FishernetError
 from fishernet.base.names import several
 from fishernet.base.progress import Call
 from fishernet.cli.models import read_bayesian, row_kernel
-from fishernet.cli.options import Reading, amount, count, explaining_kinds, read_known, reading_options, refuse_empty
+from fishernet.cli.options import QUANTILE, Reading, amount, count, explaining_kinds, reading_options, refuse_empty
 from fishernet.cli.tables.sources import scan_option
 from fishernet.cli.terminal import (
     FILE,
@@ -96,8 +97,13 @@ def compare(
 def _read(path: Path, reading: Reading, network: Any, progress: Call) -> Table:
     """Read one of the tables; its numbers are cut with those of the other."""
     if network is None:
+        if reading.binning != QUANTILE:
+            raise FishernetError(
+                f"--binning {reading.binning} is not for compare, which cuts numbers at quantiles of both tables "
+                "together; --bins COLUMN=CUT,CUT,... cuts at other points"
+            )
         return refuse_empty(path, replace(reading, bins=None).read(path, progress))
-    return read_known(path, network.variables, progress, missing=reading.missing, weights=reading.weights)
+    return reading.read_known(path, network.variables, progress)
 
 
 def _facts(test: TwoSampleResult, change: ChangeResult, top: int) -> Facts:

@@ -232,7 +232,7 @@ def _check_cluster(learner: Learner, given: dict[str, Any]) -> None:
         how.here_only(learner.called)
     for name in ("missing", "holdout"):
         if given.get(name):
-            how.here_only(f"{option_of(name)} {given[name]}")
+            how.here_only(f"{option_of(name)} {given[name]}", option_of(name))
 
 
 def _divided(rows: Table, holdout: float, seed: int) -> tuple[Table, Table]:

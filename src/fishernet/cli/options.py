@@ -29,6 +29,7 @@ Bins = int | dict[str | None, int | tuple[float, ...]]
 Decorator = Callable[[Command], Command]
 
 NODE_AVERAGE = "node-average"  # a way to learn from missing cells with a score of its own
+QUANTILE = "quantile"  # how numbers are cut unless something else is said
 LEARNED = MISSING  # words of --missing for ways to learn from missing cells
 count = partial(click.option, type=int, metavar="N")
 amount = partial(click.option, type=float, metavar="X")
@@ -117,7 +118,7 @@ class Reading:
     """How a table without a model is read; the keywords of `fishernet.read_table`."""
 
     bins: Bins | None = None
-    binning: str = "quantile"
+    binning: str = QUANTILE
     missing: str = "error"
     weights: str | None = None
     columns: list[str] | None = None
@@ -144,6 +145,14 @@ class Reading:
         """Read a table and find the states of its variables."""
         return read(path, progress, **vars(self.kept))
 
+    def read_known(self, path: Path, variables: Sequence[Variable], progress: Call | None = None) -> Table:
+        """Read the columns of a model's variables, whose states are known; others are ignored."""
+        if self.bins is not None or self.binning != QUANTILE:
+            option = "--bins" if self.bins is not None else "--binning"
+            raise FishernetError(f"{option} is for tables without a model; a model knows where to cut")
+        table = read(path, progress, schema=variables, missing=self.missing, weights=self.weights)
+        return refuse_empty(path, table)
+
     def read_numbers(
         self, path: Path, what: str, names: Sequence[str] | None = None, progress: Call | None = None
     ) -> Table:
@@ -167,11 +176,6 @@ class Reading:
             raise SchemaError(f"{error}{advice}") from None
         table.require_complete(what)
         return table
-
-
-def read_known(path: Path, variables: Sequence[Variable], progress: Call | None = None, **options: Any) -> Table:
-    """Read the columns of a model's variables, whose states are known; others are ignored."""
-    return refuse_empty(path, read(path, progress, schema=variables, **options))
 
 
 def refuse_empty(path: Path, table: Table) -> Table:

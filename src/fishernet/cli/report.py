@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from fishernet.cli.options import (
     Reading,
     count,
     explaining_kinds,
-    read_known,
     reading_options,
     refuse_empty,
     table_argument,
@@ -61,23 +61,24 @@ def report(
     with progress_bar() as progress:
         progress("reading the table", 0, None)
         network = None if model is None else require(has_variables, read_model(model), model, "report")
-        tables = [_read(path, reading, network) for path in (table, compare_with) if path is not None]
+        rows = _read(table, reading, network)
+        later = None if compare_with is None else _read(compare_with, replace(reading, bins=None), network)
         made = make_report(
-            tables[0],
+            rows,
             network,
-            compare_with=tables[1] if compare_with is not None else None,
+            compare_with=later,  # whose numbers are cut as those of the first
             target=target,
             title=title or table.name,
             seed=seed,
             progress=progress,
         )
-    return Answer(_facts(table, tables[0], made), [made.html.rstrip("\n")])
+    return Answer(_facts(table, rows, made), [made.html.rstrip("\n")])
 
 
 def _read(path: Path, reading: Reading, network: Any) -> Table:
     if network is None:
         return refuse_empty(path, reading.read(path))
-    return read_known(path, network.variables, missing=reading.missing, weights=reading.weights)
+    return reading.read_known(path, network.variables)
 
 
 def _facts(path: Path, table: Table, made: Report) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from fishernet.cli.options import (
     Reading,
     count,
     option_of,
-    read_known,
     reading_options,
     refuse_empty,
     scan_options,
@@ -159,7 +158,7 @@ def _under_model(model: Path, table: Path, *, rows: bool, top: int, score: str |
     if reading.way is not None:
         raise FishernetError(f"--missing {reading.way} is a way to learn, and goes with --folds; a model takes keep")
     if top:
-        opening().here_only("--terms")
+        opening().here_only("--terms", "--terms")
     network = models.read_model(model)
     with progress_bar() as progress:
         data = _read_for(network, model, table, reading, score, progress, terms=top > 0)
@@ -246,7 +245,7 @@ def _read_for(
         models.require(models.has_conditionals, network, model, "score")
         if score is not None and not is_bayesian(network):
             raise FishernetError("--score is about a graph without cycles, which a dependency network has not got")
-        return read_known(table, network.variables, progress, missing=reading.missing, weights=reading.weights)
+        return reading.read_known(table, network.variables, progress)
     if terms and not hasattr(network, "log_prob_terms"):
         raise FishernetError(
             "--terms is about each variable given its parents, which a Gaussian Markov network has not got; a Gaussian "

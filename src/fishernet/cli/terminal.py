@@ -36,7 +36,7 @@ import pyarrow as pa
 
 from fishernet.base.display import aligned as aligned
 from fishernet.base.errors import FileFormatError, FishernetError, FishernetWarning
-from fishernet.base.io import replacing_text
+from fishernet.base.io import check_writable, replacing_text
 from fishernet.base.names import several
 from fishernet.base.progress import Call
 from fishernet.data import Table, write_table
@@ -110,15 +110,8 @@ def answering(*, rows: bool = False) -> Callable[[Command], Command]:
 
 def check_folder(path: Path | None) -> None:
     """Raise FileFormatError, before any work, when a file could not be written; None is stdout."""
-    if path is None:
-        return
-    folder = Path(os.path.realpath(path)).parent
-    if path.is_dir():
-        raise FileFormatError(path, "cannot be written; it is a directory")
-    if not folder.is_dir():
-        raise FileFormatError(path, f"cannot be written; there is no directory {str(folder)!r}")
-    if not os.access(folder, os.W_OK):
-        raise FileFormatError(path, "cannot be written; its directory does not allow it")
+    if path is not None:
+        check_writable(path)
 
 
 def ending(path: Path) -> str:

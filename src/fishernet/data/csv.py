@@ -297,6 +297,11 @@ def _unspaced(column: Cells, na_values: frozenset[str]) -> Cells:
     return column.relabelled([None if label in na_values else label for label in labels])
 
 
+def delimiter_of(file: TextFile, options: Options, delimiter: str | None = None) -> str:
+    """Return what stands between the cells of a file; raise FileFormatError where that is something else than said."""
+    return _opened(file, options, delimiter)[0].delimiter
+
+
 def _opened(file: TextFile, options: Options, delimiter: str | None) -> tuple[Layout, list[str]]:
     """Return how a file is laid out, and the names of its columns, the first of them empty where it has none."""
     delimiter = options.text.delimiter or delimiter or _found_delimiter(file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError
+from fishernet.base.io import naming_unreadable
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arff import arff_columns, arff_contents
 from fishernet.data.arrow import arrow_columns, arrow_contents, parquet_columns, parquet_contents
@@ -200,10 +200,9 @@ def _read(path: Path, options: Options, which: int) -> Any:
     if not path.stat().st_size:
         raise FileFormatError(path, "is empty")
     try:
-        if suffix in BINARY_FORMATS:
-            return BINARY_FORMATS[suffix][which](path, options)
-        return TEXT_FORMATS[suffix][which](TextFile.of(path, gzipped, options.text.encoding), options)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileFormatError(path, f"cannot be read ({str(error).partition(chr(10))[0]})") from None
+        with naming_unreadable(path):
+            if suffix in BINARY_FORMATS:
+                return BINARY_FORMATS[suffix][which](path, options)
+            return TEXT_FORMATS[suffix][which](TextFile.of(path, gzipped, options.text.encoding), options)
     except UnicodeEncodeError:  # Arrow takes no such paths
         raise FileFormatError(path, "the file's name is no valid Unicode; rename the file") from None

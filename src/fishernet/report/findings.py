@@ -388,18 +388,18 @@ def _prediction(material: Material, target: str) -> Prediction:
         return _of_numbers(model, rows, target, blanket, held_out=material.learned)
     probabilities = np.asarray(predict_proba(model, rows, target))
     truth = rows.column(target)
-    quality = Quality.of(probabilities, truth, rows.weights)
     r = probabilities.shape[1]
     weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-    counts = np.bincount(truth, weights, minlength=r + 1)[:r] + 1.0
-    baseline = Quality.of(np.tile(counts / counts.sum(), (rows.n_rows, 1)), truth, rows.weights)
-    right = probabilities.argmax(axis=1) == truth
-    states = []
-    for code, state in enumerate(rows.variables[at].states):
-        of_state = truth == code
-        found = float(right[of_state].mean()) if of_state.any() else math.nan
-        states.append((state, float(of_state.sum() / max((truth < r).sum(), 1)), found))
-    return Prediction(target, blanket, quality, baseline, None, None, rows.n_rows, material.learned, tuple(states))
+    counts = np.bincount(truth, weights, minlength=r)[:r]
+    rights = np.bincount(truth, weights * (probabilities.argmax(axis=1) == truth), minlength=r)[:r]
+    shares = (counts + 1.0) / (counts + 1.0).sum()
+    states = tuple(
+        (state, float(count / (counts.sum() or 1.0)), float(right / count) if count else math.nan)
+        for state, count, right in zip(rows.variables[at].states, counts, rights, strict=True)
+    )
+    quality = Quality.of(probabilities, truth, rows.weights)
+    baseline = Quality.of(np.tile(shares, (rows.n_rows, 1)), truth, rows.weights)
+    return Prediction(target, blanket, quality, baseline, None, None, rows.n_rows, material.learned, states)
 
 
 def _of_numbers(model: Any, rows: Table, target: str, blanket: tuple[str, ...], *, held_out: bool) -> Prediction:

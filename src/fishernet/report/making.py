@@ -13,7 +13,7 @@ from typing import Any
 from fishernet.base import check
 from fishernet.base.display import Brief, page, shows_pages
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.io import replacing
+from fishernet.base.io import check_writable, replacing
 from fishernet.base.names import several
 from fishernet.base.progress import Progress
 from fishernet.data import Table
@@ -145,6 +145,8 @@ def report(
     True
     """
     check.text(title, "title")
+    if path is not None:
+        check_writable(check.path(path))
     original, material, cut = _material(table, model, bins, seed, progress)
     found.check_target(material.model.names, target)
     other = None if compare_with is None else _other(compare_with, original, material)
@@ -166,6 +168,8 @@ def _material(
     original = as_data(table, "report")
     if not original.n_rows:
         raise SchemaError("there are no rows to report on")
+    if not original.total:
+        raise SchemaError("all rows have weight 0, so there is nothing to report on")
     if not original.variables:
         raise SchemaError("the table has no columns to report on")
     if model is not None:

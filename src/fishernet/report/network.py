@@ -60,8 +60,8 @@ def labels(variables: Sequence[Any]) -> tuple[tuple[str, ...], tuple[tuple[str, 
     """Return the names and the states of variables as text, cut where they are long or very many; none twice."""
     names = [variable.name for variable in variables]
     states = [() if v.is_continuous else tuple(as_text(state) for state in v.states) for v in variables]
-    longest = next((n for n in LONGEST if _length(names, n) + sum(_length(s, n) for s in states) <= MOST_CHARACTERS), 0)
-    longest = longest or LONGEST[-1]
+    fits = (n for n in LONGEST if _length(names, n) + sum(_length(s, n) for s in states) <= MOST_CHARACTERS)
+    longest = next(fits, LONGEST[-1])
     return _distinct(names, longest), tuple(_distinct(of, longest) for of in states)
 
 

@@ -184,12 +184,17 @@ def edges(findings: Findings) -> str:
     if certainty is None:
         return section("edges", "How sure the edges are", left_out(findings, "certainty"))
     of = certainty.edges
-    how = paragraph(
+    said = [
         f"Strength is the share of {several(certainty.n_samples, 'network')} learned from bootstrap samples of",
-        f"{_of_rows(certainty.n_rows, findings.table.n_rows)} that join the two variables; direction, the share of",
-        "those in which the arrow points this way (0.5: the data cannot tell). Gain is what the score (BIC) of all",
-        "rows loses without the edge, in nats. The searches begin with this network.",
-    )
+        f"{_of_rows(certainty.n_rows, findings.table.n_rows)} that join the two variables.",
+    ]
+    if _directed(findings.model):
+        said.append("Direction is the share of those in which the arrow points this way (0.5: the data cannot tell).")
+    if _have_gains(of):
+        said.append("Gain is what the score (BIC) of all rows loses without the edge, in nats.")
+    if hasattr(findings.model, "dag"):
+        said.append("The searches begin with this network.")
+    how = paragraph(*said)
     if not of:
         return section("edges", "How sure the edges are", paragraph("The network has no edges."))
     if len(of) <= FEW_EDGES:
@@ -199,18 +204,22 @@ def edges(findings: Findings) -> str:
     return section("edges", "How sure the edges are", how, f'<div class="pair">{most}{least}</div>')
 
 
-def _edge_table(caption: str, findings: Findings, of: Iterable[found.Edge]) -> str:
-    arrow = "→" if _directed(findings.model) else "—"
-    rows = [
-        (
-            Html(f"{text(edge.one)} {arrow} {text(edge.other)}"),
-            number(edge.strength, 2),
-            number(edge.direction, 2),
-            number(edge.gain, 1),
-        )
-        for edge in of
-    ]
-    return table(caption, ("edge", "strength", "direction", "gain"), rows, right=(1, 2, 3))
+def _edge_table(caption: str, findings: Findings, of: Sequence[found.Edge]) -> str:
+    directed = _directed(findings.model)
+    arrow = "→" if directed else "—"
+    columns: dict[str, list[Html]] = {
+        "edge": [Html(f"{text(edge.one)} {arrow} {text(edge.other)}") for edge in of],
+        "strength": [number(edge.strength, 2) for edge in of],
+    }
+    if directed:
+        columns["direction"] = [number(edge.direction, 2) for edge in of]
+    if _have_gains(of):
+        columns["gain"] = [number(edge.gain, 1) for edge in of]
+    return table(caption, list(columns), zip(*columns.values(), strict=True), right=range(1, len(columns)))
+
+
+def _have_gains(of: Iterable[found.Edge]) -> bool:
+    return any(edge.gain is not None for edge in of)
 
 
 def _directed(model: Any) -> bool:
@@ -436,13 +445,8 @@ def _verdict(of: found.Change) -> str:
 
 def notes(findings: Findings, version: str) -> str:
     """Return how all this was found."""
-    learned = (
-        "The network was learned by the default search (BIC), its probabilities with one added to each count."
-        if findings.learned
-        else "The network was given."
-    )
     said = [
-        learned,
+        _how_learned(findings),
         f"Rows of which a section says that they were drawn were drawn without replacement (seed {findings.seed}).",
         "Arrows are those of a network that describes the data. To read them as causes, as what is set from outside "
         "does, takes more than data.",
@@ -450,6 +454,19 @@ def notes(findings: Findings, version: str) -> str:
         f"Made by fishernet {text(version)}.",
     ]
     return section("notes", "How this was found", paragraph(*said))
+
+
+def _how_learned(findings: Findings) -> str:
+    if not findings.learned:
+        return "The network was given."
+    if getattr(findings.model, "is_continuous", False):
+        return "The network was learned by the default search for numbers (fractional marginal likelihood)."
+    if findings.table.has_missing:
+        return (
+            "The network was learned from the rows as they are, by the default search for missing cells, its "
+            "probabilities by expectation and maximization."
+        )
+    return "The network was learned by the default search (BIC), its probabilities with one added to each count."
 
 
 # --------------------------------------------------------------------------------------------------- what can be asked

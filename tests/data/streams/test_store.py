@@ -116,13 +116,16 @@ def damaged(folder: Path, how: str) -> None:
         (folder / "codes-1.bin").unlink()
     elif how == "json":
         (folder / "store.json").write_text("{")
+    elif how == "head":
+        (folder / "store.json").write_text(json.dumps({"format": "fishernet store", "files": {}}))
     elif how == "version":
         head = json.loads((folder / "store.json").read_text())
         (folder / "store.json").write_text(json.dumps(head | {"version": 99}))
 
 
 @pytest.mark.parametrize(
-    ("how", "message"), [("cut", "cut off"), ("gone", "missing"), ("json", "damaged"), ("version", "version 99")]
+    ("how", "message"),
+    [("cut", "cut off"), ("gone", "missing"), ("json", "damaged"), ("head", "damaged"), ("version", "version 99")],
 )
 def test_a_damaged_store_says_so(source: Path, tmp_path: Path, how: str, message: str) -> None:
     folder = tmp_path / "store"
@@ -138,6 +141,9 @@ def test_a_changed_byte_is_found_by_its_checksum(source: Path, tmp_path: Path) -
         file.seek(1234)
         file.write(b"\x01" if stream.codes[0].base is None else b"\x07")
     with pytest.raises(fn.FileFormatError, match="checksum"):
+        stream.verify()
+    (tmp_path / "store" / "codes-1.bin").unlink()
+    with pytest.raises(fn.FileFormatError, match="cannot be read"):
         stream.verify()
 
 

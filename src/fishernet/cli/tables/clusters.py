@@ -11,8 +11,9 @@ import click
 
 from fishernet.base.errors import FileFormatError, FishernetError
 from fishernet.data import Parts, scan
-from fishernet.data.options import DEFAULT_NA
-from fishernet.data.streams.sizes import TEXT, found_files, kind_of
+from fishernet.data.options import DEFAULT_NA, Options
+from fishernet.data.streams.batches import found_delimiter
+from fishernet.data.streams.sizes import found_files, kind_of
 
 SECONDS = 10  # until a scheduler that does not answer counts as one that cannot be reached
 INSTALL = 'pip install "fishernet[dask]"'
@@ -69,9 +70,11 @@ def _frame(path: Path, files: list[Path], text: Mapping[str, Any]) -> Any:
     names = [str(file.resolve()) for file in files]  # workers may run in another folder
     ending = Path(files[0].name.lower().removesuffix(".gz")).suffix
     packed = files[0].name.lower().endswith(".gz")
-    given = {"sep": text.get("delimiter"), **{name: text.get(name) for name in ("decimal", "thousands", "encoding")}}
-    how = {name: {"tab": "\t"}.get(value, value) for name, value in given.items() if value is not None}
-    how = {"sep": TEXT[ending] or ",", **how, "keep_default_na": False}
+    whole = ending + ".gz" * packed
+    if not all(file.name.lower().endswith(whole) for file in files):
+        raise FileFormatError(path, f"the files must be of one kind, and only some of them end in {whole}")
+    given = {name: text[name] for name in ("decimal", "thousands", "encoding") if name in text}
+    how = {"sep": found_delimiter(files[0], Options.checked(**text)), **given, "keep_default_na": False}
     how |= {"na_values": sorted(text.get("na_values", DEFAULT_NA)), **({"blocksize": None} if packed else {})}
     return _made(path, reading.read_csv, names, **how)
 

@@ -16,7 +16,7 @@ import click
 import pyarrow as pa
 
 from fishernet.base.errors import FishernetError
-from fishernet.base.memory import memory_limit
+from fishernet.base.machine import memory_limit
 from fishernet.base.progress import Call
 from fishernet.cli.tables.clusters import read_on_cluster
 from fishernet.cli.terminal import complain, duration
@@ -55,10 +55,11 @@ class Opening:
     scheduler: str | None = None
     chooses: bool = False
 
-    def here_only(self, what: str) -> None:
-        """Raise FishernetError where a cluster is asked for what needs rows here."""
+    def here_only(self, what: str, option: str = "") -> None:
+        """Raise FishernetError where a cluster is asked for what needs rows here, by an option that may be left out."""
         if self.scheduler is not None:
-            raise FishernetError(f"{what} needs the rows, which the workers of a cluster keep; leave --scheduler out")
+            out = f"{option} or --scheduler" if option else "--scheduler"
+            raise FishernetError(f"{what} needs the rows, which the workers of a cluster keep; leave {out} out")
 
     def is_long(self, path: Path) -> bool:
         """Whether a path is read as a stream; says so where nobody asked for that."""

@@ -8,7 +8,6 @@ from the partitions, and the answers are the same.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import platform
 import re
@@ -424,6 +423,8 @@ def _assigned(holders: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 async def _sum_here(where: dict[str, list[str]], function: Callable[[Any], Any], dask_worker: Any) -> Any:
     """Return the sum of a function's answers for what this worker is said to hold; None where it does not."""
+    import asyncio  # slow to import, and needed by workers alone
+
     keys = where[dask_worker.address]
     if any(key not in dask_worker.data for key in keys):
         return None

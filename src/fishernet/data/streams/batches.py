@@ -20,9 +20,10 @@ import pyarrow as pa
 from pyarrow import Table as ArrowTable
 
 from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.io import naming_unreadable
 from fishernet.base.names import listed, shown
 from fishernet.data.arrow import columns_of, frame_columns, is_text, pandas_index
-from fishernet.data.csv import TextFile, text_batches, text_frames
+from fishernet.data.csv import TextFile, delimiter_of, text_batches, text_frames
 from fishernet.data.encoding.cells import Columns
 from fishernet.data.matching import is_frame
 from fishernet.data.options import Options
@@ -69,12 +70,22 @@ class Batches:
         return guessed_rows(self.files) if self.n_rows is None and self.files else self.n_rows
 
     def stamp(self) -> list[list[Any]]:
-        """Return what tells whether the files have changed: path, size and time of each."""
+        """Return what tells whether the files have changed: path, size and time of each; None for one that is gone."""
         found = []
         for path in self.files:
-            state = path.stat()
-            found.append([str(path.resolve()), state.st_size, state.st_mtime_ns])
+            try:
+                state = path.stat()
+            except OSError:
+                found.append([str(path.resolve()), 0, None])
+            else:
+                found.append([str(path.resolve()), state.st_size, state.st_mtime_ns])
         return found
+
+    def refuse_changes(self, stamp: list[list[Any]]) -> None:
+        """Raise FileFormatError when a file is not as it was when the stamp was taken."""
+        for before, after in zip(stamp, self.stamp(), strict=True):
+            if before != after:
+                raise FileFormatError(before[0], "changed while it was read; read it again when nobody writes to it")
 
 
 def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
@@ -321,6 +332,13 @@ def _dataset_frames(dataset: Any) -> Iterator[pa.Table]:
         raise broken(dataset, error) from None
 
 
+def found_delimiter(path: Path, options: Options) -> str:
+    """Return what stands between the cells of a text file: as asked for, as its name tells, or as its lines do."""
+    with naming_unreadable(path):
+        file, named = _text_file(path, options)
+        return delimiter_of(file, options, named)
+
+
 def _text_file(path: Path, options: Options) -> tuple[TextFile, str | None]:
     """Return a text file, and the delimiter that its name tells."""
     gzipped = path.name.lower().endswith(".gz")
@@ -331,11 +349,12 @@ def _text_file(path: Path, options: Options) -> tuple[TextFile, str | None]:
 def _text_frames(files: list[Path], options: Options) -> Iterator[pa.Table]:
     first: list[str] | None = None
     for path in files:
-        file, delimiter = _text_file(path, options)
-        for frame in text_frames(file, options, delimiter):
-            first = frame.column_names if first is None else first
-            _refuse_other_columns(path, frame.column_names, files[0], first)
-            yield frame
+        with naming_unreadable(path):
+            file, delimiter = _text_file(path, options)
+            for frame in text_frames(file, options, delimiter):
+                first = frame.column_names if first is None else first
+                _refuse_other_columns(path, frame.column_names, files[0], first)
+                yield frame
 
 
 def _refuse_other_columns(path: Path, names: list[str], first_path: Path, first: list[str]) -> None:
@@ -347,12 +366,13 @@ def _refuse_other_columns(path: Path, names: list[str], first_path: Path, first:
 def _of_texts(files: list[Path], options: Options) -> Iterator[Batch]:
     first: list[str] | None = None
     for path in files:
-        file, delimiter = _text_file(path, options)
-        for columns in _named(path, text_batches(file, options, delimiter), alone=len(files) == 1):
-            names = [column.name for column in columns.cells]
-            first = names if first is None else first
-            _refuse_other_columns(path, names, files[0], first)
-            yield Batch(columns, path.name)
+        with naming_unreadable(path):
+            file, delimiter = _text_file(path, options)
+            for columns in _named(path, text_batches(file, options, delimiter), alone=len(files) == 1):
+                names = [column.name for column in columns.cells]
+                first = names if first is None else first
+                _refuse_other_columns(path, names, files[0], first)
+                yield Batch(columns, path.name)
 
 
 def _named(path: Path, batches: Iterator[Columns], *, alone: bool) -> Iterator[Columns]:

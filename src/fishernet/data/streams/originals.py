@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from fishernet.base.errors import FileFormatError
 from fishernet.data.arrays import BLOCK_ROWS
 from fishernet.data.options import Options
 from fishernet.data.reading import Rows
@@ -57,14 +56,9 @@ class ScannedOriginals:
             if len(here) or not pieces:
                 pieces.append(frame.take(pa.array(here)))
             begin += frame.num_rows
-        self._refuse_changes()
+        self._batches.refuse_changes(self._stamp)
         found = pa.concat_tables(pieces).unify_dictionaries().combine_chunks()
         return found.take(pa.array(np.searchsorted(order, positions)))
-
-    def _refuse_changes(self) -> None:
-        for before, after in zip(self._stamp, self._batches.stamp(), strict=True):
-            if before != after:
-                raise FileFormatError(before[0], "changed while it was read; read it again when nobody writes to it")
 
 
 def complete_rows(stream: Stream) -> npt.NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import FileFormatError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrow import variable_fields
@@ -227,9 +227,7 @@ def _read_through(
         spool.add(batch.columns, batch.where)
         reporter.step(spool.n_rows, None if about is None else max(about, spool.n_rows))
     reporter.finish(spool.n_rows)
-    for before, after in zip(how["files"], batches.stamp(), strict=True):
-        if before != after:
-            raise FileFormatError(before[0], "changed while it was read; read it again when nobody writes to it")
+    batches.refuse_changes(how["files"])
     found = spool.columns()
     cells = [tidied(c, options, spaced=False) if c.text else c for c in found.cells]
     return Columns(cells, found.n_rows)

@@ -36,6 +36,7 @@ from fishernet.data.variable import Column
 
 VERSION = 1
 HEAD = "store.json"
+FIELDS = {"version", "n_rows", "variables", "decisions", "files", "made_of"}  # of the head
 NUMBERS = "numbers.bin"
 WEIGHTS = "weights.bin"
 PACKED = ("planes.bin", "masks.bin")
@@ -169,9 +170,12 @@ def verify(folder: Path) -> None:
     """Raise FileFormatError when a file of a store has not the checksum that it was written with."""
     for name, entry in _head(folder)["files"].items():
         found = 0
-        with (folder / name).open("rb") as file:
-            while piece := file.read(PIECE):
-                found = zlib.crc32(piece, found)
+        try:
+            with (folder / name).open("rb") as file:
+                while piece := file.read(PIECE):
+                    found = zlib.crc32(piece, found)
+        except OSError as error:
+            raise FileFormatError(folder / name, f"the file cannot be read ({error.strerror})") from None
         if found != entry["crc32"]:
             raise FileFormatError(folder / name, "the file's checksum is wrong: delete the folder and read again")
 
@@ -180,11 +184,13 @@ def _head(folder: Path) -> dict[str, Any]:
     path = folder / HEAD
     try:
         head = json.loads(path.read_text("utf-8"))
-        known = head["format"] == "fishernet store" and isinstance(head["files"], dict)
+        known = head["format"] == "fishernet store" and head.keys() >= FIELDS and isinstance(head["files"], dict)
     except (OSError, ValueError, KeyError, TypeError):
         known, head = False, {}
     if not known:
-        raise FileFormatError(path, "the folder holds no encoded store, or a damaged one")
+        raise FileFormatError(
+            path, "the folder holds no encoded store, or a damaged one; delete the folder and read again"
+        )
     if head["version"] != VERSION:
         raise FileFormatError(path, f"the store has version {head['version']}, and this library reads {VERSION}")
     return dict(head)
