@@ -49,6 +49,7 @@ def test_nothing_is_cut_off_on_a_figure_of_its_own() -> None:
     figure = ax.get_figure()
     assert figure is not None
     canvas: Any = FigureCanvasAgg(figure)  # type: ignore[arg-type]
+    canvas.draw()
     box = ax.get_tightbbox(canvas.get_renderer())
     assert box is not None
     width, height = figure.canvas.get_width_height()

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -127,6 +128,22 @@ def test_groups_have_colours_and_marks() -> None:
         assert fills["lung"] == fills["tub"] != fills["smoke"] == fills["asia"]
         corners = {len(path.vertices) for path in part(ax, what).get_paths()}
         assert len(corners) == 2  # a circle and a triangle
+
+
+def test_a_legend_can_be_read_on_small_axes() -> None:
+    groups = {name: name[0] for name in ALARM.dag.names}
+    every: tuple[dict[str, Any], ...] = ({"groups": groups}, {"strengths": "mutual-information", "target": "HR"})
+    for options in every:
+        figure = Figure(figsize=(4, 3))
+        ax = fn.plot.graph(ALARM, ax=figure.add_axes((0, 0, 1, 1)), **options)
+        texts = [text for text in ax.texts if text.get_gid() == "legend"]
+        assert min(text.get_fontsize() for text in texts) >= 5.9
+        renderer: Any = FigureCanvasAgg(figure)
+        boxes = np.array([text.get_window_extent(renderer.get_renderer()).get_points() for text in texts])
+        assert boxes.min() >= 0
+        assert (boxes.max(axis=(0, 1)) <= np.array([4, 3]) * figure.dpi).all()
+        nodes = np.concatenate([path.vertices for path in part(ax, "nodes").get_paths()])
+        assert boxes[:, 1, 1].max() < ax.transData.transform(nodes)[:, 1].min()  # below all nodes
 
 
 def test_the_difference_of_two_graphs() -> None:

@@ -133,6 +133,21 @@ def test_long_names_are_cut_so_that_they_differ() -> None:
     assert labels(["a" * 33, "b"]) == ["a" * 31 + "…", "b"]
 
 
+def test_titles_axes_and_legends_are_in_a_font_that_has_the_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a font of many scripts is installed; here another one stands in for it."""
+    own, greek = ("DejaVu Sans", frozenset(range(32, 256))), set("ηλικίαάνδρας")
+    monkeypatch.setattr("fishernet.plot.texts.fonts", lambda: (own, ("DejaVu Serif", frozenset(map(ord, greek)))))
+    net = fn.learn.bayesian_network({"ηλικία": ["άνδρας", "b"] * 20, "x": ["c", "d"] * 20})
+    kernel, table = fn.kernels.FisherKernel(net), net.sample(30, seed=1)
+    rows = fn.plot.rows(kernel, table, colour="ηλικία", ax=Figure().add_subplot())
+    bars = fn.plot.marginals(net, given={"ηλικία": "άνδρας"}, ax=Figure().add_subplot())
+    legend: Any = rows.get_legend()
+    texts = [legend.get_title(), *legend.get_texts(), bars.xaxis.label, *bars.get_yticklabels(), *bars.texts]
+    odd = [text for text in texts if set(text.get_text()) & greek]
+    assert len(odd) >= 4
+    assert all("DejaVu Serif" in text.get_fontfamily() for text in odd)
+
+
 def test_letters_that_no_font_has_are_numbers_and_nothing_warns(recwarn: pytest.WarningsRecorder) -> None:
     names = ["<b>&amp;</b>", "\u202eabc", "𒀀", "naïve ß", "$\\frac{1}{2}$", "a" * 300, "\x00", " "]
     ax = on_its_own_sheet(fn.UndirectedGraph.from_edges(names, [(names[0], names[2])]))

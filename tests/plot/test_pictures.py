@@ -220,6 +220,21 @@ def test_roc_is_that_of_scikit_learn() -> None:
     assert ax.lines[0].get_label() == f"yes: area {roc_auc_score(positive, said[:, 0]):.3f}"
 
 
+def test_labels_that_are_numbers_have_the_order_of_numbers() -> None:
+    """As the columns of a classifier: 2 stands before 10, though "10" is the smaller text."""
+    truth = np.random.default_rng(5).choice([1, 2, 10], 300)
+    said = np.random.default_rng(6).dirichlet(np.ones(3), 300)
+    for some in (truth, truth.tolist(), truth.astype(float)):
+        ax = fn.plot.roc(some, said, ax=somewhere())
+        found = dict(str(line.get_label()).split(": area ") for line in ax.lines[:3])
+        for place, state in enumerate((1, 2, 10)):
+            area = roc_auc_score(truth == state, said[:, place])
+            assert {float(name): text for name, text in found.items()}[state] == f"{area:.3f}"
+    ax = fn.plot.roc(truth.tolist(), said, states=np.unique(truth), state=np.int64(10), ax=somewhere())
+    assert str(ax.lines[0].get_label()).startswith("10: ")
+    assert fn.plot.calibration(truth == 2, said[:, 1], ax=somewhere()).get_xlabel() == "probability of true"
+
+
 def test_calibration_is_that_of_scikit_learn() -> None:
     rng = np.random.default_rng(2)
     p = rng.random(3000)
@@ -299,20 +314,28 @@ def test_names_with_markup_are_plain_text_in_every_picture(tmp_path: Path) -> No
     net = fn.BayesianNetwork.from_tables(
         variables, {odd[1]: [odd[0]], odd[2]: [odd[1]]}, {odd[0]: p[0], odd[1]: p, odd[2]: p}
     )
+    turned = fn.infer.intervene(net, {odd[0]: "s" * 300})
     table = net.sample(60, seed=1)
     kernel = fn.kernels.FisherKernel(net)
+    changed = fn.compare.explain_change(net, turned)
+    apart = fn.compare.two_sample_test(table, turned.sample(60, seed=2), kernel, permutations=19, seed=1)
     draws: tuple[Callable[[], Axes], ...] = (
         lambda: fn.plot.graph(net, strengths="mutual-information", target=odd[1]),
         lambda: fn.plot.conditional(net, odd[1]),
         lambda: fn.plot.marginals(net, given={odd[0]: "$1$"}),
         lambda: fn.plot.rows(kernel, table, colour=odd[0]),
         lambda: fn.plot.log_probability(net, table),
+        lambda: fn.plot.change(changed, by="configuration"),
+        lambda: fn.plot.gram(kernel, table),
+        lambda: fn.plot.drift(apart),
         lambda: fn.plot.roc(table.to_frame()[odd[0]].to_pylist(), np.full((60, 3), 1 / 3)),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for number, draw in enumerate(draws):
-            fn.plot.write(draw(), tmp_path / f"{number}.svg")
+            ax = draw()
+            assert all(len(text.get_text()) <= 100 for text in ax.texts)
+            fn.plot.write(ax, tmp_path / f"{number}.svg")
             ElementTree.fromstring((tmp_path / f"{number}.svg").read_text(encoding="utf-8"))
 
 

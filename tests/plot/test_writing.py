@@ -53,6 +53,7 @@ def test_without_matplotlib_a_sentence_says_how_to_get_it(tmp_path: Path, monkey
         lambda: fn.plot.write_graph(fn.datasets.load("asia"), tmp_path / "x.svg"),
         lambda: fn.plot.graph(fn.datasets.load("asia")),
         lambda: fn.plot.check_output("x.png"),
+        lambda: fn.plot.theme("dark").__enter__(),
     ):
         with pytest.raises(fn.FishernetError, match=r'pip install "fishernet\[plot\]"'):
             draw()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
@@ -13,7 +14,7 @@ from fishernet.base.vocabulary import word
 from fishernet.compare import ChangeResult, ConfigurationChange, VariableChange
 from fishernet.data.encoding.labels import as_text
 from fishernet.plot.style import Theme, dress, fitting, legend, letters, new_axes, require_matplotlib, theme_of
-from fishernet.plot.texts import family_of, labels, text_sizes
+from fishernet.plot.texts import family_of, label, labels, name_ticks, text_sizes, under
 from fishernet.plot.tooltips import check_output, entitle, save
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 By = Literal["variable", "configuration"]
 BAR = 0.26  # inches from one bar to the next
 WIDE, AROUND = 4.4, 1.2  # inches of the bars with the numbers beside them, and above and below
-MOST_LETTERS = 44
+MOST_LETTERS, MOST_OF_STATE = 44, 16
 KINDS: dict[str, tuple[str, str, str | None]] = {  # fill, edge and hatch, so that they are told apart in grey
     "changed": ("more", "more", None),
     "inherited": ("background", "more", "////"),
@@ -75,12 +76,12 @@ def change(
     """
     require_matplotlib()
     check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")
-    size = letters(font_size)
-    rows, called = _rows(found, by, check.integer(most, "most", least=1))
+    size, named = letters(font_size), word(by, "by", tuple(BARS))
+    rows, called = _rows(found, named, check.integer(most, "most", least=1))
     if ax is None:
         ax = new_axes(*_inches(called, size))
     look = theme_of(ax)
-    _draw(ax, look, rows, called, size, _title(found))
+    _draw(ax, look, rows, called, size, named, _title(found))
     return ax
 
 
@@ -119,7 +120,7 @@ def write_change(
     from matplotlib.figure import Figure
 
     check.made(found, "found", "a ChangeResult, as fn.compare.explain_change gives it", "by_variable", "graphs")
-    _, called = _rows(found, by, check.integer(most, "most", least=1))
+    _, called = _rows(found, word(by, "by", tuple(BARS)), check.integer(most, "most", least=1))
     size = letters(font_size)
     figure = Figure(figsize=_inches(called, size), layout="constrained")
     change(found, by=by, most=most, ax=figure.add_subplot(), font_size=size)
@@ -129,20 +130,15 @@ def write_change(
 Rows = list[VariableChange] | list[ConfigurationChange]
 
 
-def _rows(found: ChangeResult, by: By, most: int) -> tuple[Rows, list[str]]:
+def _rows(found: ChangeResult, by: str, most: int) -> tuple[Rows, list[str]]:
     """Return what there is a bar of, from the largest down, and the labels."""
-    if word(by, "by", ("variable", "configuration")) == "variable":
+    if by == "variable":
         rows = sorted(found.by_variable.values(), key=lambda row: (-row.nats, row.variable))[:most]
         return rows, labels([row.variable for row in rows], MOST_LETTERS)
     if not found.by_configuration:
         raise SchemaError("this result has no configurations: its networks are not of tables", parameter="by")
     some = list(found.by_configuration[:most])
-    return some, labels([_configuration(row) for row in some], MOST_LETTERS)
-
-
-def _configuration(row: ConfigurationChange) -> str:
-    given = ", ".join(f"{name} = {state}" for name, state in row.configuration.items())
-    return f"{row.variable} | {given}" if given else row.variable
+    return some, labels([under(row.variable, row.configuration) for row in some], MOST_LETTERS)
 
 
 def _inches(called: list[str], size: float) -> tuple[float, float]:
@@ -157,41 +153,42 @@ def _title(found: ChangeResult) -> str:
     return f"{nats} nats between {found.n_rows[0]:,} rows before and {found.n_rows[1]:,} after"
 
 
-def _draw(ax: Axes, look: Theme, rows: Rows, called: list[str], size: float, title: str) -> None:
+def _draw(ax: Axes, look: Theme, rows: Rows, called: list[str], size: float, by: str, title: str) -> None:
     """Draw the bars from the largest down."""
+    draw_bar, wider, x = BARS[by]
     ends = [x for row in rows for x in (row.nats, getattr(row, "high", 0.0))]
     longest = max((x for x in ends if math.isfinite(x)), default=0.0) or 1.0
     small = fitting(ax, len(rows), size)
     for place, row in enumerate(rows):
-        end, text = _bar(ax, look, place, row, longest)
+        end, text = draw_bar(ax, look, place, row, longest)
         if text:
             ax.text(
                 end + 0.015 * longest, place, text, va="center", fontsize=0.85 * small, color=look.ink, parse_math=False
             ).set_fontfamily(family_of(text))
-    ax.set_yticks(range(len(rows)), called, fontfamily=family_of("".join(called)), parse_math=False)
+    name_ticks(ax.yaxis, range(len(rows)), called)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    by_variable = any(hasattr(row, "p_max_t") for row in rows)
-    ax.set_xlim(0, (1.18 if by_variable else 1.6) * longest)
-    x = "nats of the conditional; line: 95 % interval, dots: by chance" if by_variable else "nats of the configuration"
+    ax.set_xlim(0, wider * longest)
     dress(ax, look, size, x=x, title=title, left=float(text_sizes(called, size)[:, 0].max()))
     ax.tick_params(axis="y", length=0, labelsize=small)
-    handles, texts = ax.get_legend_handles_labels()
-    kinds = dict(zip(texts, handles, strict=True))
-    if kinds:
-        legend(
-            ax, look, 0.85 * size, handles=list(kinds.values()), labels=list(kinds), frameon=False, loc="lower right"
-        )
+    if by == "variable":
+        legend(ax, look, 0.85 * size, once=True, frameon=False, loc="lower right")
 
 
-def _bar(ax: Axes, look: Theme, place: int, row: Any, longest: float) -> tuple[float, str]:
-    """Draw one bar, and return where what it carries ends, and what is written there."""
+def _configuration_bar(
+    ax: Axes, look: Theme, place: int, row: ConfigurationChange, longest: float
+) -> tuple[float, str]:
+    """Draw the bar of a configuration, and return where it ends, and how its state changed most."""
     nats = min(row.nats, longest)
-    if not hasattr(row, "p_max_t"):
-        bar = ax.barh(place, nats, height=0.62, facecolor=look.more, edgecolor=look.more)
-        state = row.state
-        text = f"{as_text(state)}: {row.before[state]:.2g} → {row.after[state]:.2g}"
-        entitle(bar[0], [f"{_configuration(row)}: {row.nats:.4g} nats; {text}"])
-        return nats, text
+    bar = ax.barh(place, nats, height=0.62, facecolor=look.more, edgecolor=look.more)
+    how = f"{row.before[row.state]:.2g} → {row.after[row.state]:.2g}"
+    whose = under(row.variable, row.configuration)
+    entitle(bar[0], [f"{whose}: {row.nats:.4g} nats; {as_text(row.state)}: {how}"])
+    return nats, f"{label(as_text(row.state), MOST_OF_STATE)}: {how}"
+
+
+def _variable_bar(ax: Axes, look: Theme, place: int, row: VariableChange, longest: float) -> tuple[float, str]:
+    """Draw the bar of a variable, and return where what it carries ends, and its p-value."""
+    nats = min(row.nats, longest)
     kind = "changed" if row.changed else "inherited" if row.inherited_from else "no change found"
     fill, edge, hatch = KINDS[kind]
     colours = {"facecolor": getattr(look, fill), "edgecolor": getattr(look, edge)}
@@ -204,3 +201,10 @@ def _bar(ax: Axes, look: Theme, place: int, row: Any, longest: float) -> tuple[f
         ax.plot([row.by_chance] * 2, [place - 0.38, place + 0.38], color=look.ink, linewidth=0.8, linestyle=":")
     end = max(nats, row.high if math.isfinite(row.high) else 0.0)
     return end, f"p {row.p_max_t:.2g}" if math.isfinite(row.p_max_t) else ""
+
+
+BARS: dict[str, tuple[Callable[..., tuple[float, str]], float, str]] = {
+    "variable": (_variable_bar, 1.18, "nats of the conditional; line: 95 % interval, dots: by chance"),
+    "configuration": (_configuration_bar, 1.6, "nats of the configuration"),
+}
+"""How a bar is drawn, how far the axis goes, in longest bars, and what it says."""

@@ -17,8 +17,9 @@ from fishernet.data.encoding.labels import as_text
 from fishernet.data.matching import as_data
 from fishernet.kernels import Kernel
 from fishernet.kernels.rows import Rows, counted_once, rows_of
-from fishernet.plot.style import FONT, Theme, legend, letters, new_axes, require_matplotlib, theme_of
-from fishernet.plot.texts import label
+from fishernet.plot.matrices import as_cosines
+from fishernet.plot.style import Theme, legend, letters, new_axes, require_matplotlib, theme_of
+from fishernet.plot.texts import FONT, family_of, label
 from fishernet.select import Selection
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ SIZE = (6.4, 4.8)  # inches of a new figure
 AREA = 14  # square points of the mark of one row
 MOST_NUMBERED = 40  # chosen rows and criticisms, each, that have a number
 MOST_LETTERS = 24  # of a state
-COLOURS = {  # of Okabe and Ito, 2008; of those with the same place, the mark is the same
-    True: ("#3A9BD9", "#D98200", "#00936B", "#C0609A", "#0A5A8A", "#A89B00", "#8A5A00"),
-    False: ("#56B4E9", "#E69F00", "#2CC295", "#E39BC6", "#2F8FD0", "#F0E442", "#C08A3E"),
-}
 SHAPES = ("o", "^", "s", "v", "p", "<", "h")  # so that states can be told apart without colours
 NUMBERS = "cividis"  # the same for the colour-blind
 Projection = Literal["ranks", "mds", "pca"]
@@ -111,15 +108,8 @@ def rows(
     marked = np.asarray(_positions(getattr(chosen, "indices", chosen), len(every)))
     others = _sample(len(every), marked, check.integer(n_rows, "n_rows", least=1), seed)
     values = None if colour is None else _column(as_data(data, "a column that colours rows"), colour, others)
-    points, words = PROJECTIONS[how](kernel, every, np.concatenate([others, marked]))
-    if ax is None:
-        ax = new_axes(*SIZE)
-    look = theme_of(ax)
-    _draw_others(ax, look, points[: len(others)], values, size)
-    if len(marked):
-        _draw_marked(ax, look, points[len(others) :], False, f"chosen ({len(marked):,})", size)
-    _finish(ax, look, None if values is None or values[0].is_continuous else colour, size, words)
-    return ax
+    places, words = _placed(how, kernel, every, [others, marked])
+    return _draw(ax, places, words, values, size)
 
 
 def _positions(chosen: Any, n: int) -> Positions:
@@ -203,18 +193,8 @@ def selection(
         marked.append(criticisms.indices)
     others = _sample(len(every), np.concatenate(marked), check.integer(n_rows, "n_rows", least=1), seed)
     values = None if colour is None else _column(chosen.table, colour, others)
-    parts = [others, *marked]
-    points, words = PROJECTIONS[how](used, every, np.concatenate(parts))
-    where = np.split(points, np.cumsum([len(part) for part in parts])[:-1])
-    if ax is None:
-        ax = new_axes(*SIZE)
-    look = theme_of(ax)
-    _draw_others(ax, look, where[0], values, size)
-    _draw_marked(ax, look, where[1], False, f"chosen ({len(chosen.indices):,})", size)
-    if criticisms is not None:
-        _draw_marked(ax, look, where[2], True, f"criticism ({len(criticisms.indices):,})", size)
-    _finish(ax, look, None if values is None or values[0].is_continuous else colour, size, words)
-    return ax
+    places, words = _placed(how, used, every, [others, *marked])
+    return _draw(ax, places, words, values, size)
 
 
 def _sample(n_rows: int, marked: Positions, most: int, seed: Seed) -> Positions:
@@ -227,14 +207,20 @@ def _sample(n_rows: int, marked: Positions, most: int, seed: Seed) -> Positions:
     return others.astype(np.int64)
 
 
+def _placed(projection: str, kernel: Any, rows: Rows, parts: list[Positions]) -> tuple[list[Array], tuple[str, str]]:
+    """Return where the rows of each part stand, (n, 2) each, and what the axes say."""
+    points, words = PROJECTIONS[projection](kernel, rows, np.concatenate(parts))
+    return np.split(points, np.cumsum([len(part) for part in parts])[:-1]), words
+
+
 def _by_ranks(kernel: Any, rows: Rows, at: Positions) -> tuple[Array, tuple[str, str]]:
     """Return where rows stand, (n, 2): distances go by the ranks of those under the kernel."""
-    return _scaled(_ranks(1 - _cosines(kernel, counted_once(rows[at])))), ("near: alike under the kernel", "")
+    return _scaled(_ranks(1 - _cosines(kernel, rows[at]))), ("near: alike under the kernel", "")
 
 
 def _by_distances(kernel: Any, rows: Rows, at: Positions) -> tuple[Array, tuple[str, str]]:
     """Return where rows stand, (n, 2): distances are those of features of length 1."""
-    squares = np.maximum(2 - 2 * _cosines(kernel, counted_once(rows[at])), 0.0)
+    squares = np.maximum(2 - 2 * _cosines(kernel, rows[at]), 0.0)
     np.fill_diagonal(squares, 0.0)
     return _scaled(np.sqrt(squares)), ("near: alike under the kernel", "")
 
@@ -260,9 +246,7 @@ PROJECTIONS: dict[str, Callable[[Any, Rows, Positions], tuple[Array, tuple[str, 
 
 
 def _cosines(kernel: Any, rows: Rows) -> Array:
-    lengths = np.sqrt(np.maximum(kernel.diag(rows), 0.0))
-    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    cosines = np.asarray(kernel(rows), dtype=np.float64) * inverse[:, None] * inverse
+    cosines = as_cosines(np.asarray(kernel(counted_once(rows)), dtype=np.float64))
     return np.asarray((cosines + cosines.T) / 2)
 
 
@@ -303,6 +287,22 @@ def _column(table: Any, name: str, others: Positions) -> tuple[Any, Array]:
     return table.variables[place], np.asarray(table[others].select([name]).column(name))
 
 
+def _draw(
+    ax: Axes | None, places: list[Array], words: tuple[str, str], values: tuple[Any, Array] | None, size: float
+) -> Axes:
+    """Draw rows that are not marked, those chosen, and criticisms, as far as there are some."""
+    if ax is None:
+        ax = new_axes(*SIZE)
+    look = theme_of(ax)
+    others, *marked = places
+    _draw_others(ax, look, others, values, size)
+    for points, critical in zip(marked, (False, True), strict=False):
+        if len(points):
+            _draw_marked(ax, look, points, critical, f"{'criticism' if critical else 'chosen'} ({len(points):,})", size)
+    _finish(ax, look, None if values is None or values[0].is_continuous else values[0].name, size, words)
+    return ax
+
+
 def _draw_others(ax: Axes, look: Theme, points: Array, values: tuple[Any, Array] | None, size: float) -> None:
     """Draw rows that are not marked: in grey, or by the states or numbers of a column."""
     how: dict[str, Any] = {"linewidths": 0.4, "edgecolors": look.background, "zorder": 1}
@@ -316,14 +316,14 @@ def _draw_others(ax: Axes, look: Theme, points: Array, values: tuple[Any, Array]
             points[:, 0], points[:, 1], c=column, s=AREA, cmap=NUMBERS, plotnonfinite=True, label="other rows", **how
         )
         bar = ax.figure.colorbar(drawn, ax=ax)
-        bar.set_label(label(variable.name), fontsize=size, color=look.ink, parse_math=False)
+        text = label(variable.name)
+        bar.set_label(text, fontsize=size, color=look.ink, parse_math=False, fontfamily=family_of(text))
         bar.ax.tick_params(labelsize=size, labelcolor=look.ink)
         return
-    colours = COLOURS[look.background == "#FFFFFF"]
     counts = np.bincount(column, minlength=variable.cardinality + 1)
     often = [int(code) for code in np.argsort(-counts[: variable.cardinality], kind="stable") if counts[code]]
-    named = often if len(often) <= len(colours) else often[: len(colours) - 1]
-    for code, tint, shape in zip(named, colours, SHAPES, strict=False):
+    named = often if len(often) <= len(look.dots) else often[: len(look.dots) - 1]
+    for code, tint, shape in zip(named, look.dots, SHAPES, strict=False):
         text = label(as_text(variable.states[code]), MOST_LETTERS)
         places, areas = _merged(points[column == code])
         ax.scatter(places[:, 0], places[:, 1], c=tint, s=areas, marker=shape, label=text, **how)

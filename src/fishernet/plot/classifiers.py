@@ -31,44 +31,40 @@ NORMAL = 1.959963984540054  # the quantile of 97.5 %
 class _Judged:
     """Probabilities beside the truth."""
 
-    states: tuple[Any, ...]
+    states: tuple[str, ...]
     values: Array
     truth: npt.NDArray[np.int64]
 
     def place(self, state: Any) -> int:
-        texts = [as_text(one) for one in self.states]
-        if _text(state, "state") not in texts:
+        text = _text(state, "state")
+        if text not in self.states:
             message = f"there is no state {shown(state, 80)}; there are {listed(self.states)}"
             raise SchemaError(message, parameter="state")
-        return texts.index(as_text(state))
+        return self.states.index(text)
 
 
 def _text(state: Any, name: str) -> str:
     if not isinstance(state, str | int | float | np.generic):
         raise SchemaError(f"{name} must be labels (str, numbers, truth values), got {shown(state, 80)}", parameter=name)
-    plain: Any = state
+    plain: Any = state.item() if isinstance(state, np.generic) else state
     return as_text(plain)
 
 
 def _judged(truth: Any, probabilities: Any, states: Sequence[Any] | None) -> _Judged:
     """Return probabilities and truth, checked."""
     values = check.numbers(probabilities, "probabilities")
-    labels = [_text(one, "truth") for one in np.asarray(check.array(truth, "truth")).ravel().tolist()]
+    labels, of_row = _labels(check.array(truth, "truth").ravel())
     if values.ndim == 1:
         values = np.stack([1 - values, values], axis=1)
-    if values.ndim != 2 or values.shape[1] < 2 or not len(values) or len(labels) != len(values):
+    if values.ndim != 2 or values.shape[1] < 2 or not len(values) or len(of_row) != len(values):
         raise SchemaError(
             "probabilities must have a row per row of truth and a column per state, two at least, got "
-            f"{' x '.join(map(str, values.shape))} for {len(labels):,} rows",
+            f"{' x '.join(map(str, values.shape))} for {len(of_row):,} rows",
             parameter="probabilities",
         )
     if not np.isfinite(values).all() or (values < -ROUNDING).any() or (np.abs(values.sum(axis=1) - 1) > ROUNDING).any():
         raise SchemaError("the probabilities of a row must be from 0 to 1 and sum to 1", parameter="probabilities")
-    known = (
-        sorted(set(labels))
-        if states is None
-        else [_text(one, "states") for one in check.items(states, "states", "labels")]
-    )
+    known = labels if states is None else [_text(one, "states") for one in check.items(states, "states", "labels")]
     if len(known) != values.shape[1] or len(set(known)) != len(known):
         raise SchemaError(
             f"there are {values.shape[1]} columns of probabilities and {len(known)} states ({listed(known)}); "
@@ -79,7 +75,15 @@ def _judged(truth: Any, probabilities: Any, states: Sequence[Any] | None) -> _Ju
     if strange is not None:
         raise SchemaError(f"truth has {strange!r}, which is none of the states {listed(known)}", parameter="truth")
     where = {one: place for place, one in enumerate(known)}
-    return _Judged(tuple(known), values, np.array([where[one] for one in labels]))
+    return _Judged(tuple(known), values, np.array([where[one] for one in labels], dtype=np.int64)[of_row])
+
+
+def _labels(truth: npt.NDArray[Any]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Return the labels that occur, sorted, numbers as numbers, and the place of each row's among them."""
+    if truth.dtype.kind not in "biufU":  # of several kinds, which have no order as they are, or no labels
+        truth = np.array([_text(one, "truth") for one in truth.tolist()], dtype=np.str_)
+    distinct, of_row = np.unique(truth, return_inverse=True)
+    return [_text(one, "truth") for one in distinct.tolist()], of_row
 
 
 def roc(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fishernet.base import check
 from fishernet.base.errors import CycleError, SchemaError
@@ -86,7 +86,7 @@ def difference(
     look = Look(
         kinds=kinds,
         strengths=[0.35 if kind == "second" else 0.2 if kind != "both" else 0.12 for kind in kinds],
-        link_titles=[f"{_title(shape, i)}: {words[kind]}" for i, kind in enumerate(kinds)],
+        link_titles=[f"{title}: {words[kind]}" for title, kind in zip(shape.titles, kinds, strict=True)],
         legend=[("edge", kind, f"{text} ({counts[kind]})") for kind, text in words.items() if counts[kind]],
     )
     return place(shape, look, ax=ax, labels=labels, font_size=font_size)
@@ -128,9 +128,3 @@ def _as_layered(shape: Drawable, one: Drawable) -> Drawable:
     except CycleError:
         return shape
     return Drawable(shape.names, shape.links, shape.heads, layered=one.layered)
-
-
-def _title(shape: Drawable, link: int) -> str:
-    (u, v), (start, stop) = shape.links[link], shape.heads[link]
-    sign: Any = "—" if start == stop else "→" if stop else "←"
-    return f"{shape.names[u]} {sign} {shape.names[v]}"

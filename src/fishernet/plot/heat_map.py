@@ -11,8 +11,8 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.data.encoding.labels import as_text
 from fishernet.learn import Clusters
-from fishernet.plot.style import dress, fitting, ink_on, letters, require_matplotlib, theme_of
-from fishernet.plot.texts import family_of, labels
+from fishernet.plot.style import dress, fitting, ink_on, letters, new_axes, require_matplotlib, theme_of
+from fishernet.plot.texts import labels, name_ticks, text_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 CELL = (0.8, 0.28)  # inches of a cell, wide and high
-LEFT, RIGHT, ABOVE, BELOW = 2.4, 0.2, 0.5, 0.4  # inches around the map
+BESIDE, AROUND = 0.5, 1.1  # inches beside the map and its labels, and above and below
 MOST_LETTERS = 30  # of a state with its variable
 DARKEST = 3.0  # in binary logarithms: a lift of 8 or more, or of an eighth or less
 LEGEND = "% of the cluster; red: more than of all rows, blue: less"
@@ -74,11 +74,13 @@ def clusters(found: Clusters, *, most: int = 5, ax: Axes | None = None, font_siz
         raise SchemaError("nothing marks the clusters: there is one only, or all are alike", parameter="found")
     states = list(dict.fromkeys((mark["variable"], mark["state"]) for mark in marks))
     inside = _inside(found, states)
-    if ax is None:
-        ax = _new_axes(*inside.shape)
-    _draw(ax, inside, _lifts(inside, found.shares), size)
     called = labels([f"{name} = {state}" for name, state in states], MOST_LETTERS)
-    ax.set_yticks(range(len(states)), called, fontfamily=family_of("".join(called)), parse_math=False)
+    left = float(text_sizes(called, size)[:, 0].max())
+    if ax is None:
+        n_states, n_clusters = inside.shape
+        ax = new_axes(left + n_clusters * CELL[0] + BESIDE, AROUND + n_states * CELL[1])
+    _draw(ax, inside, _lifts(inside, found.shares), size, left)
+    name_ticks(ax.yaxis, range(len(states)), called)
     shares = [f"{number}\n{100 * share:.3g} %" for number, share in enumerate(found.shares)]
     ax.set_xticks(range(found.n_clusters), shares)
     return ax
@@ -101,16 +103,7 @@ def _lifts(inside: Array, shares: Array) -> Array:
     return np.asarray(np.clip(np.log2(np.maximum(inside / whole[:, None], least)), -DARKEST, DARKEST))
 
 
-def _new_axes(n_states: int, n_clusters: int) -> Axes:
-    """Return axes on a figure as large as the map needs."""
-    from matplotlib import pyplot
-
-    wide, high = n_clusters * CELL[0], n_states * CELL[1]
-    width, height = LEFT + wide + RIGHT, ABOVE + high + BELOW
-    return pyplot.figure(figsize=(width, height)).add_axes((LEFT / width, BELOW / height, wide / width, high / height))
-
-
-def _draw(ax: Axes, inside: Array, lifts: Array, size: float) -> None:
+def _draw(ax: Axes, inside: Array, lifts: Array, size: float, left: float) -> None:
     """Draw the cells, with their probabilities in percent in ink that stands out from them."""
     look = theme_of(ax)
     image = ax.imshow(lifts, cmap=look.diverging, vmin=-DARKEST, vmax=DARKEST, aspect="auto", interpolation="nearest")
@@ -120,7 +113,7 @@ def _draw(ax: Axes, inside: Array, lifts: Array, size: float) -> None:
         ink = ink_on(tuple(colours[row, column]))
         ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=ink, fontsize=small)
     ax.xaxis.tick_top()
-    dress(ax, look, size, x=LEGEND)
+    dress(ax, look, size, x=LEGEND, left=left)
     ax.xaxis.set_label_position("bottom")
     ax.tick_params(length=0)
     ax.tick_params(axis="y", labelsize=small)

@@ -24,7 +24,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fishernet.plot.shapes import Drawable, Layout, Link, Points, components
+from fishernet.plot.shapes import Drawable, Layout, Link, Points, in_components
 
 ROW = 0.85  # inches between layers
 BEND, NARROW = 0.25, 0.07  # inches that an arc takes where it passes a layer, and that it takes at least
@@ -179,23 +179,17 @@ def by_component(drawable: Drawable, extents: Points, lay_out: Callable[[int, li
     coordinates = np.zeros((len(drawable.names), 2))
     routes: list[Points] = [np.zeros((2, 2))] * len(drawable.links)
     parts, sizes = [], []
-    groups = components(len(drawable.names), drawable.links)
-    of_group = {node: number for number, members in enumerate(groups) for node in members}
-    held: list[list[int]] = [[] for _ in groups]
-    for position, (u, _) in enumerate(drawable.links):
-        held[of_group[u]].append(position)
-    for members, positions in zip(groups, held, strict=True):
-        where = {node: place for place, node in enumerate(members)}
-        links = [(where[u], where[v]) for u, v in (drawable.links[p] for p in positions)]
-        part = lay_out(len(members), links, extents[members, 0])
-        room = extents[members].max(axis=0) / 2
+    found = in_components(drawable)
+    for one in found:
+        part = lay_out(len(one.members), one.links, extents[one.members, 0])
+        room = extents[one.members].max(axis=0) / 2
         low, high = part.box
         parts.append(part.moved(room - low))
         sizes.append(high - low + 2 * room)
-    for part, corner, members, positions in zip(parts, packed(sizes), groups, held, strict=True):
+    for part, corner, one in zip(parts, packed(sizes), found, strict=True):
         moved = part.moved(corner)
-        coordinates[members] = moved.coordinates
-        for position, route in zip(positions, moved.routes, strict=True):
+        coordinates[one.members] = moved.coordinates
+        for position, route in zip(one.positions, moved.routes, strict=True):
             routes[position] = route
     return Layout(coordinates, routes)
 
@@ -320,12 +314,6 @@ def _scale_and_gain(x: Points, weights: Points, pull: Points, out: Points) -> tu
 
 
 CLOSEST = 1e-6  # the square of a distance that divides
-
-
-def _distances(coordinates: Points) -> Points:
-    x, y = coordinates.T
-    apart: Points = np.hypot(x[:, None] - x, y[:, None] - y)
-    return apart
 
 
 def _parted(coordinates: Points, least: float = APART) -> Points:

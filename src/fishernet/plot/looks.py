@@ -136,19 +136,12 @@ def look_of(
     shape: Drawable, found: Measured | None, target: str | None, groups: Mapping[str, Any] | None, graph: Any
 ) -> Look:
     """Return what is shown of a drawable."""
-    look = Look(link_titles=[_link_title(shape, i, found) for i in range(len(shape.links))])
+    look = Look()
     if found is not None:
         look = _with_strengths(look, shape, found)
     if groups is not None:
         look = _with_groups(look, shape, groups)
     return look if target is None else _with_target(look, shape, check.text(target, "target"), graph)
-
-
-def _link_title(shape: Drawable, link: int, found: Measured | None) -> str:
-    (u, v), (start, stop) = shape.links[link], shape.heads[link]
-    sign = "—" if start == stop else "→" if stop else "←"
-    title = f"{shape.names[u]} {sign} {shape.names[v]}"
-    return title if found is None else f"{title}: {found.said(found.of(u, v))}"
 
 
 def _with_strengths(look: Look, shape: Drawable, found: Measured) -> Look:
@@ -165,7 +158,9 @@ def _with_strengths(look: Look, shape: Drawable, found: Measured) -> Look:
         for place, size in enumerate(shown_ones)
     ]
     legend += [("edge", kind, kind) for kind in dict.fromkeys(sorted(kinds, reverse=True))]
-    return dataclasses.replace(look, strengths=(sizes / largest).tolist(), kinds=kinds, legend=legend)
+    titles = [f"{title}: {found.said(value)}" for title, value in zip(shape.titles, values, strict=True)]
+    strengths = (sizes / largest).tolist()
+    return dataclasses.replace(look, strengths=strengths, kinds=kinds, legend=legend, link_titles=titles)
 
 
 def _with_groups(look: Look, shape: Drawable, groups: Any) -> Look:

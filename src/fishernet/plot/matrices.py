@@ -76,7 +76,7 @@ def gram(
     (100, 100)
     """
     require_matplotlib()
-    rows = rows_of(kernel, data)
+    rows = rows_of(check.made(kernel, "kernel", "a kernel", "__call__", "diag"), data)
     size = letters(font_size)
     limit, cosines = check.integer(n_rows, "n_rows", least=1), check.flag(normalize, "normalize")
     if not len(rows):

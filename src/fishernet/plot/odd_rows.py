@@ -11,8 +11,8 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.data.encoding.labels import as_text
 from fishernet.models import BayesianNetwork
-from fishernet.plot.style import LETTER, POINTS, Theme, dress, letters, new_axes, require_matplotlib, theme_of
-from fishernet.plot.texts import as_written, family_of, label
+from fishernet.plot.style import LETTER, Theme, dress, letters, new_axes, require_matplotlib, theme_of
+from fishernet.plot.texts import POINTS, as_written, family_of, label
 from fishernet.plot.tooltips import entitle
 
 if TYPE_CHECKING:

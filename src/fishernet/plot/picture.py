@@ -12,7 +12,7 @@ import numpy as np
 from fishernet.base import check
 from fishernet.plot.layout import GAP, WIDER, layered_layout, packed, stress_layout
 from fishernet.plot.places import with_room_for_names
-from fishernet.plot.shapes import Drawable, Layout, Link, Points, components
+from fishernet.plot.shapes import Component, Drawable, Layout, Points, in_components
 from fishernet.plot.style import Theme, ink_on, letters, theme_of
 from fishernet.plot.texts import POINTS, family_of, labels, text_sizes
 from fishernet.plot.tooltips import entitle
@@ -26,6 +26,8 @@ PIECES = 12  # straight ones that a bend is made of
 MOST_INCHES, LEAST_INCHES = 40.0, 1.0  # of a side of a figure
 MOST_SEAMS = 300  # names; more take too long
 LEAST_POINTS = 4.5  # of names: smaller ones are left out
+LEGEND_POINTS, LEGEND_GROWTHS = 6.0, 4  # of a legend, at least, as far as there is room for it
+SWATCH = 0.45  # inches of a mark in the legend, with the room beside it
 MARGIN = 0.12
 RADIUS = 0.06  # of a node without a box
 PADDING = (0.1, 0.07)  # between a name and the sides of its box
@@ -136,8 +138,7 @@ class Picture:
         if not self._texts or self._boxed:
             self._centres = layout.coordinates
         self._widths = self._line_widths()
-        self._low, self._high = self._limits()
-        self._legend = self._legend_places()
+        self._put_legend(1.0)
 
     # -------------------------------------------------------------------------------------------------- arrangement
 
@@ -145,32 +146,27 @@ class Picture:
         """Lay every component out, pack those with edges, and put the others below."""
         shape = self._shape
         coordinates, routes = np.zeros((len(shape.names), 2)), [np.zeros((2, 2))] * len(shape.links)
-        groups = components(len(shape.names), shape.links)
-        of_group = {node: number for number, members in enumerate(groups) for node in members}
-        held: list[list[int]] = [[] for _ in groups]
-        for position, (u, _) in enumerate(shape.links):
-            held[of_group[u]].append(position)
-        joined = [pair for pair in zip(groups, held, strict=True) if len(pair[0]) > 1]
-        alone = sorted(members[0] for members in groups if len(members) == 1)
-        parts = [self._part(members, [shape.links[p] for p in positions]) for members, positions in joined]
+        found = in_components(shape)
+        joined = [one for one in found if one.links]
+        alone = sorted(one.members[0] for one in found if not one.links)
+        parts = [self._part(one) for one in joined]
         sizes = [high - low for *_, low, high in parts]
-        for part, corner, (members, positions) in zip(parts, packed(sizes), joined, strict=True):
+        for part, corner, one in zip(parts, packed(sizes), joined, strict=True):
             layout, centres, low, _ = part
             moved = layout.moved(corner - low)
-            coordinates[members], self._centres[members] = moved.coordinates, centres + corner - low
-            for position, route in zip(positions, moved.routes, strict=True):
+            coordinates[one.members], self._centres[one.members] = moved.coordinates, centres + corner - low
+            for position, route in zip(one.positions, moved.routes, strict=True):
                 routes[position] = route
         self._apart_at: Points | None = None
         if alone:
-            self._put_below(alone, coordinates, joined)
+            self._put_below(alone, [node for one in joined for node in one.members], coordinates)
         return Layout(coordinates, routes)
 
-    def _part(self, members: list[int], links: Sequence[Link]) -> tuple[Layout, Points, Points, Points]:
+    def _part(self, component: Component) -> tuple[Layout, Points, Points, Points]:
         """Return the layout of a component, the centres of its names, and the corners of all of it."""
-        where = {node: place for place, node in enumerate(members)}
-        own = [(where[u], where[v]) for u, v in links]
+        members = component.members
         lay_out = layered_layout if self._shape.layered else stress_layout
-        layout = lay_out(len(members), own, self._nodes[members, 0])
+        layout = lay_out(len(members), component.links, self._nodes[members, 0])
         centres = layout.coordinates
         if self._texts and not self._boxed:
             layout, centres = with_room_for_names(layout, 1.6 * RADIUS, self._names[members])
@@ -179,9 +175,8 @@ class Picture:
         )
         return layout, centres, low, high
 
-    def _put_below(self, alone: list[int], coordinates: Points, joined: Sequence[Any]) -> None:
+    def _put_below(self, alone: list[int], before: list[int], coordinates: Points) -> None:
         """Put nodes without edges in columns below the others, each name to the right of its dot or in its box."""
-        before = [node for members, _ in joined for node in members]
         if before:
             low, high = _corners(
                 (coordinates[before], self._nodes[before] / 2), (self._centres[before], self._names[before] / 2)
@@ -221,24 +216,25 @@ class Picture:
             high = np.maximum(high, self._apart_at + size)
         return low - MARGIN, high + MARGIN
 
-    def _legend_places(self) -> list[tuple[str, Any, str, float, float]]:
-        """Return what stands below and where each entry begins; the limits are widened to hold it."""
-        entries = self._look.legend
+    def _put_legend(self, larger: float) -> None:
+        """Put what stands below, in letters so much larger than names, and widen the limits to hold it."""
+        self._low, self._high = self._limits()
+        self._legend: list[tuple[str, Any, str, float, float]] = []
+        self._larger, entries = larger, self._look.legend
         if not entries:
-            return []
+            return
         texts = labels([text for *_, text in entries], 48)
-        sizes = text_sizes(texts, self.font_size)
-        swatch, line = 0.45, 1.5 * self.font_size / POINTS
+        sizes = text_sizes(texts, larger * self.font_size)
+        swatch, line = larger * SWATCH, 1.5 * larger * self.font_size / POINTS
         room = max(float(self._high[0] - self._low[0]) - 2 * MARGIN, float(sizes[:, 0].max()) + swatch, 3.0)
-        x, y, found = 0.0, float(self._low[1]) - line / 2, []
+        x, y = 0.0, float(self._low[1]) - line / 2
         for (sort, what, _), text, (width, _) in zip(entries, texts, sizes.tolist(), strict=True):
             if x and x + swatch + width > room:
                 x, y = 0.0, y - line
-            found.append((sort, what, text, float(self._low[0]) + MARGIN + x, y))
-            x += swatch + width + 0.25
+            self._legend.append((sort, what, text, float(self._low[0]) + MARGIN + x, y))
+            x += swatch + width + 0.25 * larger
         self._low = np.array([self._low[0], y - line / 2 - MARGIN / 2])
         self._high = np.array([max(self._high[0], self._low[0] + room + 2 * MARGIN), self._high[1]])
-        return found
 
     # ------------------------------------------------------------------------------------------------------ drawing
 
@@ -290,7 +286,7 @@ class Picture:
             zorder=1,
             gid="edges",
         )
-        entitle(lines, self._look.link_titles or self._plain_titles())
+        entitle(lines, self._look.link_titles or self._shape.titles)
         ax.add_collection(lines, autolim=False)
         tips = heads(routes, arrows, sizes)
         if len(tips):
@@ -320,13 +316,6 @@ class Picture:
             ),
             autolim=False,
         )
-
-    def _plain_titles(self) -> list[str]:
-        names, found = self._shape.names, []
-        for (u, v), (start, stop) in zip(self._shape.links, self._shape.heads, strict=True):
-            sign = "—" if start == stop else "→" if stop else "←"
-            found.append(f"{names[u]} {sign} {names[v]}")
-        return found
 
     def _draw_nodes(self, ax: Axes, look: Theme, scale: float) -> list[str]:
         """Draw boxes or dots, and return what each is filled with."""
@@ -413,24 +402,28 @@ class Picture:
     def _write_legend(self, ax: Axes, look: Theme, scale: float) -> None:
         from matplotlib.collections import LineCollection, PolyCollection
 
+        larger = self._larger
         for sort, what, text, x, y in self._legend:
             if sort == "node":
                 fill = look.more if what == "target" else group_fill(look, what, look.box)
-                shape = group_mark(np.array([x + 0.18, y]), 1.2 * RADIUS, 0 if what == "target" else what)
+                place = np.array([x + 0.4 * SWATCH * larger, y])
+                shape = group_mark(place, 1.2 * RADIUS * larger, 0 if what == "target" else what)
                 mark: Any = PolyCollection([shape], facecolors=fill, edgecolors=look.ink, linewidths=0.8 * scale)
             else:
                 kind, width = ("plain", THIN + (THICK - THIN) * what) if sort == "width" else (what, 2.0)
                 colour, dash = EDGES[kind]
                 how: Any = {"linestyles": "-" if dash is None else (0, dash), "linewidths": width * scale}
-                mark = LineCollection([np.array([(x, y), (x + 0.36, y)])], colors=getattr(look, colour), **how)
+                line = np.array([(x, y), (x + 0.8 * SWATCH * larger, y)])
+                mark = LineCollection([line], colors=getattr(look, colour), **how)
             mark.set_gid("legend")
             ax.add_collection(mark, autolim=False)
-            at = np.array([x + 0.45, y])
-            self._say(ax, text, at, scale, look.ink, ha="left", va="center_baseline").set_gid("legend")
+            at = np.array([x + SWATCH * larger, y])
+            self._say(ax, text, at, larger * scale, look.ink, ha="left", va="center_baseline").set_gid("legend")
 
     def _fitted(self, ax: Axes) -> float:
         """Set the limits of the axes, and return the inches on them for each inch here."""
         room = inches_of(ax)
+        self._make_legend_readable(room)
         scale = self.scale_in(*room.tolist())
         middle, half = (self._low + self._high) / 2, room / scale / 2
         ax.set_axis_off()
@@ -438,6 +431,20 @@ class Picture:
         ax.set_xlim(*(middle[0] + np.array([-1, 1]) * half[0]))
         ax.set_ylim(*(middle[1] + np.array([-1, 1]) * half[1]))
         return scale
+
+    def _make_legend_readable(self, room: Points) -> None:
+        """Make the legend larger, to half of the height, where it is drawn so small that it could not be read."""
+        least, whole = min(LEGEND_POINTS, self.font_size), self._limits()
+        self._put_legend(1.0)
+        for _ in range(LEGEND_GROWTHS):  # what is larger makes the rest smaller
+            before = self._larger
+            points = before * self.font_size * self.scale_in(*room.tolist())
+            if not self._legend or points >= 0.99 * least:
+                break
+            self._put_legend(before * least / points)
+            if whole[0][1] - self._low[1] > (whole[1] - whole[0])[1]:
+                self._put_legend(before)
+                break
 
 
 def inches_of(ax: Axes) -> Points:

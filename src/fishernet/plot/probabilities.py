@@ -13,8 +13,8 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, numbered, position, positions
 from fishernet.infer import marginal
 from fishernet.models import BayesianNetwork, DependencyNetwork, MarkovNetwork
-from fishernet.plot.style import FONT, dress, fitting, ink_on, letters, new_axes, require_matplotlib, theme_of
-from fishernet.plot.texts import family_of, label, labels, text_sizes
+from fishernet.plot.style import dress, fitting, ink_on, letters, new_axes, require_matplotlib, theme_of
+from fishernet.plot.texts import FONT, family_of, label, labels, name_ticks, states_of, text_sizes, under
 from fishernet.plot.tooltips import entitle
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def conditional(
     names = [one.name for one in net.variables]
     found: Any = net.conditionals[position(numbered(names), check.text(variable, "variable"))]
     if not hasattr(found, "probabilities"):
-        raise SchemaError(f"the conditional of {variable!r} is {a(type(found).__name__)}, not a table of states")
+        message = f"the conditional of {variable!r} is {a(type(found).__name__)}, not a table of states"
+        raise SchemaError(message, parameter="variable")
     size = letters(font_size)
     limit = check.integer(most, "most", least=2)
     values, columns = _states(np.asarray(found.probabilities)[:limit], found.variables[-1].states, limit)
@@ -91,8 +92,7 @@ def conditional(
         left = float(text_sizes([*rows, ""], size)[:, 0].max())
         width = max(CELL[0], min(1.4, float(text_sizes(columns, size)[:, 0].max()) + 0.15))
         ax = new_axes(max(3.2, left + len(columns) * width + 0.6), 1.3 + max(2, len(rows)) * CELL[1])
-    ends = [", ".join(f"{name} = {state}" for name, state in states.items()) for states in given]
-    titles = [f"{variable} = {state}{f' | {end}' if end else ''}" for end in ends for state in columns]
+    titles = [under(f"{variable} = {state}", states) for states in given for state in columns]
     _draw_table(ax, values, rows, columns, size, titles)
     left_out = len(found.probabilities) - len(values)
     words = [f"{label(variable)}: probability in %", *([f"rows: {what}"] if what else [])]
@@ -109,8 +109,7 @@ def _row_labels(given: Sequence[Mapping[str, Any]], parents: Sequence[str]) -> t
     if len(parents) > 1 and all(len(states) == len(parents) for states in given):
         alone = [", ".join(label(state, 20) for state in states.values()) for states in given]
         return labels(alone, LONGEST), label(", ".join(parents), 3 * LONGEST)
-    said = [", ".join(f"{name} = {state}" for name, state in states.items()) or "always" for states in given]
-    return labels(said, LONGEST), ""
+    return labels([states_of(states) or "always" for states in given], LONGEST), ""
 
 
 def _states(values: Array, states: Sequence[object], most: int) -> tuple[Array, list[str]]:
@@ -138,11 +137,10 @@ def _draw_table(ax: Axes, values: Array, rows: list[str], columns: list[str], si
             column + 0.5, row + 0.5, f"{100 * share:.0f}", ha="center", va="center", color=ink, fontsize=small
         ).set_fontfamily(FONT)
     ax.set_ylim(len(rows), 0)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, rows, fontfamily=family_of("".join(rows)), parse_math=False)
+    name_ticks(ax.yaxis, np.arange(len(rows)) + 0.5, rows)
     turn = 90 if len(columns) > 6 and max(map(len, columns)) > 3 else 0
-    ax.set_xticks(
-        np.arange(len(columns)) + 0.5, columns, rotation=turn, fontfamily=family_of("".join(columns)), parse_math=False
-    )
+    name_ticks(ax.xaxis, np.arange(len(columns)) + 0.5, columns)
+    ax.tick_params(axis="x", labelrotation=turn)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
 
@@ -220,12 +218,8 @@ def marginals(
         widest = text_sizes([text for _, rows in bars for text, *_ in rows], size)[:, 0].max()
         n_bars = sum(len(rows) + 1.4 for _, rows in bars)
         ax = new_axes(float(widest) + WIDE + 0.8, max(1.6, BAR * n_bars + 1.0))
-    _draw_bars(ax, bars, size, _evidence_words(evidence))
+    _draw_bars(ax, bars, size, label(states_of(evidence), 60) if evidence else "")
     return ax
-
-
-def _evidence_words(evidence: Mapping[str, Any]) -> str:
-    return label(", ".join(f"{name} = {state}" for name, state in evidence.items()), 60) if evidence else ""
 
 
 Drawn = tuple[str, Array, Array | None]
@@ -279,7 +273,7 @@ def _draw_bars(ax: Axes, bars: list[Bars], size: float, evidence: str) -> None:
                 max(before, shown) + 0.015, y, f"{100 * shown:.3g}", va="center", color=look.ink, fontsize=0.9 * small
             ).set_fontfamily(FONT)
         y += 1.4
-    ax.set_yticks(ticks, called, fontfamily=family_of("".join(called)), parse_math=False)
+    name_ticks(ax.yaxis, ticks, called)
     ax.set_ylim(y - 0.6, -0.6)
     ax.set_xlim(0, 1.12)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Points = npt.NDArray[np.float64]
 Link = tuple[int, int]
+SIGNS = {(False, False): "—", (True, True): "—", (False, True): "→", (True, False): "←"}
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,12 @@ class Drawable:
     links: Sequence[Link]  # the pairs that are joined, by position; each pair once
     heads: Sequence[tuple[bool, bool]]  # whether a link has an arrow head where it begins, and where it ends
     layered: bool  # whether every link runs forward and there are no cycles, so that layers can show the order
+
+    @property
+    def titles(self) -> list[str]:
+        """What each link is called: ``a → b``, or ``a — b`` where it has no direction or runs both ways."""
+        signs = [SIGNS[start, stop] for start, stop in self.heads]
+        return [f"{self.names[u]} {sign} {self.names[v]}" for (u, v), sign in zip(self.links, signs, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,29 @@ class Layout:
     def moved(self, by: Points) -> Layout:
         """Return the layout, moved by (2,)."""
         return Layout(self.coordinates + by, [route + by for route in self.routes])
+
+
+@dataclass(frozen=True)
+class Component:
+    """Nodes that are joined with each other, and with no others."""
+
+    members: list[int]
+    positions: list[int]
+    """Of its links, among those of the whole."""
+    links: list[Link]
+    """The same, between positions among the members."""
+
+
+def in_components(shape: Drawable) -> list[Component]:
+    """Return the connected components with their links, in the order of `components`."""
+    groups = components(len(shape.names), shape.links)
+    where = {node: (number, place) for number, members in enumerate(groups) for place, node in enumerate(members)}
+    found = [Component(members, [], []) for members in groups]
+    for position, (u, v) in enumerate(shape.links):
+        (number, start), (_, stop) = where[u], where[v]
+        found[number].positions.append(position)
+        found[number].links.append((start, stop))
+    return found
 
 
 def components(n: int, links: Sequence[Link]) -> list[list[int]]:

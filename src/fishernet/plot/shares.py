@@ -9,8 +9,8 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.vocabulary import word
 from fishernet.compare import ScoreTestResult, Share, TwoSampleResult
-from fishernet.plot.style import FONT, Theme, dress, fitting, legend, letters, new_axes, require_matplotlib, theme_of
-from fishernet.plot.texts import family_of, labels, text_sizes
+from fishernet.plot.style import Theme, dress, fitting, legend, letters, new_axes, require_matplotlib, theme_of
+from fishernet.plot.texts import FONT, labels, name_ticks, text_sizes, under
 from fishernet.plot.tooltips import entitle
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def drift(
             parameter="found",
         )
     shares = sorted(every, key=lambda share: (-share.statistic, share.variable))[:limit]
-    called = labels([_called(share) for share in shares], LONGEST)
+    called = labels([under(share.variable, share.configuration) for share in shares], LONGEST)
     if ax is None:
         left = float(text_sizes(called, size)[:, 0].max())
         ax = new_axes(left + WIDE + 0.9, 1.3 + len(shares) * BAR)
@@ -97,11 +97,6 @@ def drift(
     more = f"; {len(shares)} of {len(every):,} {named}s" if left_out else ""
     _draw(ax, shares, called, bound, size, f"p = {found.p_value:.3g} for the whole{more}")
     return ax
-
-
-def _called(share: Share) -> str:
-    given = ", ".join(f"{name} = {state}" for name, state in share.configuration.items())
-    return f"{share.variable} | {given}" if given else share.variable
 
 
 def _draw(ax: Axes, shares: Sequence[Share], called: list[str], level: float, size: float, title: str) -> None:
@@ -115,20 +110,17 @@ def _draw(ax: Axes, shares: Sequence[Share], called: list[str], level: float, si
     for place, share in enumerate(shares):
         sure = share.p_max_t <= level
         text = f"corrected p ≤ {level:g}" if sure else "not significant"
-        bar = ax.barh(place, max(share.share, 0.0), height=0.66, linewidth=0.9, label=text, **kinds[sure])
-        entitle(
-            bar[0], [f"{_called(share)}: {100 * share.share:.3g} % of the statistic, corrected p {share.p_max_t:.3g}"]
-        )
+        bar = ax.barh(place, share.share, height=0.66, linewidth=0.9, label=text, **kinds[sure])
+        whose = under(share.variable, share.configuration)
+        entitle(bar[0], [f"{whose}: {100 * share.share:.3g} % of the statistic, corrected p {share.p_max_t:.3g}"])
         at = max(share.share, 0.0) + 0.015 * longest
         ax.text(at, place, f"p {share.p_max_t:.2g}", va="center", color=look.ink, fontsize=0.85 * small).set_fontfamily(
             FONT
         )
-    ax.set_yticks(range(len(shares)), called, fontfamily=family_of("".join(called)), parse_math=False)
+    name_ticks(ax.yaxis, range(len(shares)), called)
     ax.set_ylim(len(shares) - 0.4, -0.6)
     ax.set_xlim(min(0.0, *(share.share for share in shares)), 1.2 * longest)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}")
     dress(ax, look, size, x="% of the statistic", title=title, left=float(text_sizes(called, size)[:, 0].max()))
     ax.tick_params(axis="y", length=0, labelsize=small)
-    handles, texts = ax.get_legend_handles_labels()
-    kept = dict(zip(texts, handles, strict=True))
-    legend(ax, look, 0.85 * size, handles=list(kept.values()), labels=list(kept), loc="lower right", frameon=False)
+    legend(ax, look, 0.85 * size, once=True, loc="lower right", frameon=False)

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from fishernet.base import check
 from fishernet.base.errors import FishernetError
 from fishernet.base.vocabulary import word
+from fishernet.plot.texts import POINTS, family_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FONT = "DejaVu Sans"  # comes with matplotlib, so it is the same everywhere
 TEXT_CONTRAST, MARK_CONTRAST = 4.5, 3.0
-POINTS, LINE, LETTER = 72.0, 1.25, 0.58  # an inch; a line and a letter in sizes of the font
+LINE, LETTER = 1.25, 0.58  # a line and a letter, in sizes of the font
 LEAST_LETTERS, MOST_LETTERS = 1.0, 200.0  # points
 MARKS = ("o", "^", "s", "D", "v", "p", "h")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)), (0, (8, 2, 2, 2, 2, 2)))
@@ -48,6 +48,8 @@ class Theme:
     """Of lines and marks, in order."""
     fills: tuple[str, ...]
     """Of groups of nodes, in order: from light to dark and in between, so that the first ones differ in grey."""
+    dots: tuple[str, ...]
+    """Of rows by their state, in order; brighter than `series`, and told apart by their marks."""
     more: str
     """Of what is more, added, positive or likelier; drawn solid."""
     less: str
@@ -67,6 +69,7 @@ LIGHT = Theme(
     box="#E6F0F7",
     series=("#0072B2", "#C04A00", "#00795A", "#8A3F7B", "#7A5A00", "#1F1F1F"),
     fills=("#F0E442", "#56B4E9", "#C04A00", "#0A5A8A", "#CC79A7", "#7FD3B5", "#4A4A4A"),
+    dots=("#3A9BD9", "#D98200", "#00936B", "#C0609A", "#0A5A8A", "#A89B00", "#8A5A00"),
     more="#0072B2",
     less="#C04A00",
     third="#8A3F7B",
@@ -82,6 +85,7 @@ DARK = Theme(
     box="#1F3140",
     series=("#56B4E9", "#F08A4B", "#3DCB9F", "#E39BC6", "#F0E442", "#EDEDED"),
     fills=("#F0E442", "#56B4E9", "#D8642A", "#0F6FA8", "#CC79A7", "#7FD3B5", "#7A7A7A"),
+    dots=("#56B4E9", "#E69F00", "#2CC295", "#E39BC6", "#2F8FD0", "#F0E442", "#C08A3E"),
     more="#56B4E9",
     less="#F08A4B",
     third="#E39BC6",
@@ -105,7 +109,7 @@ def theme(name: Literal["light", "dark"] = "light") -> Iterator[None]:
     Raises
     ------
     FishernetError
-        When there is no such theme.
+        When there is no such theme, or matplotlib is missing.
 
     Examples
     --------
@@ -117,6 +121,7 @@ def theme(name: Literal["light", "dark"] = "light") -> Iterator[None]:
     '#EDEDED'
     """
     chosen = THEMES[word(name, "name", tuple(THEMES))]
+    require_matplotlib()
     from matplotlib import rc_context
 
     colours: Any = {
@@ -208,7 +213,7 @@ def dress(
 
     `left` is how many inches the labels to the left of the axes take, where these are long.
     """
-    words: Any = {"fontsize": size, "color": look.ink, "fontfamily": FONT, "parse_math": False}
+    words: Any = {"fontsize": size, "color": look.ink, "fontfamily": family_of(x + y + title), "parse_math": False}
     figure = ax.get_figure(root=True)
     assert figure is not None
     place, sheet = ax.get_position(), figure.get_size_inches()
@@ -229,9 +234,15 @@ def dress(
         ax.set_axisbelow(True)
 
 
-def legend(ax: Axes, look: Theme, size: float, **where: Any) -> None:
-    """Say what marks mean, in plain text, on the background."""
-    box = ax.legend(fontsize=size, labelcolor=look.ink, facecolor=look.background, edgecolor=look.faint, **where)
+def legend(ax: Axes, look: Theme, size: float, *, once: bool = False, **where: Any) -> None:
+    """Say what marks mean, in plain text, on the background; once where marks of one label look alike."""
+    handles, texts = ax.get_legend_handles_labels()
+    if once:
+        kinds = dict(zip(texts, handles, strict=True))
+        handles, texts = list(kinds.values()), list(kinds)
+    box = ax.legend(
+        handles, texts, fontsize=size, labelcolor=look.ink, facecolor=look.background, edgecolor=look.faint, **where
+    )
     for text in (*box.get_texts(), box.get_title()):
         text.set_parse_math(False)
-        text.set_fontfamily(FONT)
+        text.set_fontfamily(family_of(text.get_text()))

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fishernet.plot.shapes import Points
-from fishernet.plot.style import FONT
 
-LONGEST_LABEL = 32  # characters
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
+
+FONT = "DejaVu Sans"  # comes with matplotlib, so it is the same everywhere
 POINTS = 72.0  # an inch
+LONGEST_LABEL = 32  # characters
 WIDER, HIGHER = 1.02, 1.1  # than text is measured: pixels are whole, and lines have room
 SCRIPTS = (
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP", "Noto Sans KR", "Noto Sans"),
@@ -74,6 +78,21 @@ def labels(texts: Iterable[object], most: int = LONGEST_LABEL) -> list[str]:
             numbers[short] += 1
             again[place] = f"{short[: most - 5]}…({numbers[short]})"
     return again
+
+
+def states_of(states: Mapping[str, object]) -> str:
+    """Return the states of some variables: ``smoke = yes, asia = no``."""
+    return ", ".join(f"{name} = {state}" for name, state in states.items())
+
+
+def under(what: str, states: Mapping[str, object]) -> str:
+    """Return what is said of something where some variables have these states: ``lung | smoke = yes``."""
+    return f"{what} | {states_of(states)}" if states else what
+
+
+def name_ticks(axis: Axis, places: Sequence[float] | npt.NDArray[Any], called: Sequence[str]) -> None:
+    """Put labels of any letters beside an axis, as plain text."""
+    axis.set_ticks(places, called, fontfamily=family_of("".join(called)), parse_math=False)
 
 
 def _cut_inside(text: str, most: int) -> str:

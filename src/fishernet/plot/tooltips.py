@@ -96,7 +96,9 @@ def _figure_of(picture: Any) -> Figure:
 
     figure = picture.get_figure(root=True) if isinstance(picture, Artist) else None
     if figure is None:
-        raise SchemaError(f"picture must be axes or a figure of matplotlib, not {a(type(picture).__name__)}")
+        raise SchemaError(
+            f"picture must be axes or a figure of matplotlib, not {a(type(picture).__name__)}", parameter="picture"
+        )
     found: Figure = figure
     return found
 
