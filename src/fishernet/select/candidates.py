@@ -121,7 +121,7 @@ class Whole:
     mean_diagonal : float
         The mean kernel of a row with itself.
     scale : float
-        The largest of these.
+        The largest of these, or a bound of it.
     """
 
     mean: Array
@@ -131,18 +131,17 @@ class Whole:
 
 
 def whole_of(kernel: Any, rows: Rows) -> Whole:
-    """Return what there is to know of all rows, a block at a time."""
-    rule: Any = getattr(kernel, "rule", None)
-    if hasattr(rule, "along"):
-        mean = rule.cell_weights(rows)
-        between = rule.squared_length(mean)
-    else:
-        mean = np.asarray(kernel.mean_features(rows))
-        between = float(mean @ mean)
+    """Return what there is to know of all rows: from counts, or a block at a time."""
     weights = getattr(rows, "weights", None)
     total = float(len(rows) if weights is None else weights.sum())
     if not total:
         raise SchemaError("all rows have weight 0, so there is nothing to stand for")
+    rule: Any = getattr(kernel, "rule", None)
+    if hasattr(rule, "along"):
+        shares = rule.cell_weights(rows)
+        return Whole(shares, rule.squared_length(shares), rule.mean_length(shares), rule.most_length(shares))
+    mean = np.asarray(kernel.mean_features(rows))
+    between = float(mean @ mean)
     diagonal, scale = 0.0, 0.0
     for at in row_blocks(len(rows), DIAGONAL_OF):
         of = _real(kernel.diag(rows[at]), "the kernel's diagonal")
