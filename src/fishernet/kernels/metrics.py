@@ -435,7 +435,7 @@ class Invariant(Algebra):
 
     def _impossible_among(self, counts: Matrix) -> npt.NDArray[np.bool_]:
         """Return in which cells rows are that have probability 0, (dimension,)."""
-        return (counts > 0) & ((self.inverse_theta == 0) | (self.inverse_group == 0))
+        return np.asarray((counts > 0) & ((self.inverse_theta == 0) | (self.inverse_group == 0)))
 
     def cell_weights(self, X: Table) -> Matrix:
         """Return the share of a table's weight that falls in each cell, (dimension,)."""
