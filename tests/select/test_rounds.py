@@ -24,6 +24,8 @@ WAYS: dict[str, Callable[..., fn.select.Selection]] = {
     "critic": lambda table, k, **how: fn.select.mmd_critic(KERNEL, table, k, **how),
     "critic by features": lambda table, k, **how: fn.select.mmd_critic(2 * KERNEL, table, k, **how),
     "protodash": lambda table, k, **how: fn.select.protodash(KERNEL, table, k, **how),
+    "thinning": lambda table, k, **how: fn.select.kernel_thinning(KERNEL, table, k, seed=1, **how),
+    "thinning by features": lambda table, k, **how: fn.select.kernel_thinning(2 * KERNEL, table, k, seed=1, **how),
 }
 EVERY = pytest.mark.parametrize("choose", WAYS.values(), ids=WAYS)
 
@@ -113,6 +115,14 @@ def test_parts_that_do_not_fit_are_refused() -> None:
         fn.select.greedy_mmd(KERNEL, TABLE, 100, parts=13)
     with pytest.raises(fn.SchemaError, match="kernels with features"):
         fn.select.mmd_critic(KERNEL * KERNEL, TABLE, 3, parts=2)
+    with pytest.raises(fn.SchemaError, match="kernels with features"):
+        fn.select.kernel_thinning(KERNEL * KERNEL, TABLE, 3, parts=2)
+    with pytest.raises(fn.SchemaError, match="kernels with features"):
+        fn.select.criticisms(KERNEL * KERNEL, TABLE, [0], 3, parts=2)
+    with pytest.raises(fn.FishernetError, match="parts"):
+        fn.select.kernel_thinning(KERNEL, TABLE, 100, parts=13)
+    with pytest.raises(fn.FishernetError, match="parts"):
+        fn.select.criticisms(KERNEL, TABLE, [0], 100, parts=13)
 
 
 def test_a_row_without_probability_is_told_by_its_place_in_the_table() -> None:
@@ -122,3 +132,60 @@ def test_a_row_without_probability_is_told_by_its_place_in_the_table() -> None:
     net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"]}, tables)
     with pytest.raises(fn.ZeroProbabilityError, match="row 50"):
         fn.select.greedy_mmd(fn.kernels.FisherKernel(net), fn.Table.from_codes(codes, variables), 3, parts=5)
+
+
+# ------------------------------------------------------------------------------------------------------- criticisms
+
+
+PROTOTYPES = [7, 900, 33, 512]  # in no order, and in some parts only
+KERNELS = pytest.mark.parametrize("kernel", [KERNEL, 2 * KERNEL], ids=["cells", "features"])
+
+
+def reached(kernel: Any, table: fn.Table, rows: Any, weights: Any) -> float:
+    """What criticisms maximize: the sum of the witness's size, and the log-determinant of their kernel matrix."""
+    of_rows = np.ones(table.n_rows) if table.weights is None else np.asarray(table.weights, dtype=np.float64)
+    every = fn.Table(table.variables, table.codes)
+    matrix = kernel(every[rows], every)
+    witness = matrix @ (of_rows / of_rows.sum()) - matrix[:, PROTOTYPES] @ weights
+    return float(np.abs(witness).sum() + np.linalg.slogdet(matrix[:, rows])[1])
+
+
+@KERNELS
+@pytest.mark.parametrize("parts", [1, 2, 7])
+@pytest.mark.parametrize("table", [TABLE, weighted(TABLE)], ids=["once", "weighted"])
+def test_criticisms_in_parts_are_measured_on_the_whole_table(kernel: Any, parts: int, table: fn.Table) -> None:
+    found = fn.select.criticisms(kernel, table, PROTOTYPES, 5, parts=parts)
+    assert len(set(found.indices.tolist())) == len(found.indices) == 5
+    assert not set(found.indices.tolist()) & set(PROTOTYPES)
+    values = [reached(kernel, table, found.indices[: j + 1], np.full(4, 1 / 4)) for j in range(5)]
+    np.testing.assert_allclose(found.trace, values, rtol=1e-6)
+    plain = fn.select.criticisms(kernel, table, PROTOTYPES, 5)
+    at_random = reached(kernel, table, np.arange(100, 105), np.full(4, 1 / 4))
+    assert found.trace[0] == pytest.approx(plain.trace[0])  # the first is the best of all: it wins in its part
+    assert found.trace[-1] >= plain.trace[-1] - 0.2 * (plain.trace[-1] - at_random)
+
+
+@KERNELS
+@pytest.mark.parametrize("parts", [3, 8])
+def test_fewer_criticisms_are_the_first_of_more(kernel: Any, parts: int) -> None:
+    many = fn.select.criticisms(kernel, TABLE, PROTOTYPES, 12, parts=parts)
+    few = fn.select.criticisms(kernel, TABLE, PROTOTYPES, 4, parts=parts)
+    assert many.indices[:4].tolist() == few.indices.tolist()
+
+
+def test_criticisms_take_the_weights_of_prototypes_into_every_part() -> None:
+    chosen = fn.select.protodash(KERNEL, TABLE, 4, parts=3)
+    found = fn.select.criticisms(KERNEL, TABLE, chosen, 1, parts=6)
+    assert found.indices.tolist() == fn.select.criticisms(KERNEL, TABLE, chosen, 1).indices.tolist()
+
+
+def test_a_part_of_prototypes_alone_has_no_criticism() -> None:
+    found = fn.select.criticisms(KERNEL, TABLE[:12], np.arange(6), 4, parts=3)
+    assert sorted(found.indices.tolist()) == sorted({*found.indices.tolist()} - {*range(6)})
+    assert len(found.indices) == 4
+
+
+def test_thinning_in_parts_repeats_with_its_seed() -> None:
+    one, other = (fn.select.kernel_thinning(KERNEL, TABLE, 9, parts=4, seed=seed) for seed in (3, 3))
+    assert one.indices.tolist() == other.indices.tolist()
+    assert one.trace[0] >= one.distance

@@ -233,3 +233,63 @@ def test_equal_rows(name: str, kernel: fn.kernels.Kernel) -> None:
 def test_no_row_is_left_to_criticize() -> None:
     with pytest.raises(FishernetError, match="every row is a prototype, so there is none to criticize them"):
         fn.select.criticisms(FISHER, TABLE, np.arange(N), 1)
+
+
+# ------------------------------------------------------------------------------------------------------- arguments
+
+NOT_COUNTS = (0, -1, N + 1, 2.5, 2.0, "3", True, float("nan"), [3])
+
+
+@ALL
+@pytest.mark.parametrize("k", NOT_COUNTS, ids=repr)
+def test_a_number_of_rows_that_is_none_or_too_many(name: str, k: Any) -> None:
+    with pytest.raises(FishernetError, match=r"(k|ks|m) must be an integer from 1 to 1[12] \(the rows .*\), got"):
+        METHODS[name](FISHER, TABLE, k)
+
+
+IN_PARTS: dict[str, Callable[[Any, int], Any]] = {
+    "mmd_critic": lambda k, parts: fn.select.mmd_critic(FISHER, TABLE, k, parts=parts),
+    "protodash": lambda k, parts: fn.select.protodash(FISHER, TABLE, k, parts=parts),
+    "kernel_thinning": lambda k, parts: fn.select.kernel_thinning(FISHER, TABLE, k, parts=parts),
+    "greedy_mmd": lambda k, parts: fn.select.greedy_mmd(FISHER, TABLE, k, parts=parts),
+    "greedy_chi_square": lambda k, parts: fn.select.greedy_chi_square(TABLE, k, parts=parts),
+    "criticisms": lambda k, parts: fn.select.criticisms(FISHER, TABLE, [0], k, parts=parts),
+}
+
+
+@pytest.mark.parametrize("name", IN_PARTS)
+@pytest.mark.parametrize("parts", [0, -1, 5, 2.0, "2", True], ids=repr)
+def test_parts_that_are_none_or_have_fewer_rows_than_are_chosen(name: str, parts: Any) -> None:
+    with pytest.raises(FishernetError, match="parts must be an integer from 1 to 4 .with k rows or more in each., got"):
+        IN_PARTS[name](3, parts)
+
+
+def test_there_is_nothing_to_choose_from() -> None:
+    with pytest.raises(FishernetError, match="greedy_chi_square needs a row to choose from, and there is none"):
+        fn.select.greedy_chi_square(TABLE[:0], 1)
+    with pytest.raises(FishernetError, match="random_subset needs a row to choose from, and there is none"):
+        fn.select.random_subset(TABLE[:0], 1)
+
+
+@ALL
+@pytest.mark.parametrize("data", [None, "rows.csv", 3, 2.5], ids=repr)
+def test_what_is_no_table_is_named(name: str, data: Any) -> None:
+    with pytest.raises(SchemaError, match=f"needed, not {type(data).__name__}; fn.read_table reads a file"):
+        METHODS[name](FISHER, data, 1)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.ones(N - 1), "weights have shape"),
+        (np.full(N, -1), "row 0 has -1"),
+        (np.full(N, np.nan), "NaN"),
+        (["heavy"] * N, "weights must be numbers, not <U5"),
+        (np.full(N, 1e308), "2\\*\\*53"),
+    ],
+)
+def test_weights_that_are_none_of_a_table(weights: Any, words: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(SchemaError, match=words):
+            fn.Table(TABLE.variables, TABLE.codes, weights=weights)

@@ -94,7 +94,9 @@ def checked_weights(weights: npt.ArrayLike, n_rows: int) -> Weights:
     if array.size and array.min() < 0:
         row = int(np.flatnonzero(array < 0)[0])
         raise SchemaError(f"weights must not be negative; row {row} has {array[row]}")
-    if array.size and float(array.sum(dtype=np.float64)) >= 2.0**53:
+    with np.errstate(over="ignore"):
+        total = float(array.sum(dtype=np.float64))
+    if total >= 2.0**53:
         raise SchemaError("weights sum to 2**53 or more, too many rows to be counted one by one")
     whole = array.dtype.kind != "f" or np.array_equal(array, np.rint(array))
     held: npt.NDArray[Any] = np.ascontiguousarray(array).astype(np.int64 if whole else np.float64, copy=False)
@@ -109,6 +111,8 @@ def _numbers(weights: npt.ArrayLike) -> npt.NDArray[Any]:
         array = np.asarray(weights)
     except ValueError:
         raise SchemaError("weights must be an array of numbers; its rows have different lengths") from None
+    if array.size and array.dtype.kind not in "biuf":
+        raise SchemaError(f"weights must be numbers, not {array.dtype}")
     if array.dtype.kind != "f":
         return as_integers(array, "weights")
     array = array.astype(np.float64)

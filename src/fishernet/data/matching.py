@@ -7,6 +7,7 @@ they are of continuous ones.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -75,6 +76,7 @@ def as_table(
     elif is_frame(data):
         table = Table.from_frame(data, schema=needed, unknown=unknown)
     else:
+        _require_array(data)
         table = _array_table(data, variables, needed)
     if complete_for is not None:
         table.require_complete(complete_for)
@@ -179,6 +181,14 @@ def frame_names(data: Data) -> tuple[str, ...]:
 
 
 # -------------------------------------------------------------------------------------------------------- arrays
+
+
+def _require_array(data: Data) -> None:
+    """Refuse what is no array at all: nothing, a number, or the path of a file."""
+    if data is None or isinstance(data, str | bytes | os.PathLike | int | float):
+        raise SchemaError(
+            f"a Table, a data frame or an array is needed, not {type(data).__name__}; fn.read_table reads a file"
+        )
 
 
 def _array_table(data: Data, variables: Sequence[Column], needed: Sequence[Column]) -> Table:

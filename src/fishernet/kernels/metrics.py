@@ -20,6 +20,7 @@ from fishernet.base.names import a, positions, shown
 from fishernet.base.random import Seed, generator
 from fishernet.data import Source, Table
 from fishernet.data.arrays import row_blocks
+from fishernet.kernels.family_counts import are_few, family_counts
 from fishernet.kernels.features import NO_WEIGHT, Features, Matrix, check_cells, inner, is_sparse, scaled, sparse
 from fishernet.kernels.kernel import Algebra, FeatureKernel, FeatureMade
 from fishernet.kernels.parts import FeatureParts, parts_of_regressions, parts_of_tables
@@ -259,6 +260,24 @@ class Practical(FeatureMade):
         matrix.eliminate_zeros()
         return matrix
 
+    def mean_features(self, X: Table) -> Matrix:
+        """Return the mean score, (n_parameters,), from counts: ``(N_ijk / theta_ijk - N_ijr / theta_ijr) / N``."""
+        conditionals, weights = self._model.conditionals, X.weights
+        total = float(X.n_rows if weights is None else weights.sum())
+        if not total or not are_few(conditionals, X.n_rows):
+            return super().mean_features(X)
+        counts = family_counts(conditionals, X, range(len(conditionals)))
+        thetas = [c.probabilities for c in conditionals]
+        if (weights is not None and not weights.all()) or any(
+            of[theta == 0].any() for of, theta in zip(counts, thetas, strict=True)
+        ):
+            return super().mean_features(X)  # names a row that is impossible; one of weight 0 is not counted
+        found = []
+        for of, theta in zip(counts, thetas, strict=True):
+            scores = of * _inverse(theta)
+            found.append(scores[:, :-1] - scores[:, -1:])
+        return _flat(found) / total
+
 
 class Empirical(FeatureMade):
     """A generalized inverse of the second moments of a Bayesian network's scores over reference rows.
@@ -402,16 +421,34 @@ class Invariant(Algebra):
 
     def counts(self, X: Table) -> tuple[Matrix, float]:
         """Return the weight of the rows in each cell, (dimension,), and of all rows."""
+        total = float(X.n_rows if X.weights is None else X.weights.sum())
+        if are_few(self._model.conditionals, X.n_rows):
+            counts = _flat(family_counts(self._model.conditionals, X, range(len(self._theta))))
+            if self._impossible_among(counts).any() or (X.weights is not None and not X.weights.all()):
+                self._require_possible(X)  # names the row; one of weight 0 is not counted
+            return counts, total
         weights, unit = X.weights_in_units
         counts = np.zeros(self.dimension)
         for at in row_blocks(X.n_rows):
             counts += self.cells(X[at], at.start).counts(None if weights is None else weights[at])
-        return counts * unit, float(X.n_rows if X.weights is None else X.weights.sum())
+        return counts * unit, total
+
+    def _impossible_among(self, counts: Matrix) -> npt.NDArray[np.bool_]:
+        """Return in which cells rows are that have probability 0, (dimension,)."""
+        return np.asarray((counts > 0) & ((self.inverse_theta == 0) | (self.inverse_group == 0)))
 
     def cell_weights(self, X: Table) -> Matrix:
         """Return the share of a table's weight that falls in each cell, (dimension,)."""
         counts, total = self.counts(X)
         return np.asarray(counts / total)
+
+    def mean_length(self, weights: Matrix) -> float:
+        """Return the mean kernel of a row with itself, from the shares of the rows in each cell."""
+        return float(weights @ self._same)
+
+    def most_length(self, weights: Matrix) -> float:
+        """Return what no row's kernel with itself is above, from the shares of the rows in each cell."""
+        return sum(float(self._same[at][weights[at] > 0].max(initial=0.0)) for at in self._slices)
 
     def weighed(self, X: Table, factors: Matrix) -> Matrix:
         """Return the sum of factors of the rows in each cell, (dimension,)."""
@@ -440,17 +477,8 @@ class Invariant(Algebra):
         for v, variable in zip(where, self._model.variables, strict=True):
             if source.variables[v] != variable:
                 raise SchemaError(f"{variable.name!r} has other states in the source than in the network")
-        families = [tuple(where[v] for v in (*c.parents, c.child)) for c in self._model.conditionals]
-        counts = []
-        statistics = source.statistics([tuple(sorted(family)) for family in families])
-        for conditional, family, statistic in zip(self._model.conditionals, families, statistics, strict=True):
-            statistic.require_complete(source.variables, "a Fisher kernel")
-            axes = [statistic.variables.index(v) for v in family]
-            cells = statistic.table().transpose(axes).reshape(-1, conditional.variables[-1].cardinality)
-            of_groups = np.stack([conditional.sum_by_group(column) for column in cells.astype(np.float64).T], axis=1)
-            counts.append(of_groups)
-        occurs = _flat(counts) > 0
-        impossible = occurs & ((self.inverse_theta == 0) | (self.inverse_group == 0))
+        counts = family_counts(self._model.conditionals, source, where)
+        impossible = self._impossible_among(_flat(counts))
         if impossible.any():
             v = int(np.searchsorted([part.stop for part in self._slices], int(np.argmax(impossible)), side="right"))
             name = self._model.names[v]

@@ -121,7 +121,7 @@ class Whole:
     mean_diagonal : float
         The mean kernel of a row with itself.
     scale : float
-        The largest of these.
+        The largest of these, or a bound of it.
     """
 
     mean: Array
@@ -131,18 +131,17 @@ class Whole:
 
 
 def whole_of(kernel: Any, rows: Rows) -> Whole:
-    """Return what there is to know of all rows, a block at a time."""
-    rule: Any = getattr(kernel, "rule", None)
-    if hasattr(rule, "along"):
-        mean = rule.cell_weights(rows)
-        between = rule.squared_length(mean)
-    else:
-        mean = np.asarray(kernel.mean_features(rows))
-        between = float(mean @ mean)
+    """Return what there is to know of all rows: from counts, or a block at a time."""
     weights = getattr(rows, "weights", None)
     total = float(len(rows) if weights is None else weights.sum())
     if not total:
         raise SchemaError("all rows have weight 0, so there is nothing to stand for")
+    rule: Any = getattr(kernel, "rule", None)
+    if hasattr(rule, "along"):
+        shares = rule.cell_weights(rows)
+        return Whole(shares, rule.squared_length(shares), rule.mean_length(shares), rule.most_length(shares))
+    mean = np.asarray(kernel.mean_features(rows))
+    between = float(mean @ mean)
     diagonal, scale = 0.0, 0.0
     for at in row_blocks(len(rows), DIAGONAL_OF):
         of = _real(kernel.diag(rows[at]), "the kernel's diagonal")
@@ -151,15 +150,18 @@ def whole_of(kernel: Any, rows: Rows) -> Whole:
     return Whole(mean, between, diagonal / total, scale)
 
 
-def candidates_among(kernel: Any, rows: Rows, whole: Whole, name: str, first_row: int = 0) -> Candidates:
-    """Return some rows of a table as candidates that are compared with the whole of it; `first_row` is for messages."""
+def candidates_among(kernel: Any, rows: Rows, whole: Whole, name: str, where: Positions | None = None) -> Candidates:
+    """Return some rows of a table as candidates that are compared with the whole of it.
+
+    `where` they are in the table is for messages; without it they are its first.
+    """
     check_some(len(rows), name)
     with np.errstate(invalid="ignore", over="ignore"):
         if hasattr(getattr(kernel, "rule", None), "along"):
             found: _ByCells | _ByFeatures = _ByCells(kernel, rows, None, whole)
         else:
             found = _ByFeatures(kernel, rows, None, whole)
-    _check_finite(found, first_row)
+    _check_finite(found, where)
     found.between, found.mean_diagonal, found.scale = whole.between, whole.mean_diagonal, whole.scale
     return found
 
@@ -170,13 +172,15 @@ def check_some(n_rows: int, name: str) -> None:
         raise FishernetError(f"{name} needs a row to choose from, and there is none")
 
 
-def _check_finite(candidates: Candidates, first_row: int = 0) -> None:
+def _check_finite(candidates: Candidates, where: Positions | None = None) -> None:
     """Refuse a kernel with NaN or infinity: each of these is in a row's kernel with itself or in its mean."""
     for values in (candidates.diagonal, candidates.mean):
         bad = ~np.isfinite(values)
         if bad.any():
+            place = int(bad.argmax())
+            row = place if where is None else where[place]
             raise SchemaError(
-                f"the kernel of row {first_row + int(bad.argmax())} with the rows of the table is not finite; a kernel "
+                f"the kernel of row {row} with the rows of the table is not finite; a kernel "
                 "has no NaN and no infinity",
                 parameter="kernel",
             )

@@ -345,7 +345,8 @@ def greedy_mmd(
         if whole is None:
             made.append(candidates_of(kernel, data, "greedy_mmd"))
         else:
-            made.append(candidates_among(kernel, counted_once(some), whole, "greedy_mmd", first_row))
+            where = first_row + np.arange(len(some))
+            made.append(candidates_among(kernel, counted_once(some), whole, "greedy_mmd", where))
         return KernelSwaps(made[-1], k)
 
     found = _search(among_candidates, rows, data, k, start, n_starts, n, seed, progress, criterion="mmd", kernel=kernel)
@@ -358,44 +359,24 @@ def _has_cells(kernel: Any) -> bool:
     return hasattr(getattr(kernel, "rule", None), "cells")
 
 
-def _by_distance(kernel: Any, data: Data, k: int, candidates: Candidates) -> Search:
-    """Return a search for the smallest distance under a kernel; candidates are for those without cells."""
+SwapsAmong = Callable[[Any, int, Candidates], Search]  # some rows, which of the table the first is, the candidates
+
+
+def swaps_by_distance(kernel: Any, rows: Any, k: int) -> SwapsAmong:
+    """Return what makes searches for the smallest distance to all rows; candidates are for kernels without cells."""
     if _has_cells(kernel):
-        rows = rows_of(kernel, data)
-        return _core_distance(kernel.rule, rows, k)(rows, 0)
-    return KernelSwaps(candidates, k)
+        among = _core_distance(kernel.rule, rows, k)
+        return lambda some, first_row, _: among(some, first_row)
+    return lambda _, __, candidates: KernelSwaps(candidates, k)
 
 
-def refined(
-    kernel: Kernel,
-    data: Data,
-    candidates: Candidates,
-    start: Positions,
-    seed: int,
-    *,
-    criterion: str,
-    progress: Progress | None,
-) -> Selection:
-    """Return chosen rows after each was exchanged once for the best row there is, if that is better."""
+def exchange_once(swaps: Search, start: Positions, n_rows: int, reporter: Reporter) -> None:
+    """Exchange each chosen row once for the best of so many rows there is, if that is better."""
     k = len(start)
-    swaps = _by_distance(kernel, data, k, candidates)
     swaps.set_start(start)
-    reporter = Reporter(progress, "choosing rows")
-    for first in range(0, k if k < candidates.n_rows else 0, AT_ONCE):
+    for first in range(0, k if k < n_rows else 0, AT_ONCE):
         swaps.visit(first, min(k, first + AT_ONCE))
         reporter.step(first, k)
-    reporter.finish(k)
-    candidates.warn(stacklevel=4)
-    return Selection(
-        indices=swaps.rows,
-        distance=float(swaps.trace[-1]),
-        trace=swaps.trace,
-        sweeps=1,
-        criterion=criterion,
-        seed=seed,
-        data=data,
-        kernel=kernel,
-    )
 
 
 def greedy_chi_square(
@@ -440,6 +421,7 @@ def greedy_chi_square(
     """
     data = held(table)
     table = as_data(data, "greedy_chi_square")
+    check_some(table.n_rows, "greedy_chi_square")
     k = check.integer(k, "k", least=1, most=table.n_rows, note="the rows of the table")
     require_categorical(table.variables, "greedy_chi_square", "greedy_mmd takes a kernel for them")
     if not table.variables:

@@ -37,7 +37,7 @@ from fishernet.data.frames.rows import held
 from fishernet.data.matching import Data
 from fishernet.kernels import Kernel, has_features
 from fishernet.kernels.rows import rows_of
-from fishernet.select.candidates import Candidates, candidates_of, checked_kernel
+from fishernet.select.candidates import Candidates, candidates_of, check_some, checked_kernel
 from fishernet.select.rounds import Winners, n_parts, winners
 from fishernet.select.selection import Selection, checked_rows
 
@@ -276,7 +276,7 @@ class _Pool:
             candidates = candidates_of(kernel, data, name)
             return cls(candidates, most, _level(candidates, tolerance), reporter)
 
-        def chosen(candidates: Candidates) -> list[int]:
+        def chosen(candidates: Candidates, _: Positions) -> list[int]:
             pool = cls(candidates, min(most, candidates.n_rows), _level(candidates, tolerance), Reporter(None, ""))
             return choose(candidates, pool.most, pool.level, pool)[0]
 
@@ -293,7 +293,13 @@ class _Pool:
 
 
 def criticisms(
-    kernel: Kernel, table: Data, selection: Selection | npt.ArrayLike, m: int, *, progress: Progress | None = None
+    kernel: Kernel,
+    table: Data,
+    selection: Selection | npt.ArrayLike,
+    m: int,
+    *,
+    parts: int | None = None,
+    progress: Progress | None = None,
 ) -> Selection:
     """Choose rows that the prototypes do not explain, and that are not like each other [1]_.
 
@@ -306,6 +312,8 @@ def criticisms(
         The prototypes, or their positions; weights of a selection count.
     m : int
         How many rows to choose, none of them a prototype.
+    parts : int, optional
+        Choose m of the rows in each of so many parts first, and then among these: as for `mmd_critic`.
     progress : callable, optional
         ``progress(what, done, total)``.
 
@@ -340,12 +348,43 @@ def criticisms(
     3
     """
     data = held(table)
-    candidates = candidates_of(kernel, data, "criticisms")
-    rows, weights = _prototypes(selection, candidates.n_rows)
-    left = candidates.n_rows - len(rows)
+    items = rows_of(checked_kernel(kernel, "criticisms"), data)
+    n_rows = len(items)
+    check_some(n_rows, "criticisms")
+    rows, weights = _prototypes(selection, n_rows)
+    left = n_rows - len(rows)
     if not left:
         raise FishernetError("every row is a prototype, so there is none to criticize them")
-    check.integer(m, "m", least=1, most=left, note="the rows that are no prototypes")
+    m = check.integer(m, "m", least=1, most=left, note="the rows that are no prototypes")
+    n = n_parts(parts, data, m, n_rows, can=has_features(kernel))
+    reporter = Reporter(progress, "choosing rows")
+    if n == 1:
+        candidates, where, ranks = candidates_of(kernel, data, "criticisms"), None, None
+    else:
+
+        def odd(candidates: Candidates, where: Positions) -> list[int]:
+            most = min(m, candidates.n_rows - len(rows))
+            return _criticize(candidates, np.searchsorted(where, rows), weights, most, Reporter(None, ""))[0]
+
+        won = winners(kernel, items, n, "criticisms", odd, reporter, np.sort(rows))
+        candidates, where, ranks = won.candidates, won.rows, won.ranks
+        rows = np.searchsorted(where, rows)
+    chosen, trace = _criticize(candidates, rows, weights, m, reporter, ranks)
+    reporter.finish(m)
+    candidates.warn()
+    found = chosen if where is None else where[chosen].tolist()
+    return _selected(found, trace, None, "criticisms", data, kernel)
+
+
+def _criticize(
+    candidates: Candidates,
+    rows: Positions,
+    weights: Array,
+    m: int,
+    reporter: Reporter,
+    ranks: Positions | None = None,
+) -> tuple[list[int], list[float]]:
+    """Return the rows that prototypes explain least, and what is maximized after each; the n-th has a rank below n."""
     witness = np.abs(candidates.mean - candidates.combination(rows, weights))
     free = np.ones(candidates.n_rows, dtype=bool)
     free[rows] = False
@@ -354,10 +393,9 @@ def criticisms(
     basis: list[Array] = []
     chosen: list[int] = []
     value, trace = 0.0, []
-    reporter = Reporter(progress, "choosing rows")
     for n in range(1, m + 1):
         gains = witness + np.log(np.maximum(rest, max(floor, 1e-300)))
-        row = _best(gains, free)
+        row = _best(gains, free if ranks is None else free & (ranks < n))
         value += float(gains[row])
         trace.append(value)
         chosen.append(row)
@@ -370,9 +408,7 @@ def criticisms(
             basis.append(column)
             rest = np.maximum(rest - column**2, 0.0)
         reporter.step(n, m)
-    reporter.finish(m)
-    candidates.warn()
-    return _selected(chosen, trace, None, "criticisms", data, kernel)
+    return chosen, trace
 
 
 def _nothing_to_weigh(is_indefinite: bool) -> FishernetError:

@@ -29,6 +29,7 @@ Positions = npt.NDArray[np.int64]
 
 MOST_AT_ONCE = 2**22  # rows of a stream, from which on they are chosen from in parts unless one says otherwise
 PART_ROWS = 2**20
+NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 def n_parts(parts: int | None, data: Any, k: int | None, n_rows: int, *, can: bool = True) -> int:
@@ -52,14 +53,14 @@ def part_slices(n_rows: int, parts: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class Winners:
-    """The rows that were chosen in all parts, ascending.
+    """The rows that were chosen in all parts, ascending, and those that were in all of them.
 
     Attributes
     ----------
     rows : (n,) int64
         Their positions in the table.
     ranks : (n,) int64
-        As how many-th each was chosen in its part, from 0 on.
+        As how many-th each was chosen in its part, from 0 on; 0 of rows that were in all parts.
     candidates : Candidates
         They alone, compared with the whole table.
     """
@@ -69,25 +70,41 @@ class Winners:
     candidates: Candidates
 
 
+Choose = Callable[[Candidates, Positions], list[int]]
+
+
 def winners(
     kernel: Any,
     rows: Rows,
     parts: int,
     name: str,
-    choose: Callable[[Candidates], list[int]],
+    choose: Choose,
     reporter: Reporter,
+    always: Positions = NO_ROWS,
 ) -> Winners:
-    """Return what is chosen in each part; `choose` gives the places of the rows that it takes, in their order."""
+    """Return what is chosen in each part.
+
+    Parameters
+    ----------
+    choose : callable
+        ``choose(candidates, where)`` gives the places of the rows that it takes, in their order; `where` says for each
+        candidate which row of the table it is.
+    always : (n,) int64
+        Rows that are in every part, and among the winners.
+    """
     whole = whole_of(kernel, rows)
-    found, ranks = [], []
+    found, ranks = [always], [np.zeros(len(always), dtype=np.int64)]
     for part, at in enumerate(part_slices(len(rows), parts)):
         reporter.step(part, parts)
-        chosen = np.array(
-            choose(candidates_among(kernel, counted_once(rows[at]), whole, name, at.start)), dtype=np.int64
-        )
-        found.append(at.start + chosen)
+        where = np.arange(at.start, at.stop)
+        some = rows[at]
+        if len(always):
+            where = np.union1d(always, where)
+            some = rows[where]
+        chosen = np.array(choose(candidates_among(kernel, counted_once(some), whole, name, where), where), np.int64)
+        found.append(where[chosen])
         ranks.append(np.arange(len(chosen)))
     every = np.concatenate(found)
     order = np.argsort(every)
-    last = candidates_among(kernel, counted_once(rows[every[order]]), whole, name)
+    last = candidates_among(kernel, counted_once(rows[every[order]]), whole, name, every[order])
     return Winners(every[order], np.concatenate(ranks)[order], last)

@@ -22,6 +22,7 @@ from fishernet.data.frames.rows import arrow_rows, held, n_rows_of, taken, weigh
 from fishernet.data.matching import Data, as_data
 from fishernet.kernels import Kernel
 from fishernet.kernels.rows import rows_of
+from fishernet.select.candidates import check_some
 
 WEIGHTS = ("own", "equal", "nearest")
 BLOCK = 1024  # rows whose nearest chosen row is found at once
@@ -211,6 +212,7 @@ def random_subset(table: Data, k: int, seed: Seed = None) -> Selection:
     """
     data = held(table)
     n_rows = n_rows_of(data, "random_subset")
+    check_some(n_rows, "random_subset")
     k = check.integer(k, "k", least=1, most=n_rows, note="the rows of the table")
     number = fixed_seed(seed)
     rows = _core.draw_subset(n_rows, k, stream_key(number), 0)
