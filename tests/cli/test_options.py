@@ -9,7 +9,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.cli.models import check_model_output, read_model, write_model
-from fishernet.cli.options import arcs, known_states, parse_bins, read_known, read_tiers, refuse_empty
+from fishernet.cli.options import Reading, arcs, known_states, parse_bins, read_tiers, refuse_empty
 from fishernet.cli.terminal import ending
 from tests.cli.running import written
 from tests.networks import random_network
@@ -48,7 +48,7 @@ def test_bins_that_make_no_sense_are_refused(texts: list[str], said: str) -> Non
 
 def test_a_table_is_read_in_the_states_of_a_model(model: Path, csv: Path) -> None:
     net, table = fn.load(model), fn.read_table(csv)
-    assert read_known(csv, net.variables).variables == net.variables
+    assert Reading().read_known(csv, net.variables).variables == net.variables
     assert refuse_empty(csv, table) is table
     with pytest.raises(fn.SchemaError, match="there are no rows"):
         refuse_empty(csv, table[:0])

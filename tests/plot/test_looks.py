@@ -137,7 +137,7 @@ def test_a_legend_can_be_read_on_small_axes() -> None:
         figure = Figure(figsize=(4, 3))
         ax = fn.plot.graph(ALARM, ax=figure.add_axes((0, 0, 1, 1)), **options)
         texts = [text for text in ax.texts if text.get_gid() == "legend"]
-        assert min(text.get_fontsize() for text in texts) >= 5.9
+        assert min(float(text.get_fontsize()) for text in texts) >= 5.9
         renderer: Any = FigureCanvasAgg(figure)
         boxes = np.array([text.get_window_extent(renderer.get_renderer()).get_points() for text in texts])
         assert boxes.min() >= 0

@@ -230,7 +230,7 @@ def test_labels_that_are_numbers_have_the_order_of_numbers() -> None:
         for place, state in enumerate((1, 2, 10)):
             area = roc_auc_score(truth == state, said[:, place])
             assert {float(name): text for name, text in found.items()}[state] == f"{area:.3f}"
-    ax = fn.plot.roc(truth.tolist(), said, states=np.unique(truth), state=np.int64(10), ax=somewhere())
+    ax = fn.plot.roc(truth.tolist(), said, states=list(np.unique(truth)), state=np.int64(10), ax=somewhere())
     assert str(ax.lines[0].get_label()).startswith("10: ")
     assert fn.plot.calibration(truth == 2, said[:, 1], ax=somewhere()).get_xlabel() == "probability of true"
 
