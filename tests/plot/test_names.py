@@ -18,7 +18,7 @@ import fishernet as fn
 from fishernet.plot.drawing import drawable
 from fishernet.plot.looks import look_of
 from fishernet.plot.picture import Look, Picture
-from fishernet.plot.texts import labels
+from fishernet.plot.texts import labels, text_sizes
 
 Floats = npt.NDArray[np.float64]
 DOTS = 200
@@ -75,6 +75,14 @@ def graphs(draw: st.DrawFn) -> fn.UndirectedGraph | fn.Dag:
     edges = [(names[min(e)], names[max(e)]) for e in nx.gnm_random_graph(n, int(share * n), seed=seed).edges]
     kind = fn.Dag if draw(st.booleans()) else fn.UndirectedGraph
     return kind.from_edges(names, edges)
+
+
+@pytest.mark.parametrize("text", ["HRBP", "x_y", "(a|b)", "\u00c5gj", "\u00d9\\U00012544", "0\\x1f\u00cb"])
+def test_texts_fit_into_the_room_that_is_kept_for_them(text: str) -> None:
+    ax = Figure(dpi=DOTS).add_axes((0.0, 0.0, 1.0, 1.0))
+    ax.text(0.5, 0.5, text, fontsize=9)
+    ((low, high),) = extents(ax)
+    assert (high - low <= text_sizes([text], 9.0)[0] * DOTS + PIXELS).all()
 
 
 @given(graphs())

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 FONT = "DejaVu Sans"  # comes with matplotlib, so it is the same everywhere
 POINTS = 72.0  # an inch
 LONGEST_LABEL = 32  # characters
-WIDER, HIGHER = 1.02, 1.1  # than text is measured: pixels are whole, and lines have room
+WIDER, HIGHER = 1.02, 1.1  # than text is measured, and than the size of its letters: lines have room
+ROUNDED = 0.17  # of the size of letters: by which tall ones, with an accent and a tail, are higher in whole pixels
 SCRIPTS = (
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP", "Noto Sans KR", "Noto Sans"),
     *("WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "PingFang SC", "Hiragino Sans"),
@@ -102,16 +103,16 @@ def _cut_inside(text: str, most: int) -> str:
 
 
 def text_sizes(texts: Sequence[str], font_size: float) -> Points:
-    """Return the width and the height of each text in inches, (n, 2); the height is that of a line."""
-    widths = [_width(text) * font_size for text in texts]
-    return np.array([(width, HIGHER * font_size) for width in widths]).reshape(-1, 2) / POINTS
+    """Return the width and the height of each text in inches, (n, 2): those of a line, higher where its letters are."""
+    return np.array([_size(text) for text in texts]).reshape(-1, 2) * font_size / POINTS
 
 
 @functools.lru_cache(maxsize=4096)
-def _width(text: str) -> float:
-    """Return the width of a text in units of the font's size."""
+def _size(text: str) -> tuple[float, float]:
+    """Return the width and the height of a text in units of the font's size."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     font: Any = FontProperties(family=family_of(text), size=20)
-    return WIDER * float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]) / 20
+    width, height, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return WIDER * float(width) / 20, max(HIGHER, float(height) / 20 + ROUNDED)
