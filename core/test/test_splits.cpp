@@ -16,6 +16,14 @@ std::vector<std::uint8_t> drawn(const Splits& splits, std::int64_t count) {
     return taken;
 }
 
+CellRows some(const CellRows& rows, std::int64_t begin, std::int64_t end) {
+    CellRows found{end - begin, rows.firsts, rows.states, {}};
+    for (std::size_t c = 0; c < rows.n_conditionals(); ++c) {
+        found.cells.insert(found.cells.end(), rows.of(c) + begin, rows.of(c) + end);
+    }
+    return found;
+}
+
 }  // namespace
 
 TEST(every_split_takes_as_many_rows_as_it_shall) {
@@ -89,7 +97,13 @@ TEST(distances_are_those_of_the_parts_mean_features) {
     }
     const Splits splits{5000, 1800, 11};
     const std::int64_t count = 70;
-    const auto found = split_distances(rows, theta, weights, splits, count, true, nullptr);
+    SplitCounts counts(rows, splits, 0, count);
+    std::int64_t begin = 0;
+    for (const std::int64_t end : {1, 64, 65, 190, 1800, 4999, 5000}) {
+        counts.add(some(rows, begin, end), nullptr);
+        begin = end;
+    }
+    const auto found = counts.distances(theta, weights, true);
     const auto taken = drawn(splits, count);
     const std::int64_t firsts_of_groups[] = {0, 3, 5, 7, 9, 13, 17};
     for (const std::int64_t s : {0, 1, 63, 64, 69}) {

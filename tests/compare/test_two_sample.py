@@ -14,6 +14,7 @@ import fishernet as fn
 from fishernet import _core
 from fishernet.base.errors import FishernetError, FishernetWarning, MissingValueError, SchemaError, ZeroProbabilityError
 from fishernet.base.random import stream_key
+from fishernet.compare import two_sample as of_two_samples
 from fishernet.kernels import (
     FisherKernel,
     HiddenVariableKernel,
@@ -22,6 +23,7 @@ from fishernet.kernels import (
     PairHmmKernel,
     Rbf,
     SpectrumKernel,
+    metrics,
 )
 from tests.networks import random_network, with_holes
 
@@ -117,6 +119,21 @@ def test_it_is_the_permutation_test_of_the_kernel_matrix(name: str) -> None:
     assert found.p_value == pytest.approx(p_value(literal), abs=1e-12)
     assert (found.permutations, found.n_rows) == (PERMUTATIONS, (len(X), len(Y)))
     assert (found.method, found.seed, found.kernel) == ("permutation", 3, kernel)
+
+
+def test_rows_and_splits_are_gone_through_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, Y = ASIA.sample(300, seed=1), SMOKERS.sample(171, seed=2)
+    whole = two_sample(X, Y, FisherKernel(ASIA), permutations=700, seed=3)
+    learned = two_sample(X, Y, permutations=19, seed=3)
+    monkeypatch.setattr(metrics, "CELLS_OF", 37)
+    monkeypatch.setattr(metrics, "MOST_COUNTS", 1)
+    monkeypatch.setattr(of_two_samples, "MOST_STACKED", 100)
+    parts = two_sample(X, Y, FisherKernel(ASIA), permutations=700, seed=3)
+    assert parts.null.tolist() == whole.null.tolist()
+    assert (parts.statistic, parts.by_variable) == (whole.statistic, whole.by_variable)
+    assert parts.by_configuration == whole.by_configuration
+    again = two_sample(X, Y, permutations=19, seed=3)
+    assert (again.kernel.model, again.null.tolist()) == (learned.kernel.model, learned.null.tolist())
 
 
 @each_case

@@ -1,8 +1,8 @@
 """The distance between two tables under random splits of their rows, for every kind of kernel.
 
 A split gives as many of all rows to a first part as the first table has. The kernel of a network's tables counts the
-cells of the first part's rows, for 64 splits at once, in the core; a kernel with other features adds them; any other
-kernel's matrix is gone through once, some rows at a time.
+cells of the first part's rows in the core, some rows at a time and for many splits at once; a kernel with other
+features adds them; any other kernel's matrix is gone through once, some rows at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from fishernet.kernels.sets import BLOCK
 
 Array = npt.NDArray[np.float64]
 
-LANES = 64  # splits that the core looks at together
 MOST_SPLITS = 10**6  # permutations, drawn tables and resamples
 MOST_SPLIT_CELLS = 2**27  # numbers that are kept of all configurations and splits: 1 GB
 
@@ -63,15 +62,14 @@ def _distances(kernel: Any, first: Any, second: Any, n_splits: int, key: int, re
 
 def _by_counts(rule: Any, first: Any, second: Any, n_splits: int, key: int) -> Distances:
     few = (1 + n_splits) * len(rule.feature_parts.variable_of_group) <= MOST_SPLIT_CELLS
-    rows = stacked([first, second])
-    by_variable, by_group = rule.split_distances(rows, len(first), key=key, n_splits=1 + n_splits, by_group=few)
+    by_variable, by_group = rule.split_distances([first, second], key=key, n_splits=1 + n_splits, by_group=few)
     return Distances(by_variable.sum(axis=1), by_variable, by_group if few else None)
 
 
 def drawn_splits(n_first: int, n_second: int, n_splits: int, key: int) -> Iterator[tuple[slice, Array]]:
     """Yield which splits come next, and which rows their first part takes, (rows, splits) of 0 and 1."""
-    for begin in range(0, 1 + n_splits, LANES):
-        count = min(LANES, 1 + n_splits - begin)
+    for begin in range(0, 1 + n_splits, _core.SPLIT_LANES):
+        count = min(_core.SPLIT_LANES, 1 + n_splits - begin)
         taken = _core.splits(n_first + n_second, n_first, key, begin, count)
         yield slice(begin, begin + count), taken.astype(np.float64)
 

@@ -42,7 +42,7 @@ from fishernet.compare.shares import (
     shares_of_variables,
 )
 from fishernet.compare.splits import MOST_SPLITS, Distances, split_distances
-from fishernet.data import Table
+from fishernet.data import Parts, Table
 from fishernet.data.matching import is_table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, repeated, stacked
@@ -60,6 +60,7 @@ METHODS = ("permutation", "chi-square", "block")
 USUAL_BINS = 4
 FEWEST_PERMUTATIONS = 19  # with fewer no p-value is at most 0.05
 PURPOSE = "two_sample_test"
+MOST_STACKED = 2**22  # rows that are copied to learn from both tables together; more are asked where they lie
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -328,8 +329,10 @@ def _cut(tables: list[Table], bins: Bins | None) -> list[Table]:
 def network_of_both(first: Table, second: Table) -> BayesianNetwork:
     """Return a Bayesian network learned from two tables together, the same in whatever order their columns come."""
     names = sorted(first.names)
-    rows = stacked([first.select(names), second.select(names)])
-    return bayesian_network(rows, seed=0)
+    tables = [first.select(names), second.select(names)]
+    of_states = not any(variable.is_continuous for variable in first.variables)  # sums of numbers would be rounded anew
+    far = of_states and first.n_rows + second.n_rows > MOST_STACKED
+    return bayesian_network(Parts(tables) if far else stacked(tables), seed=0)
 
 
 def kernel_of(net: BayesianNetwork, lacks_cells: bool) -> FisherKernel | HiddenVariableKernel:

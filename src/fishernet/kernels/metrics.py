@@ -7,7 +7,7 @@ others are of a Bayesian network, whose invariant metric has a closed form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -30,9 +30,10 @@ from fishernet.models.conditionals.base import shown_states
 MOST_INFORMATION = 2**27  # cells of the matrix between the scores, 1 GiB
 N_SAMPLES = 10_000
 CUTOFF = 1e-10
-
-
 LOOKED_UP = 2**16  # rows at once, of which a number a variable is held
+CELLS_OF = 2**18  # rows at once, whose cells under many splits are counted
+MOST_COUNTS = 2**26  # in cells under splits at once; for more splits rows are gone through again
+LEAST_LANES = 4  # of splits at once, whatever the number of cells
 MIXED = "under the metric 'empirical' the variables are mixed and have no terms of their own"
 
 
@@ -352,16 +353,34 @@ class Invariant(Algebra):
         return parts_of_tables(self._model.names, self._model.conditionals)
 
     def split_distances(
-        self, rows: Table, n_first: int, *, key: int, n_splits: int, by_group: bool
+        self, tables: Sequence[Table], *, key: int, n_splits: int, by_group: bool
     ) -> tuple[Matrix, Matrix]:
-        """Return |mean feature of a part - mean feature of the rest|^2 for random splits of rows.
+        """Return |mean feature of a part - mean feature of the rest|^2 for random splits of the rows of two tables.
 
-        Parts have `n_first` rows; split 0 takes the first ones. (n_splits, n_variables), and of every configuration
-        (n_splits, groups), or without columns.
+        Parts have as many rows as the first table; split 0 takes just these. (n_splits, n_variables), and of every
+        configuration (n_splits, groups), or without columns.
         """
-        theta = _flat(self._theta)
-        weights = self.inverse_theta * self.inverse_group
-        return _core.split_distances(self.cells(rows), theta, weights, n_first, key, n_splits, by_group)
+        theta, weights = _flat(self._theta), self.inverse_theta * self.inverse_group
+        sizes = [table.n_rows for table in tables]
+        at_once = max(MOST_COUNTS // (_core.SPLIT_LANES * self.dimension), LEAST_LANES) * _core.SPLIT_LANES
+        found = []
+        for first in range(0, n_splits, at_once):
+            counts: _core.SplitCounts | None = None
+            for cells in self._cells_of_blocks(tables):
+                if counts is None:
+                    count = min(at_once, n_splits - first)
+                    counts = _core.SplitCounts(cells, sum(sizes), sizes[0], key, first, count)
+                counts.add(cells)
+            assert counts is not None
+            found.append(counts.distances(theta, weights, by_group))
+        by_variable, by_groups = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return by_variable, by_groups
+
+    def _cells_of_blocks(self, tables: Sequence[Table]) -> Iterator[_core.Cells]:
+        """Yield where rows fall, of one table after the other, so many at a time."""
+        for table in tables:
+            for at in row_blocks(table.n_rows, CELLS_OF):
+                yield self.cells(table if table.n_rows <= CELLS_OF else table[at], at.start)
 
     def halved(
         self, X: Table, order: npt.NDArray[np.int64], *, rounds: int, delta: float, key: int
