@@ -12,7 +12,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.random import Seed, generator
 from fishernet.kernels import Kernel
 from fishernet.kernels.rows import rows_of
-from fishernet.plot.style import dress, letters, new_axes, require_matplotlib, theme_of
+from fishernet.plot.style import dress, fitting, letters, new_axes, require_matplotlib, theme_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,7 +137,8 @@ def _draw(ax: Axes, matrix: Array, rows: npt.NDArray[np.int64], cosines: bool, s
         axis.set_ticks(range(len(rows)) if few else [], list(map(str, rows)) if few else [])
         axis.set_tick_params(length=0)
     if few:
-        ax.tick_params(axis="x", labelrotation=90, labelsize=0.8 * size)
-        ax.tick_params(axis="y", labelsize=0.8 * size)
+        small = fitting(ax, len(rows), 0.8 * size)
+        ax.tick_params(axis="x", labelrotation=90, labelsize=small)
+        ax.tick_params(axis="y", labelsize=small)
     for spine in ax.spines.values():
         spine.set_visible(False)
