@@ -78,7 +78,7 @@ def test_codes_beyond_the_variables_states() -> None:
         ([1], r"weights have shape \(1,\), expected \(2,\)"),
         ([1, -2], "must not be negative; row 1 has -2"),
         ([1, np.inf], "weights must be finite"),
-        (["a", "b"], "weights must be integers"),
+        (["a", "b"], "weights must be numbers, not text"),
         ([0.5, -0.5], "negative"),
         ([0.5, np.nan], "finite"),
         ([1.5, 2.0**53], r"2\*\*53"),

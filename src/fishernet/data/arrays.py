@@ -112,7 +112,7 @@ def _numbers(weights: npt.ArrayLike) -> npt.NDArray[Any]:
     except ValueError:
         raise SchemaError("weights must be an array of numbers; its rows have different lengths") from None
     if array.size and array.dtype.kind not in "biuf":
-        raise SchemaError(f"weights must be numbers, not {array.dtype}")
+        raise SchemaError(f"weights must be numbers, not {'text' if array.dtype.kind in 'US' else array.dtype}")
     if array.dtype.kind != "f":
         return as_integers(array, "weights")
     array = array.astype(np.float64)
