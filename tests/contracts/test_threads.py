@@ -358,8 +358,23 @@ def ask_completion(made: Any) -> Any:
     return made.log_prob(), made.expected(None)[0], made.indicators()[2], made.draw(1), made.most_probable()
 
 
+def split_counts() -> Any:
+    rows = cells()
+    made = _core.SplitCounts(rows, 2 * TABLE.n_rows, 1000, 7, 0, 200)
+    made.add(rows)
+    made.add(rows)
+    return made
+
+
+def ask_split_counts(made: Any) -> Any:
+    made.add(conditionals().cells(TABLE[:0].native))  # no more rows, but a turn
+    ones = np.ones(cells().n_cells)
+    return made.distances(ones / 2, ones, True)
+
+
 CHANGES = {
     "Completion": Question(completion, ask_completion),
+    "SplitCounts": Question(split_counts, ask_split_counts),
     "ExactSearch": Question(exact_search, run_exact),
     "ParentSets": Question(fed_sets, ask_sets),
     "SparseSearch": Question(sparse_search, run_sparse),

@@ -141,6 +141,20 @@ def distance(**changed: Any) -> _core.SwapSearch:
     return _core.search_distance(**(arguments | changed))
 
 
+def split_counts(**changed: Any) -> _core.SplitCounts:
+    """Of six rows, three of which were added."""
+    arguments: dict[str, Any] = {"like": cells(), "n_rows": 6, "n_first": 2, "key": 1, "first": 0, "count": 70}
+    made = _core.SplitCounts(**(arguments | changed))
+    made.add(cells())
+    return made
+
+
+def all_split_counts() -> _core.SplitCounts:
+    made = split_counts()
+    made.add(cells())
+    return made
+
+
 def tree(**changed: Any) -> _core.TreeModel:
     """Two leaves below node 1, one below the root."""
     even = np.full((1, 2, 2), 0.5)
@@ -164,6 +178,15 @@ def row_orders(*rows: list[int]) -> Any:
 
 TABLES: Any = [np.array([[0.5, 0.5]]), np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])]
 WRONG: list[tuple[str, Callable[[], Any]]] = [
+    ("splits of no row", lambda: split_counts(n_first=0)),
+    ("splits that take every row", lambda: split_counts(n_first=6)),
+    ("splits that begin inside", lambda: split_counts(first=1)),
+    ("no split", lambda: split_counts(count=0)),
+    ("more rows than are split", lambda: all_split_counts().add(cells())),
+    ("fewer rows at once than are added", lambda: split_counts(n_rows=2, n_first=1)),
+    ("rows of other cells", lambda: split_counts().add(none_of_parents())),
+    ("distances before all rows are there", lambda: split_counts().distances(np.ones(8), np.ones(8), False)),
+    ("values of other cells", lambda: all_split_counts().distances(np.ones(8), np.ones(7), False)),
     ("a code beyond", lambda: columns(cardinalities=i64(2, 1))),
     ("signed codes", lambda: columns(codes=[np.array([0, 1, 1]), CODES[1]])),
     ("two axes", lambda: columns(codes=[np.zeros((3, 1), np.uint8), CODES[1]])),
