@@ -124,16 +124,25 @@ def test_it_is_the_permutation_test_of_the_kernel_matrix(name: str) -> None:
 def test_rows_and_splits_are_gone_through_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = ASIA.sample(300, seed=1), SMOKERS.sample(171, seed=2)
     whole = two_sample(X, Y, FisherKernel(ASIA), permutations=700, seed=3)
-    learned = two_sample(X, Y, permutations=19, seed=3)
     monkeypatch.setattr(metrics, "CELLS_OF", 37)
     monkeypatch.setattr(metrics, "MOST_COUNTS", 1)
-    monkeypatch.setattr(of_two_samples, "MOST_STACKED", 100)
     parts = two_sample(X, Y, FisherKernel(ASIA), permutations=700, seed=3)
     assert parts.null.tolist() == whole.null.tolist()
     assert (parts.statistic, parts.by_variable) == (whole.statistic, whole.by_variable)
     assert parts.by_configuration == whole.by_configuration
-    again = two_sample(X, Y, permutations=19, seed=3)
-    assert (again.kernel.model, again.null.tolist()) == (learned.kernel.model, learned.null.tolist())
+
+
+@pytest.mark.parametrize("kind", ["complete", "holes", "numbers"])
+def test_the_network_of_both_tables_is_that_of_their_rows_together(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = {
+        "complete": (ASIA.sample(300, seed=1), SMOKERS.sample(171, seed=2)),
+        "holes": (with_holes(ASIA, 90, 1, 0.1), with_holes(ASIA, 60, 2, 0.1)),
+        "numbers": (numbers(slice(0, 70)), numbers(slice(70, 200))),
+    }
+    X, Y = tables[kind]
+    expected = of_two_samples.network_of_both(X, Y)
+    monkeypatch.setattr(of_two_samples, "MOST_STACKED", 0)
+    assert of_two_samples.network_of_both(X, Y) == expected
 
 
 @each_case

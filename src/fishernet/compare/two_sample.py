@@ -330,8 +330,8 @@ def network_of_both(first: Table, second: Table) -> BayesianNetwork:
     """Return a Bayesian network learned from two tables together, the same in whatever order their columns come."""
     names = sorted(first.names)
     tables = [first.select(names), second.select(names)]
-    of_states = not any(variable.is_continuous for variable in first.variables)  # sums of numbers would be rounded anew
-    far = of_states and first.n_rows + second.n_rows > MOST_STACKED
+    counts_alone = not any(v.is_continuous for v in first.variables) and not any(t.has_missing for t in tables)
+    far = counts_alone and first.n_rows + second.n_rows > MOST_STACKED  # the same network, without a copy
     return bayesian_network(Parts(tables) if far else stacked(tables), seed=0)
 
 

@@ -33,7 +33,7 @@ CUTOFF = 1e-10
 LOOKED_UP = 2**16  # rows at once, of which a number a variable is held
 CELLS_OF = 2**18  # rows at once, whose cells under many splits are counted
 MOST_COUNTS = 2**26  # in cells under splits at once; for more splits rows are gone through again
-LEAST_LANES = 4  # of splits at once, whatever the number of cells
+LEAST_BLOCKS = 4  # of splits that are looked at together: so many at once, whatever the number of cells
 MIXED = "under the metric 'empirical' the variables are mixed and have no terms of their own"
 
 
@@ -362,7 +362,7 @@ class Invariant(Algebra):
         """
         theta, weights = _flat(self._theta), self.inverse_theta * self.inverse_group
         sizes = [table.n_rows for table in tables]
-        at_once = max(MOST_COUNTS // (_core.SPLIT_LANES * self.dimension), LEAST_LANES) * _core.SPLIT_LANES
+        at_once = max(MOST_COUNTS // (_core.SPLIT_LANES * self.dimension), LEAST_BLOCKS) * _core.SPLIT_LANES
         found = []
         for first in range(0, n_splits, at_once):
             counts: _core.SplitCounts | None = None
