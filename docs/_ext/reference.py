@@ -158,7 +158,7 @@ def index_page(listed: list[ModuleType]) -> str:
     lines = [
         title("Reference"),
         "Every public name, on a page of its own. Names are found through ``import fishernet as fn``;",
-        "``fishernet.sklearn`` is imported by itself, since it needs scikit-learn.\n",
+        "``fishernet.sklearn`` has to be imported on its own, since it needs scikit-learn.\n",
         ".. list-table::",
         "   :widths: 30 70",
         "   :class: names",

@@ -2,8 +2,8 @@
 What changed, and what merely followed
 ======================================
 
-In the second table of patients (drawn from ALARM) a tube is kinked four times as often. The conditional that
-changed by itself is told from those variables that changed only because of it.
+In the second table of patients (drawn from ALARM) a tube is kinked four times as often. The one conditional
+that was changed is told from the variables that are distributed otherwise only because of it.
 """
 
 import fishernet as fn

@@ -1,6 +1,6 @@
 """
-Each column by itself: a dependency network
-===========================================
+A model for each column: a dependency network
+=============================================
 
 A dependency network learns what each column depends on without regard to the others, so that arcs may run in circles.
 Beside it a Bayesian network of the same rows, which may not.

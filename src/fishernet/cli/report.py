@@ -1,4 +1,4 @@
-"""``fishernet report``: one page on a table and its network, which answers questions by itself."""
+"""``fishernet report``: one page on a table and its network, which answers questions in the browser."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class HeldOut:
     mean: float
     error: float
     gain: float
-    """By how much that is more than with every column by itself."""
+    """By how much that is more than where columns are taken as independent."""
     gain_error: float
     folds: int
     n_rows: int

@@ -152,7 +152,7 @@ def summary(findings: Findings) -> str:
     if held_out is not None:
         said.append(
             f"A row held out has a log-probability of {number(held_out.mean, 3)} ± {number(held_out.error, 3)} nats, "
-            f"{number(held_out.gain, 3)} more than with each column by itself."
+            f"{number(held_out.gain, 3)} more than where columns are taken as independent."
         )
     if findings.change is not None:
         said.append(_verdict(findings.change))
@@ -276,8 +276,8 @@ def fit(findings: Findings) -> str:
             + paragraph(
                 "This is the mean log-probability of rows under networks that were learned without them:",
                 f"cross-validation in {held_out.folds} parts of",
-                f"{_of_rows(held_out.n_rows, findings.table.n_rows)}, with its standard error. Every column by itself",
-                f"gives {number(held_out.gain, 4)} ± {number(held_out.gain_error, 4)} nats less.",
+                f"{_of_rows(held_out.n_rows, findings.table.n_rows)}, with its standard error. Taking columns as",
+                f"independent gives {number(held_out.gain, 4)} ± {number(held_out.gain_error, 4)} nats less.",
             )
         )
     parts.append(left_out(findings, "likelihood"))

@@ -1,7 +1,8 @@
 """Choices from more rows than can be compared at once: in each part of them first, then among what was chosen there.
 
 Each part is compared with the mean of the whole table, not with its own, so that what it gives stands for the whole
-(two rounds, as in Mirzasoleiman et al., 2013 [1]_). The rows are gone through twice: for the mean, and part by part.
+(two rounds, as in Mirzasoleiman et al., 2013 [1]_). Under the kernel of a network of tables the mean
+is one of counts; under any other the rows are gone through twice, for the mean and part by part.
 
 References
 ----------
