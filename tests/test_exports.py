@@ -74,10 +74,13 @@ def test_the_version_is_that_of_the_installed_package() -> None:
 
 
 def test_errors_are_one_tree() -> None:
-    for name in fn.errors.__all__ if hasattr(fn.errors, "__all__") else dir(fn.errors):
+    classes = {name for name, value in vars(fn.errors).items() if inspect.isclass(value)}
+    assert set(fn.errors.__all__) == {
+        name for name in classes if getattr(fn.errors, name).__module__ == fn.errors.__name__
+    }
+    for name in fn.errors.__all__:
         value = getattr(fn.errors, name)
-        if inspect.isclass(value) and issubclass(value, Exception) and value.__module__ == "fishernet.base.errors":
-            assert issubclass(value, fn.FishernetError if name.endswith("Error") else UserWarning)
+        assert issubclass(value, fn.FishernetError if name.endswith("Error") else UserWarning)
     assert issubclass(fn.FishernetError, ValueError)
     assert issubclass(fn.StateSpaceError, MemoryError)
 
@@ -91,3 +94,49 @@ def test_no_module_stands_where_a_function_is_looked_for(module: ModuleType) -> 
     """What is public is no module, and no module has the name of something to do (``learn.fit`` cannot be called)."""
     modules = {name for name, value in vars(module).items() if inspect.ismodule(value)}
     assert not modules & {*VERBS, *module.__all__}
+
+
+@pytest.mark.parametrize("module", [*MODULES, fn.errors], ids=lambda module: module.__name__)
+def test_dir_shows_the_public_names_alone(module: ModuleType) -> None:
+    assert set(dir(module)) - {"__version__"} == set(module.__all__)
+
+
+# The package `report` is by design what its function is called as: fn.report(table).
+SHARED = {
+    ("fishernet", "report"),
+    ("fishernet.graphs", "cpdag"),
+    ("fishernet.independence", "knn_test"),
+    ("fishernet.independence", "missingness"),
+    ("fishernet.learn", "clusters"),
+    ("fishernet.learn", "dependency_network"),
+    ("fishernet.learn", "hidden_tree"),
+    ("fishernet.learn", "markov_graph"),
+    ("fishernet.learn", "structure"),
+    ("fishernet.models", "g_wishart"),
+    ("fishernet.scores", "score"),
+    ("fishernet.select", "distance_by_k"),
+    ("fishernet.select", "nearest"),
+    ("fishernet.select", "similar"),
+}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_no_module_bears_a_public_name_of_its_package(module: ModuleType) -> None:
+    """Importing such a module for the first time would put it in the place of the function."""
+    submodules = {info.name for info in pkgutil.iter_modules(module.__path__)}
+    functions = {name for name in module.__all__ if not inspect.ismodule(getattr(module, name))}
+    assert {(module.__name__, name) for name in submodules & functions} <= SHARED
+
+
+def test_importing_every_module_changes_no_public_name() -> None:
+    script = """if True:
+        import importlib, pkgutil, fishernet
+        packages = [fishernet, *(value for value in vars(fishernet).values() if hasattr(value, "__path__"))]
+        before = [(package, name, getattr(package, name)) for package in packages for name in package.__all__]
+        for info in pkgutil.walk_packages(fishernet.__path__, "fishernet."):
+            if not info.name.endswith("__main__"):
+                importlib.import_module(info.name)
+        print([f"{package.__name__}.{name}" for package, name, was in before if getattr(package, name) is not was])
+    """
+    run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert run.stdout.strip() == "[]"

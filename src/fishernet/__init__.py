@@ -119,3 +119,7 @@ __all__ = [
     "write_bif",
     "write_table",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -26,6 +26,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+__all__ = [
+    "ConvergenceError",
+    "CycleError",
+    "FileFormatError",
+    "FishernetError",
+    "FishernetWarning",
+    "MissingValueError",
+    "SchemaError",
+    "StateSpaceError",
+    "UnknownStateError",
+    "ZeroProbabilityError",
+]
+
 MOST_LETTERS = 1500  # of a message
 
 
@@ -210,3 +223,7 @@ class FishernetWarning(UserWarning):
     def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
         super().__init__(message)
         self.parameter = parameter
+
+
+def __dir__() -> list[str]:
+    return __all__

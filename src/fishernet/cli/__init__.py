@@ -5,3 +5,7 @@ facts as one JSON object. What goes wrong becomes one plain sentence on stderr (
 """
 
 __all__: list[str] = []
+
+
+def __dir__() -> list[str]:
+    return __all__

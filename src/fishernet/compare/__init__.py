@@ -36,3 +36,7 @@ __all__ = [
     "score_test",
     "two_sample_test",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

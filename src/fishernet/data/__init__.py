@@ -37,3 +37,7 @@ __all__ = [
     "scan",
     "write_table",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,3 +3,7 @@
 from fishernet.datasets.shipped import load, names
 
 __all__ = ["load", "names"]
+
+
+def __dir__() -> list[str]:
+    return __all__

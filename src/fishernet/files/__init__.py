@@ -24,3 +24,7 @@ __all__ = [
     "write_uai",
     "write_xdsl",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

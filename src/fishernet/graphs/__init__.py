@@ -16,3 +16,7 @@ from fishernet.graphs.distance import hamming, shd
 from fishernet.graphs.undirected import UndirectedGraph, is_chordal
 
 __all__ = ["Cpdag", "Dag", "UndirectedGraph", "cpdag", "hamming", "is_chordal", "moral", "shd", "to_networkx"]
+
+
+def __dir__() -> list[str]:
+    return __all__

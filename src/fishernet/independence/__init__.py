@@ -41,3 +41,7 @@ __all__ = [
     "knn_test",
     "missingness",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -56,3 +56,7 @@ __all__ = [
     "sample",
     "stationary",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -43,3 +43,7 @@ __all__ = [
     "has_features",
     "set_kernel",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -68,3 +68,7 @@ __all__ = [
     "structure",
     "tan",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

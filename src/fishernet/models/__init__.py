@@ -58,3 +58,7 @@ __all__ = [
     "pair_hmm_protein",
     "profile_hmm",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -45,3 +45,7 @@ __all__ = [
     "write_change",
     "write_graph",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,3 +8,7 @@ The page asks the network for nothing, and what comes from data is text in it an
 from fishernet.report.making import Report, report
 
 __all__ = ["Report", "report"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -33,3 +33,7 @@ __all__ = [
     "random_subset",
     "similar",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
