@@ -131,7 +131,8 @@ def test_no_module_bears_a_public_name_of_its_package(module: ModuleType) -> Non
 def test_importing_every_module_changes_no_public_name() -> None:
     script = """if True:
         import importlib, pkgutil, fishernet
-        packages = [fishernet, *(v for v in vars(fishernet).values() if hasattr(v, "__path__") and hasattr(v, "__all__"))]
+        inside = [value for value in vars(fishernet).values() if hasattr(value, "__path__")]
+        packages = [fishernet, *(package for package in inside if hasattr(package, "__all__"))]
         before = [(package, name, getattr(package, name)) for package in packages for name in package.__all__]
         for info in pkgutil.walk_packages(fishernet.__path__, "fishernet."):
             if not info.name.endswith("__main__"):
