@@ -101,7 +101,11 @@ class Variable(Brief):
     cuts: tuple[float, ...] | None = None
     bounds: Bounds | None = field(default=None, repr=False, compare=False)
     unit: Unit | None = field(default=None, repr=False, compare=False)
-    _codes: dict[State, int] = field(init=False, repr=False, compare=False, hash=False)
+    cardinality: int = field(init=False, repr=False, compare=False)
+    """The number of states; also the code of a missing cell."""
+    dtype: np.dtype[Any] = field(init=False, repr=False, compare=False)
+    """The type in which a table stores a column: the smallest unsigned one that holds its codes."""
+    _codes: dict[State, int] = field(init=False, repr=False, compare=False)
 
     is_continuous: ClassVar[Literal[False]] = False
     """Whether cells are numbers, not states."""
@@ -129,17 +133,9 @@ class Variable(Brief):
         object.__setattr__(self, "cuts", None if cuts is None else _checked_cuts(name, cuts, labels))
         object.__setattr__(self, "bounds", None if bounds is None else _checked_bounds(name, bounds, self.cuts))
         object.__setattr__(self, "unit", _checked_unit(name, unit))
+        object.__setattr__(self, "cardinality", len(labels))
+        object.__setattr__(self, "dtype", code_dtype(len(labels)))
         object.__setattr__(self, "_codes", codes)
-
-    @property
-    def cardinality(self) -> int:
-        """The number of states; also the code of a missing cell."""
-        return len(self.states)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type in which a table stores a column: the smallest unsigned one that holds its codes."""
-        return code_dtype(len(self.states))
 
     def missing(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which cells of a column of codes are missing, (n_rows,)."""
@@ -302,20 +298,14 @@ class Continuous:
     """None: numbers are no states."""
     cuts: ClassVar[tuple[float, ...] | None] = None
     """None: it is not cut into bins."""
+    cardinality: ClassVar[int] = 1
+    """1: the number of cells that it adds to a joint table."""
+    missing_state: ClassVar[None] = None
+    """None: no state stands for missing cells."""
 
     def __post_init__(self) -> None:
         _check_name(self.name)
         _checked_unit(self.name, self.unit)
-
-    @property
-    def cardinality(self) -> int:
-        """1: the number of cells that it adds to a joint table."""
-        return 1
-
-    @property
-    def missing_state(self) -> None:
-        """None: there is no state that could stand for missing cells."""
-        return None
 
     def missing(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which numbers are missing, (n_rows,)."""
