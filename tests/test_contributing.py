@@ -29,7 +29,7 @@ def test_a_place_that_is_named_is_there(place: str) -> None:
     ("name", "file"),
     [
         ("SCORES", "src/fishernet/scores/named.py"),
-        ("SEARCHES", "src/fishernet/learn/structure.py"),
+        ("SEARCHES", "src/fishernet/learn/structures.py"),
         ("CONDITIONALS", "src/fishernet/models/conditionals/__init__.py"),
         ("METRICS", "src/fishernet/kernels/fisher.py"),
         ("CASES", "tests/contracts/test_searches.py"),

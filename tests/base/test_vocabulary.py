@@ -13,17 +13,17 @@ import fishernet as fn
 from fishernet.base import vocabulary
 from fishernet.base.vocabulary import ELSEWHERE, OPTIONS, SHORT, spelled, word
 from fishernet.data.options import BINNINGS, MISSING_POLICIES, UNKNOWN_POLICIES
-from fishernet.independence.knn_test import SCHEMES
+from fishernet.independence.nearest_neighbours import SCHEMES
 from fishernet.infer.factors import METHODS
 from fishernet.infer.pseudo_gibbs import SCANS
 from fishernet.kernels.fisher import METRICS
-from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
+from fishernet.learn.blankets import CONTINUOUS, DISCRETE, RULES
+from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.fitting import KINDS as CONDITIONALS
-from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE, RULES
-from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
+from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
 from fishernet.learn.missing.ways import MISSING
 from fishernet.learn.pseudo_likelihood import RULES as CLIMBING_RULES
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.structures import SEARCHES
 from fishernet.models.g_wishart import METHODS as G_WISHART_METHODS
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS
 from fishernet.sklearn import (

@@ -21,7 +21,7 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Watch
 from fishernet.data import Statistic
 from fishernet.learn import Rules, Scorer, SearchResult, Step
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.structures import SEARCHES
 from fishernet.scores import Families
 from tests.learn.scoring import local_score
 from tests.reference.ordering import best_score

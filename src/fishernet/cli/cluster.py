@@ -22,7 +22,7 @@ from fishernet.cli.tables.sources import read_originals
 from fishernet.cli.terminal import Answer, Facts, aligned, answering, number, progress_bar, shown
 from fishernet.data.originals import with_columns
 from fishernet.learn import Clusters, clusters
-from fishernet.learn.clusters import STRUCTURES
+from fishernet.learn.clustering import STRUCTURES
 
 
 @click.command(short_help="Find groups of rows, and what marks each.")

@@ -25,10 +25,10 @@ from fishernet.cli.terminal import (
 )
 from fishernet.compare import hold_out
 from fishernet.data import Table
-from fishernet.learn.dependency_network import SEARCHES as INPUT_SEARCHES
+from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.fitting import KINDS
-from fishernet.learn.markov_graph import SEARCHES as BLANKET_SEARCHES
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.local_learning import SEARCHES as INPUT_SEARCHES
+from fishernet.learn.structures import SEARCHES
 from fishernet.plot import check_output, write_graph
 from fishernet.scores import SCORES
 

@@ -27,10 +27,10 @@ from fishernet.cli.terminal import (
 from fishernet.compare import Likelihood, Quality
 from fishernet.data import Source, Table, categorical_source
 from fishernet.graphs import Dag
-from fishernet.learn.dependency_network import counted, known_cells
+from fishernet.learn.blankets import CONTINUOUS, DISCRETE
+from fishernet.learn.blankets import RULES as BLANKET_RULES
 from fishernet.learn.fitting import KINDS, check_smoothing, fit_conditionals
-from fishernet.learn.markov_graph import CONTINUOUS, DISCRETE
-from fishernet.learn.markov_graph import RULES as BLANKET_RULES
+from fishernet.learn.local_learning import counted, known_cells
 from fishernet.models import DependencyNetwork
 from fishernet.scores import Families, local_scores, named_score
 

@@ -45,7 +45,7 @@ from fishernet.cli.terminal import (
 )
 from fishernet.compare import Likelihood, cross_validate
 from fishernet.data import Scatter, Table
-from fishernet.learn.structure import SEARCHES, usual_score
+from fishernet.learn.structures import SEARCHES, usual_score
 from fishernet.models import BayesianNetwork, DependencyNetwork
 from fishernet.scores import SCORES, SCORES_OF_NUMBERS, named_score
 from fishernet.scores import score as graph_score

@@ -40,7 +40,7 @@ from fishernet.graphs import Dag
 from fishernet.infer.factors import parent_marginals
 from fishernet.kernels.rows import rows_of
 from fishernet.learn import AvailableCases, parameters, structure
-from fishernet.learn.structure import usual_score
+from fishernet.learn.structures import usual_score
 from fishernet.models import BayesianNetwork
 from fishernet.models.conditionals.base import shown_states
 from fishernet.scores.named import named_score

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from fishernet.base.names import Positions
 from fishernet.data import Source
 from fishernet.graphs import Dag
+from fishernet.scores.base import Families, Score
 from fishernet.scores.local import LocalScores
-from fishernet.scores.score import Families, Score
 
 WITHIN = math.log(20)  # nats: a graph that is 20 times less probable counts little
 

@@ -10,6 +10,7 @@ also have ``association(i, j, given)``, a cheaper number by which candidates are
 `missingness` asks of a whole table whether cells are missing completely at random, as far as known cells can tell.
 """
 
+from fishernet.independence.completely_at_random import missingness
 from fishernet.independence.contingency import (
     ChiSquared,
     ContingencyResult,
@@ -19,9 +20,8 @@ from fishernet.independence.contingency import (
     TestResult,
 )
 from fishernet.independence.fisher_z import FisherZ, fisher_z_test
-from fishernet.independence.knn_test import KnnTest, entropy, knn_mutual_information, knn_test
 from fishernet.independence.missing_cells import ColumnMissingness, MissingnessResult, MissingnessTest
-from fishernet.independence.missingness import missingness
+from fishernet.independence.nearest_neighbours import KnnTest, entropy, knn_mutual_information, knn_test
 
 __all__ = [
     "ChiSquared",

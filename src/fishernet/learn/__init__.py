@@ -2,20 +2,20 @@
 
 A structure is found by a `Search`, which is given somebody to score families, rules and a watch; parameters are fitted
 to counts. To add a search, write a frozen dataclass that follows `fishernet.learn.search.Search`, name it in
-`fishernet.learn.structure.SEARCHES` and join ``tests/contracts/test_searches.py``; its fields are its options. A
+`fishernet.learn.structures.SEARCHES` and join ``tests/contracts/test_searches.py``; its fields are its options. A
 dependency network chooses the inputs of each variable separately (`local_structure`), an undirected graph its Markov
-blankets (`fishernet.learn.markov`). Configurations of parents may share rows of probabilities (`shared_rows`).
+blankets (`markov_blankets`). Configurations of parents may share rows of probabilities (`shared_rows`).
 """
 
+from fishernet.learn.blankets import BlanketsFound, markov_blankets, markov_graph
 from fishernet.learn.classifiers import chow_liu, kdb, naive_bayes, tan
-from fishernet.learn.clusters import Clusters, clusters
-from fishernet.learn.dependency_network import InputsFound, dependency_network, local_structure
+from fishernet.learn.clustering import Clusters, clusters
 from fishernet.learn.em import EmResult
 from fishernet.learn.exact import Exact
 from fishernet.learn.fitting import bayesian_network, gaussian_network, parameters
-from fishernet.learn.hidden_tree import hidden_tree, hidden_tree_fit
+from fishernet.learn.hidden_trees import hidden_tree, hidden_tree_fit
 from fishernet.learn.hill_climb import HillClimb, Tabu
-from fishernet.learn.markov_graph import BlanketsFound, markov_blankets, markov_graph
+from fishernet.learn.local_learning import InputsFound, dependency_network, local_structure
 from fishernet.learn.missing.incomplete import AvailableCases, ExpectedCounts, em_fit
 from fishernet.learn.order import Order
 from fishernet.learn.pseudo_likelihood import discrete_markov_graph, gaussian_graph
@@ -24,7 +24,7 @@ from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.learn.sequences import baum_welch, hidden_markov_model, markov_chain
 from fishernet.learn.shared_rows.merging import merge_rows
-from fishernet.learn.structure import dag, structure
+from fishernet.learn.structures import dag, structure
 
 __all__ = [
     "AvailableCases",

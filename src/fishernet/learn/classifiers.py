@@ -31,8 +31,8 @@ from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import MAX_CELLS, checked_cells, refuse_large_families
 from fishernet.learn.search import column_names, families_of_one_size, joined_families, tie
 from fishernet.scores import LogLikelihood, local_scores
+from fishernet.scores.base import cell_counts, sum_n_log_n
 from fishernet.scores.local import SETS_AT_ONCE
-from fishernet.scores.score import cell_counts, sum_n_log_n
 
 MOST_CELLS_AT_ONCE = 2**22
 TINY = float(np.finfo(np.float64).tiny)  # in place of no rows, among which there is nothing to be told

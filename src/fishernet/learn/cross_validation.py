@@ -27,7 +27,7 @@ from fishernet.graphs import Dag
 from fishernet.learn.fitting import check_smoothing, parameters
 from fishernet.learn.resampling import repeat_runs, reusable
 from fishernet.learn.search import SearchResult
-from fishernet.learn.structure import structure, usual_score
+from fishernet.learn.structures import structure, usual_score
 from fishernet.scores import Score
 
 Floats = npt.NDArray[np.float64]

@@ -33,7 +33,7 @@ from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, families_of_one_size, score_in_parts
 from fishernet.scores import Families, LocalScores, LogLikelihood
-from fishernet.scores.score import Rule
+from fishernet.scores.base import Rule
 
 Float64 = npt.NDArray[np.float64]
 BYTES_PER_SET = 60  # what is remembered of an examined set

@@ -25,7 +25,7 @@ from fishernet.learn.missing.gaussian_em import gaussian_em
 from fishernet.learn.missing.incomplete import AvailableCases, em_fit
 from fishernet.learn.shared_rows.agglomeration import MergedFit
 from fishernet.learn.shared_rows.trees import TreeFit, leaf_price
-from fishernet.learn.structure import structure, usual_score
+from fishernet.learn.structures import structure, usual_score
 from fishernet.models import BayesianNetwork, FullTable, GaussianMarkovNetwork, LinearGaussian
 from fishernet.models.conditionals import Conditional
 from fishernet.models.conditionals.base import Grouped, check_cells

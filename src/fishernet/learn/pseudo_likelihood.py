@@ -30,7 +30,7 @@ from fishernet.base.vocabulary import ClimbingRule, ScoreName, word
 from fishernet.data import as_scatter, categorical_source
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
 from fishernet.graphs import UndirectedGraph
-from fishernet.learn.markov_graph import Edge, combined, edges_between, joined
+from fishernet.learn.blankets import Edge, combined, edges_between, joined
 from fishernet.learn.search import column_names, first_best, tie
 from fishernet.scores import Families, LocalScores, Score, named_score
 from fishernet.scores.gaussian import blanket_sizes, weight

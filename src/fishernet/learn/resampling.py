@@ -31,7 +31,7 @@ from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
 from fishernet.learn.missing.ways import way_with_missing
 from fishernet.learn.rules import Matrix, Rules
-from fishernet.learn.structure import dag, usual_score
+from fishernet.learn.structures import dag, usual_score
 from fishernet.scores import Score, named_score
 
 Result = TypeVar("Result")

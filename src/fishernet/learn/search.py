@@ -26,7 +26,7 @@ from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
 from fishernet.scores import Families, Score
-from fishernet.scores.score import Rule
+from fishernet.scores.base import Rule
 
 Array = npt.NDArray[np.float64]
 

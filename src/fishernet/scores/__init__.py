@@ -4,13 +4,13 @@ A score is a class with ``joint`` and ``marginal`` (`Score`); `SCORES` maps name
 `SCORES_OF_NUMBERS` those for columns of numbers; `local_scores` is the only way from a source to scores.
 """
 
+from fishernet.scores.base import Families, PenalizedLikelihood, Score
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.gaussian import Fractional, fmpl
 from fishernet.scores.likelihood import Aic, Bic, Hqc, LogLikelihood
 from fishernet.scores.local import LocalScores, local_scores
 from fishernet.scores.named import SCORES, SCORES_OF_NUMBERS, local_score, named_score, score
 from fishernet.scores.nml import Fnml, Qnml, regret
-from fishernet.scores.score import Families, PenalizedLikelihood, Score
 
 __all__ = [
     "K2",

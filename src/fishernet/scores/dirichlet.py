@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.data import Statistic
-from fishernet.scores.score import Rule, Score, cell_counts, log_cells
+from fishernet.scores.base import Rule, Score, cell_counts, log_cells
 
 
 @dataclass(frozen=True)

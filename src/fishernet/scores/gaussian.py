@@ -26,7 +26,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import shown
 from fishernet.data import Scatter, Source, Statistic, as_scatter
 from fishernet.data.moments import Floats, rank, refuse_collinear, require_independent, scaled_products
-from fishernet.scores.score import Families, Score
+from fishernet.scores.base import Families, Score
 
 
 @dataclass(frozen=True)

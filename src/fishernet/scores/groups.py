@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from fishernet import _core
 from fishernet.base.errors import FishernetError
+from fishernet.scores.base import Score
 from fishernet.scores.nml import regrets
-from fishernet.scores.score import Score
 
 Array = npt.NDArray[np.float64]
 

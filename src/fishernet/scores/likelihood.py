@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fishernet.scores.score import PenalizedLikelihood
+from fishernet.scores.base import PenalizedLikelihood
 
 
 @dataclass(frozen=True)

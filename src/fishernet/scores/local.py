@@ -29,7 +29,7 @@ from fishernet.base.names import positions
 from fishernet.data import Source, Statistic
 from fishernet.data.statistics.counting import flat_sets
 from fishernet.graphs import Dag, UndirectedGraph
-from fishernet.scores.score import Families, Rule, Score
+from fishernet.scores.base import Families, Rule, Score
 
 MOST_RESOLVED = 1e12  # rows, from which on a double cannot tell scores apart that differ by 0.01 nats
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call

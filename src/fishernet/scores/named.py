@@ -11,12 +11,12 @@ from fishernet.base.errors import FishernetError
 from fishernet.base.names import check_names, listed, positions, shown
 from fishernet.base.vocabulary import ScoreName, refuse_options, word
 from fishernet.graphs import Dag, UndirectedGraph
+from fishernet.scores.base import Families, Score
 from fishernet.scores.dirichlet import K2, Bdeu, Bdq
 from fishernet.scores.gaussian import Fractional
 from fishernet.scores.likelihood import Aic, Bic, Hqc, LogLikelihood
 from fishernet.scores.local import local_scores, total_score
 from fishernet.scores.nml import Fnml, Qnml
-from fishernet.scores.score import Families, Score
 
 SCORES: dict[str, Callable[..., Score]] = {
     "loglik": LogLikelihood,

@@ -15,7 +15,7 @@ from fishernet import _core
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import shown
 from fishernet.data import Statistic
-from fishernet.scores.score import Rule, Score, cell_counts, sum_n_log_n
+from fishernet.scores.base import Rule, Score, cell_counts, sum_n_log_n
 
 MOST_DRAWS = 2**53
 

@@ -14,7 +14,7 @@ from fishernet.base.errors import SchemaError
 from fishernet.data import Statistic, Table
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
-from fishernet.scores.score import Families, Score
+from fishernet.scores.base import Families, Score
 
 ALPHA = 0.4  # the penalty of missing cells falls as N to the power of -ALPHA: more slowly than the root of N rises
 

@@ -24,7 +24,7 @@ from fishernet.data.variable import code_dtype, require_categorical
 from fishernet.graphs import Dag
 from fishernet.learn import parameters
 from fishernet.learn import structure as learned_structure
-from fishernet.learn.structure import SEARCHES
+from fishernet.learn.structures import SEARCHES
 from fishernet.models import BayesianNetwork
 from fishernet.sklearn.classifier import STRUCTURES
 from fishernet.sklearn.columns import (

@@ -7,7 +7,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.independence import TestResult
-from fishernet.learn.markov_graph import BlanketSearch
+from fishernet.learn.blankets import BlanketSearch
 
 EDGES = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("c", "e"), ("f", "g")]
 NAMES = list("abcdefgh")

@@ -15,9 +15,9 @@ import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError
 from fishernet.learn.classifiers import mutual_information
 from fishernet.learn.missing.incomplete import AvailableCases, fit_to
+from fishernet.scores.base import Families
 from fishernet.scores.local import LocalScores
 from fishernet.scores.node_average import NodeAverage
-from fishernet.scores.score import Families
 from tests.learn.test_trees import information
 from tests.networks import networks, random_network, with_holes
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.learn.clusters import _renumbered
+from fishernet.learn.clustering import _renumbered
 from tests.networks import random_network, with_holes
 
 Array = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.learn.hidden_tree import TreeSteps
+from fishernet.learn.hidden_trees import TreeSteps
 from tests.reference.trees import Case, cases, random_tree, rows
 
 TREE = [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]

@@ -280,7 +280,7 @@ def test_work_in_parts_is_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None
     columns = mixed(rng, 300)
     columns = {name: holed(column, rng.random(300) < 0.1 + 0.2 * i) for i, (name, column) in enumerate(columns.items())}
     whole = missingness(columns)
-    module = importlib.import_module("fishernet.independence.missingness")
+    module = importlib.import_module("fishernet.independence.completely_at_random")
     monkeypatch.setattr(module, "ROWS_AT_ONCE", 40)
     monkeypatch.setattr(module, "CELLS_AT_ONCE", 5)
     assert missingness(columns) == whole

@@ -8,7 +8,7 @@ from scipy import stats
 
 import fishernet as fn
 from fishernet import _core
-from fishernet.independence.knn_test import is_certain
+from fishernet.independence.nearest_neighbours import is_certain
 from tests.reference.nearest import distances, information_counts
 
 knn_test = fn.independence.knn_test

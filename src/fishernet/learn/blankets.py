@@ -34,7 +34,7 @@ from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
 from fishernet.independence.contingency import Answer, counted
 from fishernet.independence.continuous import STATES
-from fishernet.independence.knn_test import Plan
+from fishernet.independence.nearest_neighbours import Plan
 
 Blanket = tuple[int, ...]
 
