@@ -31,6 +31,9 @@ class Parts(Source):
             first = [a + b for a, b in zip(first, answer, strict=True)]
         return first
 
+    def rows_digest(self) -> int | None:
+        return sum(table.rows_digest() for table in self._tables) % 2**64
+
 
 def halves(table: fn.Table) -> Parts:
     """Return the source of a table's first third and the rest."""

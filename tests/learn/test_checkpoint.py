@@ -49,6 +49,13 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fishernet.base.progress.INTERVAL", 0.0)
 
 
+class Bare(Parts):
+    """A source that nobody can tell more of than its statistics."""
+
+    def rows_digest(self) -> None:
+        return None
+
+
 class Failing(Parts):
     """A source that fails at one of its calls."""
 
@@ -251,7 +258,7 @@ def test_a_finished_one_answers_at_once(search: Search, tmp_path: Path) -> None:
     before, source.asked = source.asked, 0
     again = fn.learn.structure(source, search=search, checkpoint=tmp_path / "state")
     assert again == found
-    assert source.asked == 1 < before  # which tells the rows from others
+    assert source.asked == 1 < before  # for the score of the start
 
 
 def test_exact_search_keeps_its_result(tmp_path: Path) -> None:
@@ -344,6 +351,85 @@ def test_other_data_are_refused(path: Path) -> None:
     ).finished  # they are the same rows
 
 
+def parity(n: int) -> fn.Table:
+    """Return two fair columns and the parity of the first n of seven: any two columns are independent where n > 1."""
+    codes = np.array(list(np.ndindex(2, 2, 2, 2, 2, 2, 2)))
+    return fn.Table.from_codes(np.column_stack([codes[:, :2], codes[:, :n].sum(axis=1) % 2]))
+
+
+def shuffled(table: fn.Table, name: str = "v1") -> fn.Table:
+    """Return other rows with the same marginals."""
+    at = table.names.index(name)
+    columns = [np.random.default_rng(7).permutation(c) if i == at else c for i, c in enumerate(table.codes)]
+    return fn.Table(table.variables, columns, weights=table.weights)
+
+
+def continuous(seed: int = 4) -> fn.Table:
+    columns = np.random.default_rng(seed).normal(size=(150, 4)) * [1, 1e6, 1e-6, 1]
+    columns[:, 0] += columns[:, 3]
+    return fn.Table.from_frame({f"v{i}": column for i, column in enumerate(columns.T)})
+
+
+def streamed(table: fn.Table) -> fn.data.Stream:
+    return fn.scan(iter([table.to_frame()]), schema=table.variables)
+
+
+@pytest.mark.parametrize(
+    "place", [lambda table: table, streamed, Parts, Bare, lambda t: fn.data.Parts([t[:50], t[50:]])]
+)
+@pytest.mark.parametrize(
+    "make", [lambda: TABLE, continuous, lambda: weighted(TABLE)], ids=["states", "numbers", "weights"]
+)
+def test_shuffled_columns_are_refused(
+    make: Callable[[], fn.Table], place: Callable[[fn.Table], Any], tmp_path: Path
+) -> None:
+    table, path = make(), tmp_path / "state"
+    if table.has_fractions and place is streamed:
+        pytest.skip("a frame gives the weights by a column")
+    score: Any = "fractional" if table.variables[0].is_continuous else "bic"
+    found = fn.learn.structure(place(table), score=score, checkpoint=path)
+    for name in table.names:
+        with pytest.raises(FileFormatError, match="search: the rows differ"):
+            fn.learn.structure(place(shuffled(table, name)), score=score, checkpoint=path)
+    assert same(fn.learn.structure(place(table), score=score, checkpoint=path), found)
+
+
+def test_rows_that_only_joint_counts_of_three_tell_apart_are_refused(tmp_path: Path) -> None:
+    path, dependent, independent = tmp_path / "state", parity(2), parity(6)
+    for pair in ((0, 1), (0, 2), (1, 2)):
+        counts = [table.statistics([pair])[0].counts.tolist() for table in (dependent, independent)]
+        assert counts[0] == counts[1]
+    for place in (lambda table: table, Parts, Bare):
+        fn.learn.structure(place(dependent), checkpoint=path)
+        with pytest.raises(FileFormatError, match="the rows differ"):
+            fn.learn.structure(place(independent), checkpoint=path)
+        path.unlink()
+
+
+def test_the_same_rows_elsewhere_are_known(tmp_path: Path) -> None:
+    """A table, its stream and its parts answer to one checkpoint, whatever the order of their rows."""
+    cases: list[tuple[fn.Table, Any]] = [(TABLE, "bic"), (continuous(), "fractional")]
+    for table, score in cases:
+        path = tmp_path / f"{table.names}.{table.n_rows}.json"
+        found = fn.learn.structure(table, score=score, checkpoint=path)
+        order = np.random.default_rng(0).permutation(table.n_rows)
+        for other in (streamed(table), table[order], fn.data.Parts([table[:20], table[20:]])):
+            again = fn.learn.structure(other, score=score, checkpoint=path)
+            assert again.dag == found.dag
+            assert other.rows_digest() == table.rows_digest()
+        path.unlink()
+
+
+def test_a_row_that_counts_twice_is_two_rows() -> None:
+    twice = fn.Table(TABLE.variables, TABLE.codes, weights=np.full(TABLE.n_rows, 2))
+    assert twice.rows_digest() == TABLE[np.repeat(np.arange(TABLE.n_rows), 2)].rows_digest() != TABLE.rows_digest()
+    numbers = fn.Table.from_frame({"x": [0.0, 1.5, np.nan]}, continuous=["x"])
+    assert fn.Table(numbers.variables, [np.array([np.nan, -0.0, 1.5])]).rows_digest() == numbers.rows_digest()
+    with np.errstate(invalid="ignore"):
+        strange = np.array([0x7FF8000000000123], dtype=np.uint64).view(np.float64)  # another NaN
+    assert fn.Table(numbers.variables, [np.append(strange, [0, 1.5])]).rows_digest() == numbers.rows_digest()
+
+
 def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change fields of a file as somebody would who knows how it is written."""
     fields = json.loads(path.read_text())
@@ -356,7 +442,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 def test_another_version_is_refused(path: Path) -> None:
     rewritten(path, lambda fields: fields["asked"].update({"the version of fishernet": "0.0.9"}))
     assert f"the version of fishernet was 0.0.9 and is {fn.__version__};" in refusal(path)
-    rewritten(path, lambda fields: fields.update(version=2))
+    rewritten(path, lambda fields: fields.update(version=1))
     assert "another version of fishernet wrote this checkpoint" in refusal(path)
 
 
@@ -388,6 +474,31 @@ def test_damaged_files_are_refused(path: Path, tmp_path: Path) -> None:
     assert NONE in refusal(tmp_path / "model.json")
     path.write_bytes(b"\xff\xfe\x00")
     refusal(path)
+
+
+@pytest.mark.parametrize("name", ["state.json", "state.json.gz"])
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_thousand_flipped_bits_are_refused_or_harmless(name: str, finished: bool, tmp_path: Path) -> None:
+    """A flipped bit in a file that was stopped, or that holds the result, changes no answer."""
+    path = tmp_path / name
+    asked: dict[str, Any] = {"search": "tabu", "restarts": 3, "checkpoint": path}
+    expected = fn.learn.structure(TABLE, search="tabu", restarts=3)
+    if finished:
+        fn.learn.structure(TABLE, **asked)
+    else:
+        with pytest.raises(ConnectionError):
+            fn.learn.structure(Failing(TABLE, 7), **asked)
+    whole, rng, refused = path.read_bytes(), random.Random(11), 0
+    for _ in range(1000):
+        flipped = bytearray(whole)
+        flipped[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        path.write_bytes(flipped)
+        try:
+            assert same(fn.learn.structure(TABLE, **asked), expected)
+        except FileFormatError:
+            refused += 1
+            assert path.read_bytes() == flipped
+    assert refused > 900
 
 
 def test_forged_states_are_refused_or_harmless(path: Path) -> None:

@@ -157,6 +157,10 @@ class Scatter:
         """Return None: scores of numbers need the scatter alone."""
         return
 
+    def rows_digest(self) -> None:
+        """Return None: there are no rows."""
+        return
+
     def marginal(self, chosen: Sequence[int]) -> Scatter:
         """Return the scatter of some of the columns, by their positions."""
         at = _checked_positions(chosen, len(self.names))

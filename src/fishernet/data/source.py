@@ -63,6 +63,10 @@ class Source(Protocol):
         """Return the scores of `fishernet.scores.Families` in the source's own way; None to be asked for statistics."""
         return None
 
+    def rows_digest(self) -> int | None:
+        """Return `fishernet.data.digest` of the rows; None to be known by statistics alone."""
+        return None
+
 
 def as_source(data: Any) -> Source:
     """Return a source of statistics: a table or another source as it is, a data frame as a table.

@@ -34,6 +34,7 @@ from fishernet.data.arrays import (
 )
 from fishernet.data.arrow import frame_columns, table_of
 from fishernet.data.describe import Description, Summary, described, summarized
+from fishernet.data.digest import rows_digest
 from fishernet.data.encoding.cells import Columns
 from fishernet.data.encoding.encode import Decision, discretized, encode, in_memory
 from fishernet.data.encoding.recode import recode
@@ -462,6 +463,10 @@ class Table(GivesFrames):
             When a cell is missing.
         """
         return in_core(self)
+
+    def rows_digest(self) -> int:
+        """Return a number that tells the rows from others, in whatever order; see `fishernet.data.digest`."""
+        return rows_digest(self._variables, self._columns, self._weights, self._n_rows)
 
     # -------------------------------------------------------------------------------------------------- parts of it
 

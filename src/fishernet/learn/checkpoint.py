@@ -1,8 +1,9 @@
 """Files in which a search leaves its state, so that it can be stopped at any time and go on later.
 
 A file is one JSON object: what was asked for, and how far the search is or what it found. What was asked for is the
-search with its options, the score, the rules and the data, of which the variables, the weight and the score of the
-start are looked at; a file of anything else is refused. The state holds no scores that can be computed again, and these
+search with its options, the score, the rules and the data: the variables, and a digest of the rows, whose order does
+not matter. A source without rows is known by its statistics of neighbouring variables. A file of anything else is
+refused. The state holds no scores that can be computed again, and these
 come out with the same bits: a search that goes on ends with the graph, the steps and the score of one that was never
 stopped. It is written whole or not at all, at most once a second.
 """
@@ -19,20 +20,26 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fishernet.base.errors import FileFormatError, FishernetWarning
 from fishernet.base.io import read_text, replacing_text
 from fishernet.base.names import cut
 from fishernet.base.progress import Resumable, Watch
+from fishernet.data import Source, Statistic
+from fishernet.data.digest import mixed
 from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, Search, SearchResult, Step
 from fishernet.scores.local import family_positions
 
-HEAD = {"format": "fishernet", "kind": "checkpoint", "version": 1}
+HEAD = {"format": "fishernet", "kind": "checkpoint", "version": 2}
 SECONDS = 1.0  # between two states that are written
 LONGEST = 300  # characters of what was asked for, in a message
 DIGEST = "sha256:"
-ROWS = "the rows"  # known by the score of the start
+ROWS = "the rows"
+START = "the score of the start"
+FOLLOWING = (ROWS, START)  # not told where anything else differs, on which they depend
 DECIDING = ("the version of fishernet", "the search", "the variables")  # where they differ, so may all else
 
 Fields = dict[str, Any]
@@ -155,8 +162,33 @@ def asked_for(search: Search, scorer: Scorer, rules: Rules) -> Fields:
         "the required arcs": _digest(rules.required.tobytes().hex()),
         "the forbidden arcs": _digest(rules.forbidden.tobytes().hex()),
         "the arcs of the start": _digest(repr(rules.start.parents)),
-        ROWS: float(scorer(family_positions(source, rules.start)).sum()),
+        ROWS: _known_rows(source),
+        START: float(scorer(family_positions(source, rules.start)).sum()),
     }
+
+
+def _known_rows(source: Source) -> str | list[float]:
+    """Return what tells the rows from others: their digest, or sums over the statistics of neighbouring variables."""
+    digest = source.rows_digest()
+    if digest is not None:
+        return f"{digest:016x}"
+    n = len(source.variables)
+    if all(variable.is_continuous for variable in source.variables):
+        sets = [tuple(range(n))]
+    else:
+        sets = [tuple(sorted({v, (v + 1) % n, (v + apart) % n})) for apart in (2, 5) for v in range(n)]
+    return [number for statistic in source.statistics(sets) for number in _sums(statistic)]
+
+
+def _sums(statistic: Statistic) -> list[float]:
+    """Return sums of what a statistic says, each number with a factor of its place; units do not matter to them."""
+    scale = np.sqrt(np.diagonal(statistic.scatter, axis1=-2, axis2=-1))
+    scale = np.where(scale > 0, scale, 1.0)
+    correlations = statistic.scatter / scale[..., :, None] / scale[..., None, :]
+    arrays = [statistic.counts, statistic.mean / scale, np.log(scale), correlations]
+    if statistic.states is not None:
+        arrays.append(statistic.states)
+    return [float(np.ravel(array) @ (1 + mixed(np.arange(array.size, dtype=np.uint64)) / 2.0**64)) for array in arrays]
 
 
 def _options(search: Search) -> Fields:
@@ -175,7 +207,8 @@ def _refuse_other(path: Path, there: object, here: Fields) -> None:
         raise _no_checkpoint(path)
     other = [name for name, value in here.items() if not _same(there.get(name), value)]
     if other:
-        first = [name for name in other if name in DECIDING][:1] or [name for name in other if name != ROWS] or other
+        first = [name for name in other if name in DECIDING][:1] or [name for name in other if name not in FOLLOWING]
+        first = first or other[:1]
         told = ", ".join(_difference(name, there.get(name), here[name]) for name in first)
         what = f"this is the checkpoint of another search: {told}"
         remedy = "ask for the same to go on, or name another file to begin anew"
@@ -183,14 +216,16 @@ def _refuse_other(path: Path, there: object, here: Fields) -> None:
 
 
 def _same(there: object, here: object) -> bool:
-    """Whether two files ask for the same; a score may come from another machine."""
+    """Whether two files ask for the same; scores and statistics may come from another machine."""
+    if isinstance(there, list) and isinstance(here, list):
+        return len(there) == len(here) and all(map(_same, there, here))
     if isinstance(there, float) and isinstance(here, float) and math.isfinite(there + here):
         return math.isclose(there, here, rel_tol=1e-9, abs_tol=1e-9)
     return repr(there) == repr(here)
 
 
 def _difference(name: str, there: object, here: object) -> str:
-    if name == ROWS or str(here).startswith(DIGEST):
+    if name in FOLLOWING or str(here).startswith(DIGEST):
         return f"{name} differ"
     return f"{name} was {cut(str(there), LONGEST)} and is {cut(str(here), LONGEST)}"
 

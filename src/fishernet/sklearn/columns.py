@@ -201,3 +201,7 @@ class KnownRows:
     def family_scores(self, families: Any, score: Any) -> None:  # noqa: ARG002
         """Return None: scores are made of the statistics."""
         return
+
+    def rows_digest(self) -> None:
+        """Return None: only its statistics are asked for."""
+        return

@@ -224,6 +224,10 @@ class Parts(Source):
         found: _Batch = self._places.sum(self._held, asked, any_order=whole)
         return found.statistics(asked, self._variables, most_dense_cells(n), fractions=bool(self._unit))
 
+    def rows_digest(self) -> int:
+        """Return a number that tells the rows from others, in whatever order; see `fishernet.data.digest`."""
+        return self.sum(_digest_of) % 2**64
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -247,6 +251,10 @@ class _Facts:
 
 def _summary_of(table: Table) -> Summary:
     return table.summary()
+
+
+def _digest_of(table: Table) -> int:
+    return table.rows_digest()
 
 
 def facts_of(table: Table) -> _Facts:

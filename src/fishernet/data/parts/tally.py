@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import shown
+from fishernet.data.digest import mixed
 from fishernet.data.encoding.cells import SAMPLE, Cells, Columns, NumberCells, SourceColumn
 from fishernet.data.encoding.dates import DATE, SECONDS_A_DAY, TIME, Unit, parsed
 from fishernet.data.encoding.encode import MOST_SPOILING, WRITTEN, complete_rows, split_weights
@@ -393,18 +394,10 @@ def _mark(tally: Tally) -> int | None:
 
 
 def _sum_of_marks(numbers: npt.NDArray[Any], times: Counts | None = None) -> int:
-    found = _mixed(numbers.astype(np.int64).view(np.uint64))
+    found = mixed(numbers.astype(np.int64).view(np.uint64))
     if times is not None:
         found *= times.view(np.uint64)
     return int(found.sum(dtype=np.uint64))
-
-
-def _mixed(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Return 64 bits that depend on all bits of each number (SplitMix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def _mark_of_row(low: int, n: int) -> int:

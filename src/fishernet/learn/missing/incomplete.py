@@ -78,6 +78,10 @@ class AvailableCases(Source):
             for s in self.source.statistics(sets)
         ]
 
+    def rows_digest(self) -> int | None:
+        """Return the digest of the source's rows."""
+        return self.source.rows_digest()
+
 
 class ExpectedCounts(Source):
     """The expected statistics of rows with missing cells under a network, a source like any other.
