@@ -133,6 +133,7 @@ def test_a_source_has_names_and_no_rows() -> None:
         def __init__(self, table: fn.Table) -> None:
             self.variables, self.total = table.variables, table.total
             self.statistics, self.family_scores = table.statistics, table.family_scores
+            self.rows_digest = table.rows_digest
 
     table = fn.Table.from_codes(np.random.default_rng(4).integers(0, 2, size=(30, 2)))
     source = Counts(table)
