@@ -144,9 +144,8 @@ class Table(GivesFrames):
         self._n_rows = rows = check.integer(found if n_rows is None else n_rows, "n_rows", least=0)
         self._columns = tuple([checked(*pair, rows) for pair in zip(self._variables, columns, strict=True)])
         self._weights = None if weights is None else checked_weights(weights, rows)
-        self._has_missing = None
+        self._has_missing = self._native = self._numbers = None
         self._decisions = ()
-        self._native = self._numbers = None
 
     @classmethod
     def from_codes(
@@ -396,8 +395,7 @@ class Table(GivesFrames):
         columns = list(self._columns)
         for i, row in zip(chosen, numbers, strict=True):
             columns[i] = row  # so that the numbers are kept once
-        self._columns = tuple(columns)
-        self._numbers = numbers
+        self._columns, self._numbers = tuple(columns), numbers
         return numbers
 
     @property
@@ -426,9 +424,9 @@ class Table(GivesFrames):
         counts = self.missing_counts()
         if counts:
             numbers = any(variable.is_continuous and variable.name in counts for variable in self._variables)
-            what = f"{purpose} needs a table without missing cells; missing in {counted(counts)}"
-            remedy = "read the table with missing 'drop'" + ("" if numbers else " or 'state'")
-            raise MissingValueError(f"{what}; {remedy}", counts=counts, parameter="missing")
+            what = f"{purpose} needs a table without missing cells; missing in {counted(counts)}; read the table with "
+            remedy = "missing 'drop'" if numbers else "missing 'drop' or 'state'"
+            raise MissingValueError(what + remedy, counts=counts, parameter="missing")
 
     @property
     def native(self) -> _core.Columns:
@@ -498,15 +496,13 @@ class Table(GivesFrames):
             self._variables == other._variables
             and self._n_rows == other._n_rows
             and all(map(same_cells, self._columns, other._columns))
-            and (self._weights is None) == (other._weights is None)
-            and (self._weights is None or np.array_equal(self._weights, other._weights))  # type: ignore[arg-type]
+            and np.array_equal(self._weights, other._weights)  # type: ignore[arg-type]
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(type(self).adopt, weights=self._weights, n_rows=self._n_rows)
-        return make, (self._variables, self._columns)
+        return partial(type(self).adopt, weights=self._weights, n_rows=self._n_rows), (self._variables, self._columns)
 
     @overload
     def __getitem__(self, rows: str) -> npt.NDArray[Any]: ...
@@ -523,8 +519,7 @@ class Table(GivesFrames):
         """
         if isinstance(rows, str):
             position = positions(self.names, [rows], "column")[0]
-            labels: npt.NDArray[Any] = self._variables[position].labels(self._columns[position])
-            return labels
+            return self._variables[position].labels(self._columns[position])
         picked = rows if isinstance(rows, slice) else row_positions(rows, self._n_rows)
         n_rows = len(range(*picked.indices(self._n_rows))) if isinstance(picked, slice) else len(picked)
         weights = None if self._weights is None else self._weights[picked]
