@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "counts/score_rule.hpp"
+#include "counts/score_term.hpp"
 #include "bind/arrays.hpp"
 #include "bind/table.hpp"
 

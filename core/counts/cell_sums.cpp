@@ -56,7 +56,7 @@ CellSums::CellSums(std::vector<std::uint32_t> cardinalities, Measure measure, do
                    bool all_sets)
     : cardinalities_(std::move(cardinalities)),
       total_(total),
-      rule_(measure, parameter, total, all_sets ? ScoreRule::least_for_all_sets : ScoreRule::usual_least) {}
+      score_term_(measure, parameter, total, all_sets ? ScoreTerm::least_for_all_sets : ScoreTerm::usual_least) {}
 
 Size CellSums::size_of_set(View set) {
     memory_.clear();
@@ -79,28 +79,28 @@ void CellSums::family_scores(const Families& families, std::span<const std::int6
         const Size parents = size_of_set(others);
         memory_.push_back(r);
         const Size whole = size_of(memory_);
-        if (!is_known[s]) joint_terms[s] = sum_of(rule_.joint(whole), cells.counts);
+        if (!is_known[s]) joint_terms[s] = sum_of(score_term_.joint(whole), cells.counts);
         is_known[s] = true;
         const auto axis = static_cast<std::size_t>(std::lower_bound(others.begin(), others.end(), child) - others.begin());
-        const CellTerms& terms = rule_.marginal(parents, r);
+        const CellTerms& terms = score_term_.marginal(parents, r);
         std::size_t inner = 1;
         for (std::size_t i = axis; cells.dense && i < others.size(); ++i) inner *= cardinality(others[i]);
         const double marginal = cells.dense ? sum_without(terms, cells.counts, r, inner)
                                             : sum_without(terms, cells, axis, others.size() + 1);
         const double fit = joint_terms[s] - marginal;
-        scores[f] = fit + rule_.of_sizes(whole, parents, r);
+        scores[f] = fit + score_term_.of_sizes(whole, parents, r);
     }
 }
 
 double CellSums::joint(View set, const SetCells& cells) {
     const Size size = size_of_set(set);
-    const double sum = sum_of(rule_.joint(size), cells.counts);
-    return rule_.knows_sets() ? sum + rule_.of_set(size) : sum;
+    const double sum = sum_of(score_term_.joint(size), cells.counts);
+    return score_term_.knows_sets() ? sum + score_term_.of_set(size) : sum;
 }
 
 double CellSums::marginal(View set, std::uint32_t r, const SetCells& cells) {
-    if (!rule_.knows_child()) return joint(set, cells);
-    return sum_of(rule_.marginal(size_of_set(set), r), cells.counts);
+    if (!score_term_.knows_child()) return joint(set, cells);
+    return sum_of(score_term_.marginal(size_of_set(set), r), cells.counts);
 }
 
 }  // namespace fishernet

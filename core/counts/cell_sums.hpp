@@ -8,7 +8,7 @@
 
 #include "base/interrupt.hpp"
 #include "counts/families.hpp"
-#include "counts/score_rule.hpp"
+#include "counts/score_term.hpp"
 
 namespace fishernet {
 
@@ -28,8 +28,8 @@ public:
     std::size_t n_variables() const { return cardinalities_.size(); }
     std::uint32_t cardinality(std::int32_t variable) const { return cardinalities_[static_cast<std::size_t>(variable)]; }
     std::int64_t total() const { return total_; }
-    double price() const { return rule_.price(); }
-    bool knows_child() const { return rule_.knows_child(); }
+    double price() const { return score_term_.price(); }
+    bool knows_child() const { return score_term_.knows_child(); }
 
     // sets[which[f]] are the cells of family f, with the child.
     void family_scores(const Families& families, std::span<const std::int64_t> which, std::span<const SetCells> sets,
@@ -44,7 +44,7 @@ private:
 
     std::vector<std::uint32_t> cardinalities_;
     std::int64_t total_;
-    ScoreRule rule_;
+    ScoreTerm score_term_;
     std::vector<std::uint32_t> memory_;
 };
 

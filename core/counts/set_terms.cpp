@@ -174,7 +174,7 @@ void SetTerms::choose_terms(Run& run) {
         memory.push_back(states);
         const Size without = size_of(memory);
         memory.push_back(r);
-        return {&rule_.joint(size_of(memory)), &rule_.marginal(without, r)};
+        return {&score_term_.joint(size_of(memory)), &score_term_.marginal(without, r)};
     };
     run.base_pair = pair(1);
     for (const auto c : run.candidates) {
@@ -215,7 +215,7 @@ void SetTerms::family_scores(const Families& families, std::span<double> scores,
     const std::lock_guard lock(mutex_);
     if (known_.size() > most_known) known_ = {};
     Plan plan;
-    Planner planner(table_, rule_.knows_child(), known_, plan);
+    Planner planner(table_, score_term_.knows_child(), known_, plan);
     try {
         for (std::size_t f = 0; f < families.size(); ++f) planner.add(families.children[f], families.parents_of(f));
         planner.close();
@@ -232,7 +232,7 @@ void SetTerms::family_scores(const Families& families, std::span<double> scores,
         const double fit = known_[joint].term - known_[marginal].term;
         const Size parents = size_of(states_of(table_, families.parents_of(f), memory));
         memory.push_back(r);
-        scores[f] = fit + rule_.of_sizes(size_of(memory), parents, r);
+        scores[f] = fit + score_term_.of_sizes(size_of(memory), parents, r);
         note_family(families, f, joint);
     }
 }

@@ -13,7 +13,7 @@
 #include "counts/families.hpp"
 #include "base/interrupt.hpp"
 #include "base/packed.hpp"
-#include "counts/score_rule.hpp"
+#include "counts/score_term.hpp"
 #include "base/sequence_map.hpp"
 
 namespace fishernet {
@@ -37,7 +37,7 @@ class SetTerms {
 public:
     // The table must outlive the object and have no missing cell.
     SetTerms(const Columns& table, Measure measure, double parameter)
-        : table_(table), rule_(measure, parameter, table.total) {}
+        : table_(table), score_term_(measure, parameter, table.total) {}
 
     std::size_t n_variables() const { return table_.columns.size(); }
 
@@ -71,7 +71,7 @@ private:
     void note_family(const Families& families, std::size_t f, std::size_t joint);
 
     const Columns& table_;
-    ScoreRule rule_;
+    ScoreTerm score_term_;
     SequenceMap<Known> known_;
     std::size_t n_families_ = 0;
     std::mutex mutex_;

@@ -85,18 +85,18 @@ void TermsByKind::write(const Value& sum, std::uint64_t large, std::uint64_t kin
     out.joint[set] = terms.value(static_cast<std::int64_t>(large));
 }
 
-SubsetTerms::Terms SubsetTerms::make_terms(ScoreRule& rule, const std::vector<std::uint32_t>& children) const {
-    if (rule.knows_cells()) {
+SubsetTerms::Terms SubsetTerms::make_terms(ScoreTerm& score_term, const std::vector<std::uint32_t>& children) const {
+    if (score_term.knows_cells()) {
         std::vector<const CellTerms*> of_kind;
-        for (std::uint64_t kind = 0; kind < kinds_.size(); ++kind) of_kind.push_back(&rule.joint(kinds_.cells(kind)));
+        for (std::uint64_t kind = 0; kind < kinds_.size(); ++kind) of_kind.push_back(&score_term.joint(kinds_.cells(kind)));
         return TermsByKind(std::move(of_kind));
     }
     std::vector<double> of_kind;
-    if (rule.knows_sets()) {
-        for (std::uint64_t kind = 0; kind < kinds_.size(); ++kind) of_kind.push_back(rule.of_set(kinds_.cells(kind)));
+    if (score_term.knows_sets()) {
+        for (std::uint64_t kind = 0; kind < kinds_.size(); ++kind) of_kind.push_back(score_term.of_set(kinds_.cells(kind)));
     }
-    std::vector<const CellTerms*> functions{&rule.joint({})};
-    for (const auto r : children) functions.push_back(&rule.marginal({}, r));
+    std::vector<const CellTerms*> functions{&score_term.joint({})};
+    for (const auto r : children) functions.push_back(&score_term.marginal({}, r));
     if (functions.size() == 1) return SharedTerms<1>(std::move(functions), std::move(of_kind));
     if (functions.size() == 2) return SharedTerms<2>(std::move(functions), std::move(of_kind));
     return SharedTerms<4>(std::move(functions), std::move(of_kind));
@@ -104,14 +104,14 @@ SubsetTerms::Terms SubsetTerms::make_terms(ScoreRule& rule, const std::vector<st
 
 // ------------------------------------------------------------------------------------------------------------- tasks
 
-SubsetTerms::SubsetTerms(const Columns& table, std::span<const std::int32_t> order, int most, ScoreRule& rule,
+SubsetTerms::SubsetTerms(const Columns& table, std::span<const std::int32_t> order, int most, ScoreTerm& score_term,
                          const std::vector<std::uint32_t>& children)
     : n_(static_cast<int>(order.size())),
       most_(most),
       total_(table.total),
       classes_(row_classes(table, order)),
       kinds_(table, order),
-      terms_(make_terms(rule, children)) {
+      terms_(make_terms(score_term, children)) {
     describe_lattice();
     constexpr std::uint64_t bearable = std::uint64_t{1} << 24;  // classes times sets: some ten milliseconds
     task_places_ = lattice_places_;

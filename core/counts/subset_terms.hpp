@@ -15,7 +15,7 @@
 #include "base/columns.hpp"
 #include "counts/lattice.hpp"
 #include "counts/row_classes.hpp"
-#include "counts/score_rule.hpp"
+#include "counts/score_term.hpp"
 
 namespace fishernet {
 
@@ -88,8 +88,8 @@ private:
 class SubsetTerms {
 public:
     // Sets of more than `most` variables may be left out. `children` are the numbers of states for which g is wanted,
-    // three at most; none where g is f. The rule must outlive the object.
-    SubsetTerms(const Columns& table, std::span<const std::int32_t> order, int most, ScoreRule& rule,
+    // three at most; none where g is f. The score_term must outlive the object.
+    SubsetTerms(const Columns& table, std::span<const std::int32_t> order, int most, ScoreTerm& score_term,
                 const std::vector<std::uint32_t>& children);
 
     std::int64_t n_tasks() const { return std::int64_t{1} << (n_ - task_places_); }
@@ -109,7 +109,7 @@ private:
         std::vector<std::uint32_t> cells;  // positions in a table of all cells
     };
 
-    Terms make_terms(ScoreRule& rule, const std::vector<std::uint32_t>& children) const;
+    Terms make_terms(ScoreTerm& score_term, const std::vector<std::uint32_t>& children) const;
     void describe_lattice();
 
     int n_, most_;

@@ -69,7 +69,7 @@ ExactSearch::ExactSearch(const Columns& table, Measure measure, double parameter
       networks_(best_),
       table_(&table),
       terms_(n_) {
-    rule_.emplace(measure, parameter, table.total, ScoreRule::least_for_all_sets);
+    score_term_.emplace(measure, parameter, table.total, ScoreTerm::least_for_all_sets);
     plan_counting();
     plan_networks();
 }
@@ -105,7 +105,7 @@ void ExactSearch::add(Stage stage) {
 // Where g knows the child, several numbers of states are counted together, and the others afterwards.
 void ExactSearch::plan_counting() {
     std::vector<std::uint32_t> states;
-    if (rule_->knows_child()) {
+    if (score_term_->knows_child()) {
         states.assign(cardinalities_.begin(), cardinalities_.end());
         std::sort(states.begin(), states.end());
         states.erase(std::unique(states.begin(), states.end()), states.end());
@@ -123,7 +123,7 @@ void ExactSearch::plan_counting() {
             for (Buffer& marginal : marginals_) {
                 if (!marginal) marginal = make_buffer(std::size_t{1} << n_);
             }
-            counting_.emplace(*table_, order_, most, *rule_, part);
+            counting_.emplace(*table_, order_, most, *score_term_, part);
             return counting_->n_tasks();
         }, [this](std::int64_t task) {
             SubsetOutputs out{joint_.get(), {}};
@@ -139,7 +139,7 @@ void ExactSearch::plan_counting() {
             for (const int child : children) {
                 const auto m = std::find(part.begin(), part.end(), cardinalities_[child]) - part.begin();
                 const double* marginal = part.empty() ? joint_.get() : marginals_[m].get();
-                terms_[child] = {joint_.get(), marginal, rule_->price() * (cardinalities_[child] - 1)};
+                terms_[child] = {joint_.get(), marginal, score_term_->price() * (cardinalities_[child] - 1)};
             }
             counting_.reset();
             return 0;

@@ -16,7 +16,7 @@
 #include "base/columns.hpp"
 #include "search/hill_climb.hpp"
 #include "base/interrupt.hpp"
-#include "counts/score_rule.hpp"
+#include "counts/score_term.hpp"
 #include "counts/subset_terms.hpp"
 
 namespace fishernet {
@@ -65,7 +65,7 @@ private:
     BestNetworks networks_;
 
     const Columns* table_ = nullptr;
-    std::optional<ScoreRule> rule_;
+    std::optional<ScoreTerm> score_term_;
     std::optional<SubsetTerms> counting_;
     Buffer joint_;
     std::vector<Buffer> marginals_;

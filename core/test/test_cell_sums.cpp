@@ -62,19 +62,19 @@ void check_subsets(const TestTable& table, const Counted& counted, Measure measu
     Set order(table.codes.size());
     for (std::size_t v = 0; v < order.size(); ++v) order[v] = static_cast<std::int32_t>(v);
     CellSums sums = sums_of(table, measure, parameter, true);
-    ScoreRule rule(measure, parameter, table.columns.total, ScoreRule::least_for_all_sets);
+    ScoreTerm score_term(measure, parameter, table.columns.total, ScoreTerm::least_for_all_sets);
     const std::vector<std::uint32_t> children{2, 3};
     std::vector<double> joint(counted.cells.size());
-    std::vector<std::vector<double>> marginals(rule.knows_child() ? children.size() : 0, joint);
+    std::vector<std::vector<double>> marginals(score_term.knows_child() ? children.size() : 0, joint);
     SubsetOutputs out{joint.data(), {}};
     for (auto& marginal : marginals) out.marginals.push_back(marginal.data());
-    const auto wanted = rule.knows_child() ? children : std::vector<std::uint32_t>{};
-    const SubsetTerms counting(table.columns, order, static_cast<int>(order.size()), rule, wanted);
+    const auto wanted = score_term.knows_child() ? children : std::vector<std::uint32_t>{};
+    const SubsetTerms counting(table.columns, order, static_cast<int>(order.size()), score_term, wanted);
     for (std::int64_t task = 0; task < counting.n_tasks(); ++task) counting.run(task, out);
     for (std::size_t mask = 0; mask < joint.size(); ++mask) {
         CHECK(sums.joint(members(mask), counted.cells[mask]) == joint[mask]);
         for (std::size_t c = 0; c < children.size(); ++c) {
-            const double expected = rule.knows_child() ? marginals[c][mask] : joint[mask];
+            const double expected = score_term.knows_child() ? marginals[c][mask] : joint[mask];
             CHECK(sums.marginal(members(mask), children[c], counted.cells[mask]) == expected);
         }
     }

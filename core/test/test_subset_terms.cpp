@@ -18,13 +18,13 @@ struct Terms {
     std::vector<std::vector<double>> marginals;
 };
 
-Terms all_terms(const TestTable& table, ScoreRule& rule, const std::vector<std::int32_t>& order,
+Terms all_terms(const TestTable& table, ScoreTerm& score_term, const std::vector<std::int32_t>& order,
                 const std::vector<std::uint32_t>& children) {
     const std::size_t n_sets = std::size_t{1} << order.size();
     Terms terms{std::vector<double>(n_sets, NAN), {children.size(), std::vector<double>(n_sets, NAN)}};
     SubsetOutputs out{terms.joint.data(), {}};
     for (auto& marginal : terms.marginals) out.marginals.push_back(marginal.data());
-    const SubsetTerms counting(table.columns, order, static_cast<int>(order.size()), rule, children);
+    const SubsetTerms counting(table.columns, order, static_cast<int>(order.size()), score_term, children);
     for (std::int64_t task = 0; task < counting.n_tasks(); ++task) counting.run(task, out);
     return terms;
 }
@@ -32,10 +32,10 @@ Terms all_terms(const TestTable& table, ScoreRule& rule, const std::vector<std::
 // Every family's score from the terms of all sets is its score from its own sets.
 void check_families(const TestTable& table, Measure measure, double parameter, const std::vector<std::int32_t>& order) {
     const auto n = static_cast<std::int32_t>(order.size());
-    ScoreRule rule(measure, parameter, table.columns.total, 256);
+    ScoreTerm score_term(measure, parameter, table.columns.total, 256);
     std::vector<std::uint32_t> states;
-    if (rule.knows_child()) states = {2, 3, 5};
-    const Terms terms = all_terms(table, rule, order, states);
+    if (score_term.knows_child()) states = {2, 3, 5};
+    const Terms terms = all_terms(table, score_term, order, states);
     FamilyList families;
     std::vector<double> expected;
     for (int child = 0; child < n; ++child) {
@@ -50,10 +50,10 @@ void check_families(const TestTable& table, Measure measure, double parameter, c
             }
             std::sort(parents.begin(), parents.end());
             const auto kind = std::find(states.begin(), states.end(), r) - states.begin();
-            if (rule.knows_child() && kind == static_cast<std::ptrdiff_t>(states.size())) continue;
+            if (score_term.knows_child() && kind == static_cast<std::ptrdiff_t>(states.size())) continue;
             families.add(order[child], parents);
-            const double marginal = rule.knows_child() ? terms.marginals[kind][set] : terms.joint[set];
-            expected.push_back(terms.joint[set | std::uint64_t{1} << child] - marginal - rule.price() * (r - 1) * q);
+            const double marginal = score_term.knows_child() ? terms.marginals[kind][set] : terms.joint[set];
+            expected.push_back(terms.joint[set | std::uint64_t{1} << child] - marginal - score_term.price() * (r - 1) * q);
         }
     }
     SetTerms one_by_one(table.columns, measure, parameter);

@@ -131,8 +131,8 @@ class TableRun:
         """Return the core's search; where the core cannot count, after counting here. None when the time is over."""
         source, score = self._scorer.source, self._scorer.score
         if self._scorer.in_core is not None:
-            rows, rule = self._scorer.in_core
-            return _core.ExactSearch(rows, rule.measure, rule.parameter, *self._rules.limits)
+            rows, term = self._scorer.in_core
+            return _core.ExactSearch(rows, term.measure, term.parameter, *self._rules.limits)
         n, most = len(source.variables), self._rules.max_parents + 1
         after = UNITS_PER_SET * n_sets(n, most) + n * 2.0 ** (n - 1)
 

@@ -33,11 +33,11 @@ from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
 from fishernet.learn.search import Scorer, families_of_one_size, score_in_parts
 from fishernet.scores import Families, LocalScores, LogLikelihood
-from fishernet.scores.base import Rule
+from fishernet.scores.base import CoreTerm
 
 Float64 = npt.NDArray[np.float64]
 BYTES_PER_SET = 60  # what is remembered of an examined set
-UNKNOWN = Rule("unknown", 0.0)  # of a score that the core does not know
+UNKNOWN = CoreTerm("unknown", 0.0)  # of a score that the core does not know
 MOST_VARIABLES = 63  # a set is a bit mask
 
 
@@ -58,7 +58,7 @@ class Bounds:
 
 def has_bounds(scores: Scorer) -> bool:
     """Whether there is a penalty that rules sets out; without one nearly all of them are examined."""
-    measure, parameter = scores.score.rule(scores.source.total) or UNKNOWN
+    measure, parameter = scores.score.core_term(scores.source.total) or UNKNOWN
     return measure in ("fnml", "qnml") or (measure == "likelihood" and parameter > 0)
 
 
@@ -78,7 +78,7 @@ def bounds_of(scores: Scorer, watch: Watch) -> Bounds | None:
     source, score = scores.source, scores.score
     n = len(source.variables)
     nothing = np.zeros(0)
-    measure, parameter = score.rule(source.total) or UNKNOWN
+    measure, parameter = score.core_term(source.total) or UNKNOWN
     if measure in (UNKNOWN.measure, "bdq"):
         return Bounds(np.full(n, np.inf), -1.0, nothing, None)
     fits = LocalScores(source, LogLikelihood())

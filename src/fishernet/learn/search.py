@@ -26,7 +26,7 @@ from fishernet.data import Source
 from fishernet.graphs import Dag
 from fishernet.learn.rules import Rules
 from fishernet.scores import Families, Score
-from fishernet.scores.base import Rule
+from fishernet.scores.base import CoreTerm
 
 Array = npt.NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Scorer(Protocol):
         """The score."""
 
     @property
-    def in_core(self) -> tuple[_core.Columns, Rule] | None:
+    def in_core(self) -> tuple[_core.Columns, CoreTerm] | None:
         """Where the core counts and scores in one pass: the rows, and the score in its words."""
 
     @property

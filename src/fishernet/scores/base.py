@@ -78,8 +78,8 @@ class Families(Brief):
         return Families.from_pairs(every[position] for position in positions.tolist())
 
 
-class Rule(NamedTuple):
-    """A score in the core's words (`core/counts/score_rule.hpp`)."""
+class CoreTerm(NamedTuple):
+    """A score as the core computes it: its name there and its parameter (`core/counts/score_term.hpp`)."""
 
     measure: str
     parameter: float
@@ -101,7 +101,7 @@ class Score(ABC):
     """A decomposable score in nats, higher is better.
 
     A score of one's own needs `joint` and `marginal`, of the statistics of a set of variables. Those shipped say the
-    same twice: so in NumPy, and by their `rule` in the core, which counts and scores in one pass.
+    same twice: so in NumPy, and by their `core_term` in the core, which counts and scores in one pass.
     """
 
     @abstractmethod
@@ -112,7 +112,7 @@ class Score(ABC):
     def marginal(self, statistic: Statistic, states: int) -> float:
         """Return g of the statistic of the parents, for a child with so many states."""
 
-    def rule(self, total: float) -> Rule | None:  # noqa: ARG002
+    def core_term(self, total: float) -> CoreTerm | None:  # noqa: ARG002
         """Return the score as the core knows it, for rows of so much weight; None when it does not."""
         return None
 
@@ -150,9 +150,9 @@ class PenalizedLikelihood(Score):
         penalty = price * (states - 1) * math.prod(map(float, statistic.cardinalities)) if price else 0.0
         return sum_n_log_n(cell_counts(statistic)) + penalty
 
-    def rule(self, total: float) -> Rule:
+    def core_term(self, total: float) -> CoreTerm:
         """Return the likelihood and its price."""
-        return Rule("likelihood", self.price(total))
+        return CoreTerm("likelihood", self.price(total))
 
 
 def cell_counts(statistic: Statistic) -> npt.NDArray[np.float64]:

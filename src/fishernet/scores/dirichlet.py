@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fishernet import _core
 from fishernet.base import check
 from fishernet.data import Statistic
-from fishernet.scores.base import Rule, Score, cell_counts, log_cells
+from fishernet.scores.base import CoreTerm, Score, cell_counts, log_cells
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Bdeu(Score):
         """Return the same of the parents."""
         return self.joint(statistic)
 
-    def rule(self, total: float) -> Rule:  # noqa: ARG002
+    def core_term(self, total: float) -> CoreTerm:  # noqa: ARG002
         """Return the measure and the equivalent sample size."""
-        return Rule("bdeu", self.ess)
+        return CoreTerm("bdeu", self.ess)
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class K2(Score):
         """Return the sum over the parents' cells of ``log (n + r - 1)! / (r - 1)!``."""
         return sum_log_rising(math.log(states), cell_counts(statistic))
 
-    def rule(self, total: float) -> Rule:  # noqa: ARG002
+    def core_term(self, total: float) -> CoreTerm:  # noqa: ARG002
         """Return the measure."""
-        return Rule("k2", 0.0)
+        return CoreTerm("k2", 0.0)
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ class Bdq(Score):
         """Return the same of the parents."""
         return self.joint(statistic)
 
-    def rule(self, total: float) -> Rule:  # noqa: ARG002
+    def core_term(self, total: float) -> CoreTerm:  # noqa: ARG002
         """Return the measure and the imagined rows a cell."""
-        return Rule("bdq", self.alpha)
+        return CoreTerm("bdq", self.alpha)
 
 
 def sum_log_rising(log_a: float, n: npt.NDArray[np.float64]) -> float:

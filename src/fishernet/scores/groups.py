@@ -122,11 +122,11 @@ def group_score(score: Score, total: float, states: int) -> GroupScore:
 
     FishernetError for a score that is not defined for groups.
     """
-    rule = score.rule(total)
-    if rule is None or rule.measure not in MEASURES:
+    term = score.core_term(total)
+    if term is None or term.measure not in MEASURES:
         known = "'bic' ('mdl'), 'aic', 'hqc', 'loglik', 'bdeu', 'k2', 'bdq', 'fnml' or 'qnml'"
         raise FishernetError(f"rows are merged by {known}; {score!r} says nothing of groups", parameter="score")
-    return MEASURES[rule.measure](rule.parameter, float(total), states)
+    return MEASURES[term.measure](term.parameter, float(total), states)
 
 
 def log_likelihoods(counts: Array) -> Array:

@@ -29,7 +29,7 @@ from fishernet.base.names import positions
 from fishernet.data import Source, Statistic
 from fishernet.data.statistics.counting import flat_sets
 from fishernet.graphs import Dag, UndirectedGraph
-from fishernet.scores.base import Families, Rule, Score
+from fishernet.scores.base import CoreTerm, Families, Score
 
 MOST_RESOLVED = 1e12  # rows, from which on a double cannot tell scores apart that differ by 0.01 nats
 SETS_AT_ONCE = 4096  # how many sets a source is asked for in one call
@@ -48,7 +48,7 @@ class LocalScores:
     ----------
     source, score
         As given.
-    in_core : (_core.Columns, Rule) or None
+    in_core : (_core.Columns, CoreTerm) or None
         Where the core counts and scores in one pass: the rows, and the score in its words.
 
     Raises
@@ -111,14 +111,14 @@ class LocalScores:
         return _by_statistics(self.source, families, self.score, self._sums) if found is None else found
 
 
-def _in_core(source: Source, score: Score) -> tuple[_core.Columns, Rule] | None:
-    """Return the rows and the rule by which the core scores; None where one of them is not in its reach.
+def _in_core(source: Source, score: Score) -> tuple[_core.Columns, CoreTerm] | None:
+    """Return the rows and the term by which the core scores; None where one of them is not in its reach.
 
     This is the one place that chooses: a table in memory has rows, any other source statistics.
     """
-    rule, rows = score.rule(source.total), getattr(source, "in_core", None)
-    columns = None if rule is None or rows is None else rows()
-    return None if rule is None or columns is None else (columns, rule)
+    term, rows = score.core_term(source.total), getattr(source, "in_core", None)
+    columns = None if term is None or rows is None else rows()
+    return None if term is None or columns is None else (columns, term)
 
 
 def _warn_of_resolution(source: Source, score: Score) -> None:
@@ -127,7 +127,7 @@ def _warn_of_resolution(source: Source, score: Score) -> None:
     No error: probabilities and counts are right, and so is every arc that rows so many speak for clearly.
     """
     n = float(source.total)
-    if n > MOST_RESOLVED and score.rule(n) is not None:
+    if n > MOST_RESOLVED and score.core_term(n) is not None:
         warnings.warn(
             f"the rows' weights sum to {n:.3g}: a score is as large as {n * math.log(n):.1g} nats and rounded to about "
             f"{math.ulp(n * math.log(n)):.1g}, so weak arcs come and go by chance; if the weights are no numbers of "
@@ -140,11 +140,11 @@ def _warn_of_resolution(source: Source, score: Score) -> None:
 def _cell_sums(source: Source, score: Score, *, all_sets: bool = False) -> _core.CellSums | None:
     """Return what adds up the score's terms over whole counts in the core; None where it does not know the score."""
     total = float(source.total)
-    rule = score.rule(source.total)
-    if rule is None or not total.is_integer() or total > MOST_COUNTED:
+    term = score.core_term(source.total)
+    if term is None or not total.is_integer() or total > MOST_COUNTED:
         return None
     cardinalities = np.array([variable.cardinality for variable in source.variables], dtype=np.int64)
-    return _core.CellSums(cardinalities, *rule, int(total), all_sets)
+    return _core.CellSums(cardinalities, *term, int(total), all_sets)
 
 
 def _are_all(statistic: Statistic, total: float) -> bool:

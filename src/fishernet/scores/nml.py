@@ -15,7 +15,7 @@ from fishernet import _core
 from fishernet.base.errors import FishernetError
 from fishernet.base.names import shown
 from fishernet.data import Statistic
-from fishernet.scores.base import Rule, Score, cell_counts, sum_n_log_n
+from fishernet.scores.base import CoreTerm, Score, cell_counts, sum_n_log_n
 
 MOST_DRAWS = 2**53
 
@@ -119,9 +119,9 @@ class Fnml(Score):
         n = cell_counts(statistic)
         return sum_n_log_n(n) + float(regrets(n, states).sum())
 
-    def rule(self, total: float) -> Rule:  # noqa: ARG002
+    def core_term(self, total: float) -> CoreTerm:  # noqa: ARG002
         """Return the measure."""
-        return Rule("fnml", 0.0)
+        return CoreTerm("fnml", 0.0)
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,6 @@ class Qnml(Score):
         """Return the same of the parents."""
         return self.joint(statistic)
 
-    def rule(self, total: float) -> Rule:  # noqa: ARG002
+    def core_term(self, total: float) -> CoreTerm:  # noqa: ARG002
         """Return the measure."""
-        return Rule("qnml", 0.0)
+        return CoreTerm("qnml", 0.0)

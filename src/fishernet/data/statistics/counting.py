@@ -75,10 +75,10 @@ def _counted(rows: _Rows, sets: Sequence[tuple[int, ...]], most_dense: int | Non
 
 def family_scores_of(rows: _Rows, families: Any, score: Any) -> npt.NDArray[np.float64] | None:
     """Return the scores of `fishernet.scores.Families`, counted and scored in the core; None where it cannot."""
-    rule, columns = score.rule(rows.total), in_core(rows)
-    if rule is None or columns is None:
+    term, columns = score.core_term(rows.total), in_core(rows)
+    if term is None or columns is None:
         return None
-    return _core.SetTerms(columns, *rule).family_scores(families.children, families.offsets, families.parents)
+    return _core.SetTerms(columns, *term).family_scores(families.children, families.offsets, families.parents)
 
 
 def in_core(rows: _Rows) -> _core.Columns | None:

@@ -155,11 +155,11 @@ def _asked(tree: Split | int) -> Iterator[int]:
 
 def leaf_price(score: Score, total: float) -> float:
     """Return what a free parameter costs; FishernetError for a score that is no penalized likelihood."""
-    rule = score.rule(total)
-    if rule is None or rule.measure != "likelihood":
+    term = score.core_term(total)
+    if term is None or term.measure != "likelihood":
         known = "'mdl' ('bic'), 'aic', 'hqc' or 'loglik'"
         raise FishernetError(f"trees are grown by a penalized likelihood: {known}", parameter="score")
-    return rule.parameter
+    return term.parameter
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-#include "counts/score_rule.hpp"
+#include "counts/score_term.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ std::int64_t CellTerms::fixed(double value) const { return std::llrint(value * s
 
 double CellTerms::value(std::int64_t fixed) const { return static_cast<double>(fixed) / scale_; }
 
-// ------------------------------------------------------------------------------------------------------------ rules
+// ------------------------------------------------------------------------------------------------------ score terms
 
 namespace {
 
@@ -33,20 +33,20 @@ double n_log_n(std::int64_t n) {
 
 }  // namespace
 
-ScoreRule::ScoreRule(Measure measure, double parameter, std::int64_t total, std::int64_t least)
+ScoreTerm::ScoreTerm(Measure measure, double parameter, std::int64_t total, std::int64_t least)
     : measure_(measure), parameter_(parameter), total_(total), least_(least) {}
 
 // Counts up to 2^16 - 1 are looked up: no more can come from one stretch of rows.
-std::int64_t ScoreRule::usual_size() const { return std::min<std::int64_t>(total_, 65535) + 1; }
+std::int64_t ScoreTerm::usual_size() const { return std::min<std::int64_t>(total_, 65535) + 1; }
 
 // Sets with many cells have small counts, and there are many such sets.
-std::int64_t ScoreRule::size_for(const Size& set) const {
+std::int64_t ScoreTerm::size_for(const Size& set) const {
     constexpr double above_average = 64;
     const double wanted = above_average * static_cast<double>(total_) / set.cells;
     return std::clamp(static_cast<std::int64_t>(std::min(wanted, 1e9)), std::min(least_, usual_size()), usual_size());
 }
 
-const CellTerms& ScoreRule::kept(double key, const CellTerms::Function& phi, std::int64_t size) {
+const CellTerms& ScoreTerm::kept(double key, const CellTerms::Function& phi, std::int64_t size) {
     auto& terms = terms_[key];
     if (terms) return *terms;
     std::vector<double> first(static_cast<std::size_t>(size), 0.0);
@@ -57,7 +57,7 @@ const CellTerms& ScoreRule::kept(double key, const CellTerms::Function& phi, std
 
 // a (a + 1) ... (a + n - 1) in logarithms: what n draws of one cell weigh. A pseudo-count a too small for a double is
 // felt in the first factor only.
-const CellTerms& ScoreRule::dirichlet(double key, double log_pseudo_count, std::int64_t size) {
+const CellTerms& ScoreTerm::dirichlet(double key, double log_pseudo_count, std::int64_t size) {
     auto& terms = terms_[key];
     if (terms) return *terms;
     const double a = std::exp(log_pseudo_count);
@@ -70,7 +70,7 @@ const CellTerms& ScoreRule::dirichlet(double key, double log_pseudo_count, std::
     return *terms;
 }
 
-const CellTerms& ScoreRule::joint(const Size& set) {
+const CellTerms& ScoreTerm::joint(const Size& set) {
     switch (measure_) {
         case Measure::bdeu: return dirichlet(set.log, std::log(parameter_) - set.log, size_for(set));
         case Measure::bdq: return dirichlet(0, std::log(parameter_), usual_size());
@@ -79,7 +79,7 @@ const CellTerms& ScoreRule::joint(const Size& set) {
     }
 }
 
-const CellTerms& ScoreRule::marginal(const Size& parents, std::uint32_t r) {
+const CellTerms& ScoreTerm::marginal(const Size& parents, std::uint32_t r) {
     if (measure_ == Measure::k2) return dirichlet(r, std::log(r), usual_size());
     if (measure_ != Measure::fnml) return joint(parents);
     constexpr std::int64_t affordable = std::int64_t{1} << 24;  // a term takes r steps
@@ -87,18 +87,18 @@ const CellTerms& ScoreRule::marginal(const Size& parents, std::uint32_t r) {
     return kept(r, penalized, std::min(usual_size(), std::max<std::int64_t>(1024, affordable / r)));
 }
 
-double ScoreRule::of_set(const Size& set) {
+double ScoreTerm::of_set(const Size& set) {
     if (!knows_sets()) return 0;
     const auto [known, is_new] = sets_.try_emplace({set.cells, set.log}, 0.0);
     return is_new ? known->second = of_new_set(set) : known->second;
 }
 
-double ScoreRule::of_new_set(const Size& set) const {
+double ScoreTerm::of_new_set(const Size& set) const {
     if (measure_ == Measure::qnml) return -regret(total_, set);
     return total_ == 0 ? 0.0 : -log_rising_from(std::log(parameter_) + set.log, static_cast<double>(total_));
 }
 
-double ScoreRule::of_sizes(const Size& joint, const Size& parents, std::uint32_t r) {
+double ScoreTerm::of_sizes(const Size& joint, const Size& parents, std::uint32_t r) {
     const double penalty = price() == 0 ? 0.0 : price() * (r - 1.0) * parents.cells;
     return of_set(joint) - of_set(parents) - penalty;
 }

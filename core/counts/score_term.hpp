@@ -49,12 +49,12 @@ enum class Measure {
     bdq,         // quotient of Dirichlet marginal likelihoods of the two sets, `parameter` a cell
 };
 
-class ScoreRule {
+class ScoreTerm {
 public:
     // A set's own table of terms (BDeu) holds at least the counts below `least`: where all sets are scored, these are many
     // and their counts small. A count within the table and one beyond may differ in the last bit.
     static constexpr std::int64_t usual_least = 4096, least_for_all_sets = 256;
-    ScoreRule(Measure measure, double parameter, std::int64_t total, std::int64_t least = usual_least);
+    ScoreTerm(Measure measure, double parameter, std::int64_t total, std::int64_t least = usual_least);
 
     // Whether f's terms depend on the number of cells of the set.
     bool knows_cells() const { return measure_ == Measure::bdeu; }
