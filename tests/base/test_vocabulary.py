@@ -12,7 +12,7 @@ import pytest
 import fishernet as fn
 from fishernet.base import vocabulary
 from fishernet.base.vocabulary import ELSEWHERE, OPTIONS, SHORT, spelled, word
-from fishernet.data.options import BINNINGS, MISSING_POLICIES, UNKNOWN_POLICIES
+from fishernet.data.encoding.bins import BINNINGS
 from fishernet.independence.nearest_neighbours import SCHEMES
 from fishernet.infer.factors import METHODS
 from fishernet.infer.pseudo_gibbs import SCANS
@@ -155,8 +155,6 @@ def test_a_name_that_is_no_str_is_refused() -> None:
         (vocabulary.GroupMethodName, METHODS),
         (vocabulary.GWishartMethodName, G_WISHART_METHODS),
         (vocabulary.BinningName, BINNINGS),
-        (vocabulary.MissingName, MISSING_POLICIES),
-        (vocabulary.UnknownName, UNKNOWN_POLICIES),
         (vocabulary.MeasureName, MEASURES),
         (vocabulary.ClassifierName, ["nb", *STRUCTURES, *SEARCHES]),
         (vocabulary.IncompleteName, MISSING),

@@ -90,10 +90,20 @@ def numbers(value: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
 
 def made(value: object, name: str, kind: str, *attributes: str) -> Any:
     """Return something that has all that it is asked for; `kind` says what that is."""
-    if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
-        kind_given = f"the class {value.__name__}" if isinstance(value, type) else a(type(value).__name__)
-        raise SchemaError(f"{name} must be {kind}, not {kind_given}", parameter=_parameter(name))
+    _refuse_others((value,), name, name, kind, attributes)
     return value
+
+
+def all_made(values: Iterable[object], name: str, kind: str, *attributes: str) -> None:
+    """Raise SchemaError when one of the items of `name` lacks what each is asked for; `kind` says what that is."""
+    _refuse_others(values, f"each of {name}", name, kind, attributes)
+
+
+def _refuse_others(values: Iterable[object], who: str, name: str, kind: str, attributes: tuple[str, ...]) -> None:
+    for value in values:
+        if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
+            kind_given = f"the class {value.__name__}" if isinstance(value, type) else a(type(value).__name__)
+            raise SchemaError(f"{who} must be {kind}, not {kind_given}", parameter=_parameter(name))
 
 
 def array(value: Any, name: str) -> npt.NDArray[Any]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import check_names, positions, several
+from fishernet.base.vocabulary import MissingName, UnknownName
 from fishernet.cli.models import is_bayesian, is_gaussian, read_model, refuse_kept_numbers, require
 from fishernet.cli.options import (
     missing_option,
@@ -68,7 +69,7 @@ AS_MANY = (
 @click.option("--bare", is_flag=True, help="Write the prediction's own columns alone.")
 @answering(rows=True)
 def predict(
-    model: Path, table: Path, target: str, missing: str, unknown: str, kept: list[str] | None, bare: bool
+    model: Path, table: Path, target: str, missing: str, unknown: UnknownName, kept: list[str] | None, bare: bool
 ) -> Answer:
     """Add to each row of TABLE the most probable state of one variable, and the probability of each of its states.
 
@@ -125,7 +126,7 @@ def _named(frame: pa.Table, names: list[str]) -> list[str]:
 
 
 def _of_states(
-    network: BayesianNetwork, path: Path, file: Originals, target: str, missing: str, unknown: str
+    network: BayesianNetwork, path: Path, file: Originals, target: str, missing: str, unknown: UnknownName
 ) -> Prediction:
     variable = network.variables[positions(network.names, [target])[0]]
     given = [other for other in network.variables if other.name != target]
@@ -151,14 +152,14 @@ def _of_states(
     return Prediction(facts, columns, remark or "")
 
 
-def read_truth(file: Originals, target: Variable, missing: str, unknown: str) -> Codes | None:
+def read_truth(file: Originals, target: Variable, missing: str, unknown: UnknownName) -> Codes | None:
     """Return the codes of the target's column, None when the table has no such column.
 
     A missing cell's code is the number of states, or that of the model's state for missing cells.
     """
     if target.name not in file.frame.column_names:
         return None
-    policy = "state" if missing == "state" and target.missing_state is not None else "keep"
+    policy: MissingName = "state" if missing == "state" and target.missing_state is not None else "keep"
     return file.rows(schema=[target], missing=policy, unknown=unknown).table.column(target.name)
 
 

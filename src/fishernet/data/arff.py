@@ -78,6 +78,7 @@ def arff_columns(file: TextFile, options: Options) -> Columns:
 
 def arff_contents(file: TextFile, options: Options) -> Contents:
     """Read all columns of an ARFF file; raises as `arff_columns`."""
+    options.text.refuse(f"{file.path.name} with its own rules", "encoding")
     try:
         with file.text() as text:
             lines = _lines(text)

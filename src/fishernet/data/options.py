@@ -1,113 +1,101 @@
-"""What a caller may ask of encoding: the keywords that `read_table` and `Table.from_frame` share, checked once.
+"""What a caller may ask of reading: the keywords of `read_table`, `scan` and `Table.from_frame`, and their checks.
 
-Cutting numbers into bins.
-
-Bins are closed on the right: with cuts ``c_1 < ... < c_m`` bin k holds ``c_k < x <= c_(k+1)``, the first one all that
-is at most ``c_1``, the last one all above ``c_m``. So equal numbers never part.
-
-*Quantile* cuts for k bins are the 1/k, ..., (k-1)/k quantiles of the data: the smallest value that at least that share
-of the (weighted) rows does not exceed; where that is the largest value of all, the one before it. Cuts that coincide
-are merged. So no bin is empty, and with k > 1 there are at least two.
-
-*Equal-width* cuts divide the range from the smallest to the largest number; bins between may be empty.
+They are listed once, in `FrameKeywords` and `FileKeywords`, with their defaults in `DEFAULTS`. A function that takes
+them says ``**keywords: Unpack[FileKeywords]``, which editors and type checkers understand, and is decorated with
+`shows_keywords`, so that `help` and the documentation list them one by one.
 """
 
 from __future__ import annotations
 
 import codecs
+import inspect
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ForwardRef, TypedDict, TypeVar, Unpack, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, listed, require_str, shown
-from fishernet.base.vocabulary import spelled
-from fishernet.data.variable import Column
+from fishernet.base.vocabulary import BinningName, MissingName, UnknownName, spelled
+from fishernet.data.variable import Column, checked_variables
 
-Numbers = npt.NDArray[np.float64]
-
-
-def quantile_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:
-    """Return the cuts that put about equally many rows into each bin.
-
-    Parameters
-    ----------
-    values : (n_values,) ascending distinct float64
-    counts : (n_values,) positive int64
-        The rows (or the sum of their weights) at each value.
-    n_bins : int
-        At most so many bins; at least 1, and fewer than there are values.
-
-    Returns
-    -------
-    list of float
-        At most ``n_bins - 1`` of the values, ascending.
-    """
-    below = np.cumsum(counts)
-    found = np.searchsorted(below, cut_ranks(int(below[-1]), n_bins), side="left")
-    cuts: list[float] = values[np.unique(np.minimum(found, len(values) - 2))].tolist()
-    return cuts
-
-
-def cut_ranks(total: int, n_bins: int) -> npt.NDArray[np.int64]:
-    """Return how many rows lie at or below each cut at least: j / n_bins of them, rounded up."""
-    return np.array([-(-j * total // n_bins) for j in range(1, n_bins)], dtype=np.int64)
-
-
-def equal_width_cuts(values: Numbers, counts: npt.NDArray[np.int64], n_bins: int) -> list[float]:  # noqa: ARG001
-    """Return at most ``n_bins - 1`` cuts that divide the range of ascending values into bins of equal width."""
-    lowest, highest = float(values[0]), float(values[-1])
-    shares = np.arange(1, n_bins) / n_bins
-    cuts = np.unique(lowest * (1 - shares) + highest * shares)
-    kept: list[float] = cuts[(cuts >= lowest) & (cuts < highest)].tolist()
-    return kept
-
-
-BINNINGS = {"quantile": quantile_cuts, "equal-width": equal_width_cuts}
-
-
-def interval_labels(cuts: Sequence[float], texts: Sequence[str] | None = None) -> list[str]:
-    """Return one readable label a bin, with digits enough to tell the cuts apart, or with these texts for the cuts.
-
-    Examples
-    --------
-    >>> interval_labels([2.5, 4.0, 7.0])
-    ['<= 2.5', '(2.5, 4]', '(4, 7]', '> 7']
-    """
-    if not cuts:
-        return ["any"]
-    texts = _distinct_texts(cuts) if texts is None else texts
-    inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
-    return [f"<= {texts[0]}", *inner, f"> {texts[-1]}"]
-
-
-def _distinct_texts(cuts: Sequence[float]) -> list[str]:
-    """Write ascending numbers with six digits, or as many more as keep them ascending and finite."""
-    for digits in range(6, 17):
-        texts = [_text(cut, digits) for cut in cuts]
-        read = [float(text) for text in texts]
-        # rounded up, the largest of all numbers would read as infinity
-        if np.isfinite(read).all() and all(low < high for low, high in pairwise(read)):
-            return texts
-    return [_text(cut, 17) for cut in cuts]
-
-
-def _text(cut: float, digits: int) -> str:
-    return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else f"{cut:.{digits}g}"
-
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 Cut = int | Sequence[float]
 Bins = int | Mapping[str | None, Cut] | Mapping[str, Cut]
 
-MISSING_POLICIES = ("error", "drop", "state", "keep")
-UNKNOWN_POLICIES = ("error", "missing")
 DEFAULT_NA = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
+
+
+class FrameKeywords(TypedDict, total=False):
+    """The keywords of `Table.from_frame`, which describes them."""
+
+    columns: Iterable[str] | None
+    exclude: Iterable[str]
+    categorical: Iterable[str]
+    continuous: Iterable[str]
+    bins: Bins | None
+    binning: BinningName
+    schema: Iterable[Column] | None
+    missing: MissingName
+    unknown: UnknownName
+    weights: str | None
+    na_values: Iterable[str]
+
+
+class FileKeywords(FrameKeywords, total=False):
+    """The keywords of `read_table` and `scan`: also how text files are written."""
+
+    delimiter: str | None
+    decimal: str
+    thousands: str | None
+    encoding: str
+
+
+DEFAULTS: FileKeywords = {
+    "columns": None,
+    "exclude": (),
+    "categorical": (),
+    "continuous": (),
+    "bins": None,
+    "binning": "quantile",
+    "schema": None,
+    "missing": "keep",
+    "unknown": "error",
+    "weights": None,
+    "na_values": DEFAULT_NA,
+    "delimiter": None,
+    "decimal": ".",
+    "thousands": None,
+    "encoding": "utf-8",
+}
+OF_FRAMES = frozenset(FrameKeywords.__annotations__)
+
+
+def shows_keywords(keywords: type) -> Callable[[Function], Function]:
+    """List the keywords one by one in the signature of a function that takes them as ``**keywords``."""
+
+    def show(function: Function) -> Function:
+        own = inspect.signature(function)
+        before = [p for p in own.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        after = [p for p in own.parameters.values() if p.kind is p.KEYWORD_ONLY]
+        listed = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=_annotation(kind))
+            for (name, value), kind in zip(DEFAULTS.items(), FileKeywords.__annotations__.values(), strict=True)
+            if name in keywords.__annotations__
+        ]
+        function.__signature__ = own.replace(parameters=[*before, *listed, *after])  # type: ignore[attr-defined]
+        return function
+
+    return show
+
+
+def _annotation(kind: Any) -> Any:
+    return kind.__forward_arg__ if isinstance(kind, ForwardRef) else kind
 
 
 @dataclass(frozen=True)
@@ -120,8 +108,9 @@ class TextFormat:
     encoding: str = "utf-8"
 
     @classmethod
-    def checked(cls, delimiter: Any, decimal: Any, thousands: Any, encoding: Any) -> TextFormat:
+    def checked(cls, given: FileKeywords) -> TextFormat:
         """Check the keywords as a caller gave them."""
+        delimiter, decimal, thousands = given["delimiter"], given["decimal"], given["thousands"]
         delimiter = "\t" if isinstance(delimiter, str) and delimiter in ("tab", "\\t") else delimiter
         if delimiter is not None and not (_is_character(delimiter) and delimiter not in '"\r\n'):
             raise SchemaError(
@@ -136,9 +125,11 @@ class TextFormat:
         if thousands == decimal:
             raise SchemaError(f"decimal and thousands cannot both be {decimal!r}", parameter="thousands")
         try:
-            known = codecs.lookup(encoding).name
+            known = codecs.lookup(given["encoding"]).name
         except (LookupError, TypeError):
-            message = f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {shown(encoding)}"
+            message = (
+                f"encoding must be one that Python knows, as 'latin-1' or 'utf-16', not {shown(given['encoding'])}"
+            )
             raise SchemaError(message, parameter="encoding") from None
         return cls(delimiter, decimal, thousands, known)
 
@@ -146,6 +137,12 @@ class TextFormat:
     def is_plain(self) -> bool:
         """Whether numbers are written as in Python."""
         return self.decimal == "." and self.thousands is None
+
+    def refuse(self, source: object, *taken: str) -> None:
+        """Raise SchemaError for what says how text is written, but for what is taken, of a source that is no text."""
+        for name in ("delimiter", "decimal", "thousands", "encoding"):
+            if name not in taken and getattr(self, name) != getattr(PLAIN, name):
+                raise SchemaError(f"{name} is for text files, which {source} is not; leave it out", parameter=name)
 
 
 def _is_character(value: object) -> bool:
@@ -179,72 +176,63 @@ class Options:
     text: TextFormat = PLAIN
 
     @classmethod
-    def checked(
-        cls,
-        *,
-        columns: Iterable[str] | None = None,
-        exclude: Iterable[str] = (),
-        categorical: Iterable[str] = (),
-        continuous: Iterable[str] = (),
-        bins: Bins | None = None,
-        binning: str = "quantile",
-        schema: Iterable[Column] | None = None,
-        missing: str = "keep",
-        unknown: str = "error",
-        weights: str | None = None,
-        na_values: Iterable[str] = DEFAULT_NA,
-        delimiter: str | None = None,
-        decimal: str = ".",
-        thousands: str | None = None,
-        encoding: str = "utf-8",
-    ) -> Options:
+    def checked(cls, **keywords: Unpack[FileKeywords]) -> Options:
         """Check the keywords as a caller gave them."""
-        binning = _word("binning", binning, tuple(BINNINGS))
-        missing = _word("missing", missing, MISSING_POLICIES)
-        unknown = _word("unknown", unknown, UNKNOWN_POLICIES)
+        for name in keywords.keys() - DEFAULTS.keys():
+            raise TypeError(f"there is no option {name!r} of reading; there are {', '.join(DEFAULTS)}")
+        given: FileKeywords = {**DEFAULTS, **keywords}
+        weights = given["weights"]
         if weights is not None and not isinstance(weights, str):
-            raise SchemaError(f"weights must be the name of a column, not {type(weights).__name__}")
-        wanted = None if columns is None else _checked_columns(columns)
+            wrong = f"weights must be the name of a column, not {type(weights).__name__}"
+            raise SchemaError(wrong, parameter="weights")
         options = cls(
-            None if schema is None else _checked_schema(schema),
-            _checked_bins(bins),
-            binning,
-            missing,
-            unknown,
-            weights,
-            _checked_na_values(na_values),
-            wanted,
-            _checked_names("exclude", exclude),
-            _checked_names("categorical", categorical),
-            _checked_names("continuous", continuous),
-            TextFormat.checked(delimiter, decimal, thousands, encoding),
+            schema=None if given["schema"] is None else checked_variables(given["schema"], "schema"),
+            bins=_checked_bins(given["bins"]),
+            binning=_word("binning", given["binning"], get_args(BinningName)),
+            missing=_word("missing", given["missing"], get_args(MissingName)),
+            unknown=_word("unknown", given["unknown"], get_args(UnknownName)),
+            weights=weights,
+            na_values=_checked_na_values(given["na_values"]),
+            columns=None if given["columns"] is None else _checked_columns(given["columns"]),
+            exclude=_checked_names("exclude", given["exclude"]),
+            categorical=_checked_names("categorical", given["categorical"]),
+            continuous=_checked_names("continuous", given["continuous"]),
+            text=TextFormat.checked(given),
         )
         options._check_together()
         return options
+
+    @classmethod
+    def of_frame(cls, **keywords: Unpack[FrameKeywords]) -> Options:
+        """Check the keywords of `Table.from_frame` as a caller gave them; no frame has a delimiter."""
+        for name in keywords.keys() - OF_FRAMES:
+            raise TypeError(f"Table.from_frame() got an unexpected keyword argument {name!r}")
+        return cls.checked(**keywords)
 
     def _check_together(self) -> None:
         """Raise SchemaError when keywords contradict each other."""
         if self.schema is not None:
             for keyword in ("columns", "categorical", "continuous", "bins"):
                 if getattr(self, keyword):
-                    raise SchemaError(f"give schema or {keyword}, not both; {SAID_BY_SCHEMA[keyword]}")
+                    message = f"give schema or {keyword}, not both; {SAID_BY_SCHEMA[keyword]}"
+                    raise SchemaError(message, parameter=keyword)
+        elif self.unknown != "error":
+            raise SchemaError("unknown is for labels that a schema does not have; give schema too", parameter="unknown")
+        numbers = self.bins.values() if isinstance(self.bins, dict) else [self.bins]
+        if self.binning != "quantile" and not any(isinstance(cut, int) for cut in numbers):
+            raise SchemaError("binning says how a number of bins is cut; give bins too, as bins=4", parameter="binning")
         named = set() if not isinstance(self.bins, dict) else set(self.bins)
         schema = {variable.name for variable in self.schema or ()}
-        kinds = {*self.categorical, *self.continuous}
+        kinds, asked = {*self.categorical, *self.continuous}, self.columns or ()
         roles = (
-            ({self.weights}, "the weights", {*schema, *kinds, *named}, "a variable of the table"),
-            (
-                set(self.exclude),
-                "left out",
-                {*(self.columns or ()), *schema, *kinds, *named, self.weights},
-                "asked for",
-            ),
-            (set(self.categorical), "categorical", {*self.continuous}, "continuous"),
-            (set(self.categorical), "categorical", named, "cut into bins"),
+            ("weights", {self.weights}, "the weights", {*schema, *kinds, *named}, "a variable of the table"),
+            ("exclude", self.exclude, "left out", {*asked, *schema, *kinds, *named, self.weights}, "asked for"),
+            ("categorical", self.categorical, "categorical", {*self.continuous}, "continuous"),
+            ("categorical", self.categorical, "categorical", named, "cut into bins"),
         )
-        for names, one, others, other in roles:
-            for name in sorted((names & others) - {None}):  # type: ignore[type-var]
-                raise SchemaError(f"the column {name!r} cannot be both {one} and {other}")
+        for keyword, names, one, others, other in roles:
+            for name in sorted((set(names) & others) - {None}):  # type: ignore[type-var]
+                raise SchemaError(f"the column {name!r} cannot be both {one} and {other}", parameter=keyword)
 
     def choose(self, names: Sequence[Any]) -> list[str]:
         """Return which of a source's columns are needed, in its order."""
@@ -276,6 +264,12 @@ class Options:
         if not isinstance(self.bins, dict):
             return self.bins
         return self.bins.get(name, self.bins.get(None))
+
+    def asked_cut(self, name: str, *, numbers: bool) -> int | tuple[float, ...] | None:
+        """Return how a column is to be cut into bins, None for not at all; `numbers` says whether it holds some."""
+        if self.bins is None or name in self.categorical:
+            return None
+        return self.cut(name) if numbers or self.cuts_by_name(name) or name in self.continuous else None
 
     def cuts_by_name(self, name: str) -> bool:
         """Return whether `bins` names a column."""
@@ -309,19 +303,6 @@ SAID_BY_SCHEMA = {
     "continuous": "a schema says what each column is",
     "bins": "the variables of a schema hold their own cuts",
 }
-
-
-def _checked_schema(schema: Iterable[Column]) -> tuple[Column, ...]:
-    if hasattr(schema, "variables"):
-        raise SchemaError(f"schema must be a sequence of Variable; pass the variables of the {type(schema).__name__}")
-    variables = check.items(schema, "schema", "Variable and Continuous")
-    for variable in variables:
-        if not hasattr(variable, "is_continuous"):
-            raise SchemaError(
-                f"schema must be a sequence of Variable (schema=table.variables); it holds {type(variable).__name__}"
-            )
-    check_names([variable.name for variable in variables])
-    return variables
 
 
 def _checked_columns(columns: Iterable[str]) -> tuple[str, ...]:

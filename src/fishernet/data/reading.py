@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,13 @@ import pyarrow as pa
 from fishernet.base import check
 from fishernet.base.errors import FileFormatError
 from fishernet.base.io import naming_unreadable
-from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arff import arff_columns, arff_contents
 from fishernet.data.arrow import arrow_columns, arrow_contents, parquet_columns, parquet_contents
 from fishernet.data.csv import TextFile, delimited_columns, delimited_contents
 from fishernet.data.encoding.cells import Columns, Contents
 from fishernet.data.encoding.encode import encode
-from fishernet.data.options import DEFAULT_NA, Bins, Options
+from fishernet.data.options import FileKeywords, FrameKeywords, Options, shows_keywords
 from fishernet.data.table import Table
-from fishernet.data.variable import Column
 
 # what reads the columns that are asked for, and what reads all
 TEXT_FORMATS: dict[str, tuple[Callable[[TextFile, Options], Columns], Callable[[TextFile, Options], Contents]]] = {
@@ -40,25 +38,8 @@ BINARY_FORMATS: dict[str, tuple[Callable[[Path, Options], Columns], Callable[[Pa
 }
 
 
-def read_table(
-    path: str | os.PathLike[str],
-    *,
-    columns: Iterable[str] | None = None,
-    exclude: Iterable[str] = (),
-    categorical: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    bins: Bins | None = None,
-    binning: BinningName = "quantile",
-    schema: Iterable[Column] | None = None,
-    missing: MissingName = "keep",
-    unknown: UnknownName = "error",
-    weights: str | None = None,
-    na_values: Iterable[str] = DEFAULT_NA,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    thousands: str | None = None,
-    encoding: str = "utf-8",
-) -> Table:
+@shows_keywords(FileKeywords)
+def read_table(path: str | os.PathLike[str], **keywords: Unpack[FileKeywords]) -> Table:
     r"""Read a table from a file.
 
     Parameters
@@ -108,23 +89,7 @@ def read_table(
     >>> [variable.states for variable in table.variables]
     [('no', 'yes'), ('no', 'yes'), ('<= 48', '> 48')]
     """
-    options = Options.checked(
-        columns=columns,
-        exclude=exclude,
-        categorical=categorical,
-        continuous=continuous,
-        bins=bins,
-        binning=binning,
-        schema=schema,
-        missing=missing,
-        unknown=unknown,
-        weights=weights,
-        na_values=na_values,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        encoding=encoding,
-    )
+    options = Options.checked(**keywords)
     return Table.of_columns(columns_of(check.path(path), options), options)
 
 
@@ -171,14 +136,16 @@ class Originals:
         All columns with their cells as they are; see `fishernet.data.originals`.
     """
 
-    def __init__(self, path: str | os.PathLike[str], **text: Any) -> None:
+    def __init__(self, path: str | os.PathLike[str], **text: Unpack[FileKeywords]) -> None:
         self._text = text
-        self._contents: Contents = _read(Path(path), Options.checked(schema=(), **text), 1)
+        every: FileKeywords = {**text, "schema": ()}
+        self._contents: Contents = _read(Path(path), Options.checked(**every), 1)
         self.frame = self._contents.frame
 
-    def rows(self, **keywords: Any) -> Rows:
+    def rows(self, **keywords: Unpack[FrameKeywords]) -> Rows:
         """Return the table that `read_table` makes with these keywords, and where its rows stand in the file."""
-        options = Options.checked(**keywords, **self._text)
+        asked: FileKeywords = {**self._text, **keywords}
+        options = Options.checked(**asked)
         encoded = encode(self._contents.columns(options), options)
         kept = np.arange(encoded.n_rows) if encoded.kept is None else np.flatnonzero(encoded.kept)
         table = Table.adopt(encoded.variables, encoded.columns, weights=encoded.weights, n_rows=encoded.n_rows)
@@ -202,6 +169,7 @@ def _read(path: Path, options: Options, which: int) -> Any:
     try:
         with naming_unreadable(path):
             if suffix in BINARY_FORMATS:
+                options.text.refuse(path.name)
                 return BINARY_FORMATS[suffix][which](path, options)
             return TEXT_FORMATS[suffix][which](TextFile.of(path, gzipped, options.text.encoding), options)
     except UnicodeEncodeError:  # Arrow takes no such paths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Self, SupportsIndex, cast, overload
+from typing import Any, Self, SupportsIndex, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from fishernet.base.display import MOST_COLUMNS, MOST_ROWS, page, table_html
 from fishernet.base.errors import MissingValueError, SchemaError
 from fishernet.base.names import counted, listed, positions, several
 from fishernet.base.random import Seed, drawn_share, generator
-from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
+from fishernet.base.vocabulary import BinningName, UnknownName
 from fishernet.data.arrays import (
     Weights,
     as_integers,
@@ -39,7 +39,7 @@ from fishernet.data.encoding.cells import Columns
 from fishernet.data.encoding.encode import Decision, discretized, encode, in_memory
 from fishernet.data.encoding.recode import recode
 from fishernet.data.frames.libraries import GivesFrames
-from fishernet.data.options import DEFAULT_NA, Bins, Options
+from fishernet.data.options import Bins, FrameKeywords, Options, shows_keywords
 from fishernet.data.statistics.counting import family_scores_of, in_core, native_columns, statistics_of
 from fishernet.data.statistics.statistic import Statistic
 from fishernet.data.variable import Column, Continuous, Variable, checked_variables
@@ -197,22 +197,8 @@ class Table(GivesFrames):
         return cls.adopt(variables, columns, weights=own_weights(weights), n_rows=array.shape[0])
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        columns: Iterable[str] | None = None,
-        exclude: Iterable[str] = (),
-        categorical: Iterable[str] = (),
-        continuous: Iterable[str] = (),
-        bins: Bins | None = None,
-        binning: BinningName = "quantile",
-        schema: Iterable[Column] | None = None,
-        missing: MissingName = "keep",
-        unknown: UnknownName = "error",
-        weights: str | None = None,
-        na_values: Iterable[str] = DEFAULT_NA,
-    ) -> Self:
+    @shows_keywords(FrameKeywords)
+    def from_frame(cls, frame: Any, **keywords: Unpack[FrameKeywords]) -> Self:
         """Make a table of a data frame.
 
         Numbers are continuous, but for columns of at most 20 distinct ones, all whole. All else is categorical: text,
@@ -235,7 +221,7 @@ class Table(GivesFrames):
             right, which makes them categorical; those with no more distinct numbers than that keep them as states. In
             a mapping, the key None stands for all other columns.
         binning : {"quantile", "equal-width"}
-            How an int in `bins` is turned into cut points; see `fishernet.data.options`.
+            How an int in `bins` is turned into cut points; see `fishernet.data.encoding.bins`.
         schema : sequence of Variable and Continuous, optional
             Encode by these variables (``table.variables``, ``model.variables``): columns are matched by name, others
             ignored. A label is looked up among the states, text also as the number or truth value it stands for; a
@@ -275,19 +261,7 @@ class Table(GivesFrames):
         >>> fn.Table.from_frame({"age": [21, 35, 62, 48]}, continuous=["age"]).variables
         (Continuous(name='age'),)
         """
-        options = Options.checked(
-            columns=columns,
-            exclude=exclude,
-            categorical=categorical,
-            continuous=continuous,
-            bins=bins,
-            binning=binning,
-            schema=schema,
-            missing=missing,
-            unknown=unknown,
-            weights=weights,
-            na_values=na_values,
-        )
+        options = Options.of_frame(**keywords)
         return cls.of_columns(frame_columns(frame, options), options)
 
     @classmethod

@@ -336,11 +336,12 @@ class Continuous:
 Column = Variable | Continuous
 
 
-def checked_variables(variables: Iterable[Column], *, unique: bool = True) -> tuple[Column, ...]:
+def checked_variables(
+    variables: Iterable[Column], name: str = "variables", *, unique: bool = True
+) -> tuple[Column, ...]:
     """Return variables as a tuple; raise SchemaError when there is something else among them, or a name twice."""
-    every = check.items(variables, "variables", "Variable and Continuous")
-    for variable in every:
-        check.made(variable, "each of variables", "a Variable or a Continuous", "is_continuous", "cardinality")
+    every = check.items(variables, name, "Variable and Continuous (table.variables are some)")
+    check.all_made(every, name, "a Variable or a Continuous", "is_continuous", "cardinality")
     if unique:
         check_names([variable.name for variable in every])
     return every

@@ -29,10 +29,10 @@ import pyarrow as pa
 from fishernet import _core
 from fishernet.base import check
 from fishernet.data import State, Table
+from fishernet.data.encoding.bins import interval_labels, quantile_cuts
 from fishernet.data.encoding.dates import date_texts
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.matching import as_data
-from fishernet.data.options import interval_labels, quantile_cuts
 from fishernet.data.variable import Column
 from fishernet.independence.missing_cells import FIELDS, ColumnMissingness, MissingnessResult, MissingnessTest, On
 from fishernet.independence.shares import Comparison, compared, holm

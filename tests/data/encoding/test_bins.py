@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fishernet import SchemaError, Table
-from fishernet.data.options import equal_width_cuts, interval_labels, quantile_cuts
+from fishernet.data.encoding.bins import equal_width_cuts, interval_labels, quantile_cuts
 
 values = st.one_of(
     st.integers(-5, 5).map(float), st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False)

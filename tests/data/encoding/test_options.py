@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from pathlib import Path
+from typing import Any, get_type_hints
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from fishernet import SchemaError, Table, Variable
-from fishernet.data.options import Options
+from fishernet import SchemaError, Table, Variable, read_table, scan
+from fishernet.data.options import DEFAULTS, FrameKeywords, Options
 
 COLUMNS = {"x": [1, 2], "y": ["a", "b"], "n": [3, 4]}
 
@@ -47,8 +51,8 @@ COLUMNS = {"x": [1, 2], "y": ["a", "b"], "n": [3, 4]}
         ({"continuous": ["z"]}, "there is no column 'z', as continuous asks"),
         ({"columns": []}, "columns names no column"),
         ({"schema": [Variable("x", [1])], "bins": 2}, "give schema or bins, not both"),
-        ({"schema": ["x"]}, "schema must be a sequence of Variable .*; it holds str"),
-        ({"schema": Table.from_frame(COLUMNS)}, "pass the variables of the Table"),
+        ({"schema": ["x"]}, "each of schema must be a Variable or a Continuous, not a str"),
+        ({"schema": Table.from_frame(COLUMNS)}, "schema must be a sequence of Variable and Continuous .*, not a Table"),
         ({"schema": [Variable("x", [1]), Variable("x", [2])]}, "the name 'x' appears more than once"),
         ({"schema": [Variable("q", [1])]}, "there is no column 'q', which is needed"),
         ({"schema": [Variable("n", [1])], "weights": "n"}, "cannot be both the weights and a variable"),
@@ -81,3 +85,47 @@ def test_only_what_is_needed_is_read_in_the_order_of_the_file() -> None:
     options = Options.checked(schema=[Variable("c", [1]), Variable("a", [1])], weights="n")
     assert options.choose(["a", "n", "b", "c"]) == ["a", "n", "c"]
     assert Options.checked().choose(["b", "a"]) == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "parameter"),
+    [
+        ({"binning": "equal-width"}, "binning"),
+        ({"binning": "equal-width", "bins": {"x": [1.5]}}, "binning"),
+        ({"unknown": "missing"}, "unknown"),
+        ({"weights": 3}, "weights"),
+        ({"exclude": ["x"], "columns": ["x", "y"]}, "exclude"),
+        ({"schema": [Variable("x", [1])], "bins": 2}, "bins"),
+        ({"schema": ["x"]}, "schema"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused_by_its_name(keywords: dict[str, Any], parameter: str) -> None:
+    with pytest.raises(SchemaError) as refused:
+        Table.from_frame(COLUMNS, **keywords)
+    assert refused.value.parameter == parameter
+
+
+@pytest.mark.parametrize("keyword", ["delimiter", "decimal", "thousands", "encoding"])
+def test_how_text_is_written_is_refused_where_there_is_no_text(keyword: str, tmp_path: Path) -> None:
+    given: Any = {"delimiter": ";", "decimal": ",", "thousands": "'", "encoding": "latin-1"}
+    frame = pa.table(COLUMNS)
+    pq.write_table(frame, tmp_path / "x.parquet")
+    for read, source in ((read_table, tmp_path / "x.parquet"), (scan, tmp_path / "x.parquet"), (scan, frame)):
+        with pytest.raises(SchemaError, match=f"{keyword} is for text files") as refused:
+            read(source, **{keyword: given[keyword]})
+        assert refused.value.parameter == keyword
+    with pytest.raises(TypeError, match=keyword):
+        Table.from_frame(frame, **{keyword: given[keyword]})
+
+
+def test_signatures_list_every_keyword_with_its_default() -> None:
+    """What is shown is what is done: each default given by hand changes nothing, and no other name is taken."""
+    shown = {f: inspect.signature(f).parameters for f in (Table.from_frame, read_table, scan)}
+    assert list(shown[Table.from_frame])[1:] == list(get_type_hints(FrameKeywords))
+    assert list(shown[read_table])[1:] == list(DEFAULTS) == list(shown[scan])[1 : len(DEFAULTS) + 1]
+    for parameters in shown.values():
+        of_keywords = {name: p.default for name, p in parameters.items() if name in DEFAULTS}
+        assert of_keywords == {name: DEFAULTS[name] for name in of_keywords}  # type: ignore[literal-required]
+        assert Options.checked(**of_keywords) == Options.checked()
+    with pytest.raises(TypeError, match="nrows"):
+        read_table("x.csv", nrows=3)  # type: ignore[call-arg]

@@ -205,7 +205,7 @@ def test_the_current_client_is_taken(cluster: Any, frame: Any, table: Table) -> 
 def test_scan_takes_frames_of_dask(frame: Any, client: Any, table: Table) -> None:
     source: Any = fn.scan(frame, client=client, columns=table.names[:3])
     assert source.variables == table.variables[:3]
-    with pytest.raises(fn.SchemaError, match="are not for frames of Dask"):
+    with pytest.raises(fn.SchemaError, match="does not go with a data frame of Dask"):
         fn.scan(frame, client=client, cache="memory")
     with pytest.raises(fn.SchemaError, match="client is for frames of Dask"):
         fn.scan(table.to_frame(), client=client)

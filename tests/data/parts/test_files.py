@@ -184,7 +184,7 @@ def test_what_a_cluster_does_not_read_is_refused(client: Any, folder: Path, tmp_
     (tmp_path / "a.csv").write_text("a\nx\n")
     with pytest.raises(fn.SchemaError, match=r"a\.csv' is none; dask\.dataframe\.read_csv makes a frame of text files"):
         read(tmp_path / "a.csv", client)
-    with pytest.raises(fn.SchemaError, match="cache is for what is read here"):
+    with pytest.raises(fn.SchemaError, match="cache is for files that this process reads"):
         fn.scan(folder, client=client, cache="memory")
     with pytest.raises(fn.SchemaError, match="client must be a dask.distributed.Client, not an int"):
         fn.scan(folder / "part-0.parquet", client=5)

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from fishernet.data.encoding.bins import quantile_cuts
 from fishernet.data.encoding.cells import NumberCells
-from fishernet.data.options import quantile_cuts
 from fishernet.data.parts.parts import Here
 from fishernet.data.statistics import ranks
 

@@ -13,7 +13,7 @@ import pytest
 
 import fishernet as fn
 from fishernet.base.random import poisson_draws
-from fishernet.data.encoding import cells
+from fishernet.data.encoding import bins, cells
 from fishernet.data.statistics import moments, ranks
 from fishernet.data.streams import stream as streams
 from fishernet.learn import resampling
@@ -27,7 +27,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MOST_COPIED", 1000)
     monkeypatch.setattr(streams, "PACKED_ON_DISK", 500)
     monkeypatch.setattr(cells, "MOST_KEPT", 500)
-    monkeypatch.setattr(ranks, "MOST_KEPT", 500)
+    monkeypatch.setattr(bins, "MOST_KEPT", 500)
     monkeypatch.setattr(ranks, "MOST_GATHERED", 64)
 
 
@@ -110,7 +110,7 @@ def test_a_stranger_is_told_by_its_row_in_the_stream(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("weighted", [False, True])
 def test_long_columns_are_encoded_as_short_ones(how: Any, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     table, stream = pair(weighted, **how)
-    for module in (cells, ranks):
+    for module in (cells, bins):
         monkeypatch.setattr(module, "MOST_KEPT", 2**22)
     held = frame(weighted=weighted)
     expected = fn.Table.from_frame(held, **how, weights="w" if weighted else None)

@@ -20,12 +20,12 @@ import pyarrow as pa
 
 from fishernet.base.errors import FishernetWarning, MissingValueError, SchemaError
 from fishernet.base.names import are, counted, listed, several
-from fishernet.data.arrays import Codes, Weights, in_units
+from fishernet.data.arrays import Codes, Weights
+from fishernet.data.encoding.bins import bins_of_many, bounds_of, cuts_of, in_bins
 from fishernet.data.encoding.cells import Block, Cells, Columns, NumberCells, SourceColumn, joined
 from fishernet.data.encoding.labels import MOST_STATES, is_numeric, sorted_states, value_of
 from fishernet.data.encoding.recode import UNKNOWN, looked_up, refuse_unknown
-from fishernet.data.options import BINNINGS, Options
-from fishernet.data.statistics.ranks import asked_bins, bins_of_many, bounds_of, in_bins, no_bins_of_infinite
+from fishernet.data.options import Options
 from fishernet.data.variable import Column, Continuous, Variable, code_dtype, fresh_missing_state, label_array
 
 Coding = tuple[Variable, npt.NDArray[np.int64]]  # a variable, and the code of each label of a column
@@ -378,7 +378,7 @@ def _found_column(column: SourceColumn, weights: Weights | None, missing: dict[s
     if stays_continuous(column, options):
         return Found(Continuous(column.name, column.unit))
     codes: npt.NDArray[np.int64] | None = None
-    variable = bins_of_many(column, weights, options)
+    variable = None if options.bins is None else bins_of_many(column, weights, options)
     if variable is None:
         variable, codes = found_states(column.coded, weights, options)
     fill = variable.cardinality
@@ -423,11 +423,11 @@ def _binned(column: SourceColumn, variable: Variable, fill: int) -> Iterator[Cod
 def found_states(column: Cells, weights: Weights | None, options: Options) -> Coding:
     """Return the variable that a column's labels make, and each label's code."""
     labels = column.typed_labels
-    cut = asked_bins(column, options)
+    cut = options.asked_cut(column.name, numbers=column.is_plain_number)
     if cut is not None:
         if not is_numeric(labels):
             column.refuse_marked(np.isnan(column.label_numbers), None, "bins are cut from numbers")
-        cuts = _cuts(column, weights, cut, options.binning)
+        cuts = cuts_of(column, weights, cut, options.binning)
         if cuts is not None:
             variable = in_bins(column, cuts, bounds_of([column.label_numbers]))
             return variable, variable.bin(column.label_numbers)
@@ -459,24 +459,6 @@ def discretized(
         return variable, [column]
     found, codes = found_states(cells, weights, options)
     return found, _spread(cells, codes, found.cardinality, found)
-
-
-def _cuts(column: Cells, weights: Weights | None, cut: int | tuple[float, ...], binning: str) -> Sequence[float] | None:
-    """Return where to cut a numeric column, None where it has no more numbers than bins are wanted."""
-    if isinstance(cut, tuple):
-        return cut
-    counts = column.counts(None if weights is None else in_units(weights)[0])
-    if not counts.any():  # no weights but zero
-        counts = column.counts()
-    held = counts > 0
-    values, inverse = np.unique(column.label_numbers[held] + 0.0, return_inverse=True)  # -0.0 becomes 0.0
-    if len(values) <= cut:
-        return None if column.unit is None else values[:-1].tolist()  # dates have no states that are numbers
-    if not np.isfinite(values).all():
-        raise no_bins_of_infinite(column.name)
-    sums = np.zeros(len(values), dtype=counts.dtype)
-    np.add.at(sums, inverse, counts[held])
-    return BINNINGS[binning](values, sums, cut)
 
 
 # ------------------------------------------------------------------------------------ states given by a schema

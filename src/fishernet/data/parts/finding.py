@@ -16,9 +16,10 @@ import numpy as np
 
 from fishernet.data.arrays import weight_unit
 from fishernet.data.arrow import frame_columns
+from fishernet.data.encoding.bins import quantile_cuts
 from fishernet.data.encoding.cells import Columns, SourceColumn
 from fishernet.data.encoding.encode import Decision, chosen_columns, found_columns, missing_cells, stays_continuous
-from fishernet.data.options import Options, quantile_cuts
+from fishernet.data.options import Options
 from fishernet.data.parts.tally import Kept, PartTally, columns_kept, tally_part
 from fishernet.data.statistics import ranks
 from fishernet.data.variable import Column
@@ -119,7 +120,7 @@ def _with_ranks(
 
 def _n_ranked_bins(column: SourceColumn, options: Options, *, weighted: bool) -> int | None:
     """Return into how many bins of equally many rows a column is to be cut; None where its tally tells, or none are."""
-    n_bins = ranks.asked_bins(column, options)
+    n_bins = options.asked_cut(column.name, numbers=column.is_plain_number)
     if not isinstance(n_bins, int) or options.binning != "quantile" or stays_continuous(column, options):
         return None
     coded = column.coded

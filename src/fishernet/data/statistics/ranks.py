@@ -9,20 +9,16 @@ numbers are left in it. The ranks found are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from fishernet.base.errors import SchemaError
-from fishernet.data.arrays import Weights, in_units
-from fishernet.data.encoding.cells import MOST_KEPT, NumberCells, SourceColumn
-from fishernet.data.encoding.dates import date_texts
-from fishernet.data.options import BINNINGS, Options, cut_ranks, interval_labels
-from fishernet.data.variable import Bounds, Variable
+from fishernet.data.arrays import in_units
+from fishernet.data.encoding.cells import SourceColumn
 
 MOST_GATHERED = 2**16  # distinct numbers that travel
 MOST_BORDERS = 2**12  # a round
@@ -194,8 +190,13 @@ def gathered(all_places: Sum, name: str) -> Gathered:
     return found
 
 
+def cut_ranks(total: int, n_bins: int) -> npt.NDArray[np.int64]:
+    """Return how many rows lie at or below each cut at least: j / n_bins of them, rounded up."""
+    return np.array([-(-j * total // n_bins) for j in range(1, n_bins)], dtype=np.int64)
+
+
 def quantile_cuts(all_places: Sum, name: str, n_bins: int) -> list[float]:
-    """Return what `fishernet.data.options.quantile_cuts` would of a column of many numbers, all finite.
+    """Return what `fishernet.data.encoding.bins.quantile_cuts` would of a column of many numbers, all finite.
 
     It must have more distinct ones than are gathered.
     """
@@ -240,79 +241,6 @@ def _inside(low: int, high: int, n: int) -> list[int]:
     """Return at most n ascending keys above the lower that divide an interval evenly; the upper is the last."""
     n = min(n, high - low)
     return [low + (high - low) * i // n for i in range(1, n + 1)]
-
-
-# ------------------------------------------------------------------------------------------------- bins of columns
-
-
-def asked_bins(column: SourceColumn, options: Options) -> int | tuple[float, ...] | None:
-    """Return into how many bins a column is to be cut at most, or where; None for not at all."""
-    if column.name in options.categorical:
-        return None
-    named = options.cuts_by_name(column.name) or column.name in options.continuous
-    return options.cut(column.name) if named or column.is_plain_number else None
-
-
-def in_bins(column: SourceColumn, cuts: Sequence[float], bounds: Bounds | None) -> Variable:
-    """Return the variable that a column of numbers makes, cut into bins."""
-    texts = None if column.unit is None else date_texts(cuts, column.unit)
-    return Variable(column.name, interval_labels(cuts, texts), cuts, bounds, column.unit)
-
-
-def bounds_of(blocks: Iterable[npt.NDArray[np.float64]]) -> Bounds | None:
-    """Return the least and the largest number, as int where all are whole; None where there is none, or no end."""
-    low, high, whole = np.inf, -np.inf, True
-    for numbers in blocks:
-        known = numbers[~np.isnan(numbers)]
-        low, high = float(known.min(initial=low)), float(known.max(initial=high))
-        whole = whole and bool((known == np.rint(known)).all())
-    if low > high or not np.isfinite([low, high]).all():
-        return None
-    return (int(low), int(high)) if whole else (low, high)
-
-
-def bins_of_many(column: SourceColumn, weights: Weights | None, options: Options) -> Variable | None:
-    """Return what a long column of very many numbers is in bins, found without gathering them; None of another."""
-    cut = asked_bins(column, options)
-    if cut is None or not column.holds_numbers:
-        return None
-    of_numbers = cast(NumberCells, column)
-    if len(of_numbers.column) < MOST_KEPT:
-        return None
-    if isinstance(cut, tuple):
-        return in_bins(column, cut, bounds_of(of_numbers.blocks()))
-    name, units = column.name, None if weights is None else in_units(weights)[0]
-    numbers = Unsorted(partial(_weighed_blocks, of_numbers, units))
-
-    def asked(question: Callable[[Any], Any]) -> Any:
-        return question({name: numbers})
-
-    if gathered(asked, name).values is not None:
-        return None
-    ends = np.array([numbers.least(), numbers.largest(np.inf)])
-    if not np.isfinite(ends).all() or numbers.holds_infinity():
-        raise no_bins_of_infinite(name)
-    if options.binning == "quantile":
-        cuts = quantile_cuts(asked, name, cut)
-    else:
-        cuts = BINNINGS[options.binning](ends, np.ones(2, dtype=np.int64), cut)
-    return in_bins(column, cuts, bounds_of(of_numbers.blocks()))
-
-
-def _weighed_blocks(
-    column: NumberCells, units: npt.NDArray[np.int64] | None
-) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64] | None]]:
-    begin = 0
-    for numbers in column.blocks():
-        yield numbers, None if units is None else units[begin : begin + len(numbers)]
-        begin += len(numbers)
-
-
-def no_bins_of_infinite(name: str) -> SchemaError:
-    """Return the error that says that a column has infinite numbers, of which there are no bins."""
-    return SchemaError(
-        f"column {name!r} holds infinite numbers; say where to cut it instead of in how many bins", parameter="bins"
-    )
 
 
 # ----------------------------------------------------------------------------------------------- asked of one place

@@ -101,12 +101,15 @@ def batches_of(source: Any, options: Options, wanted: Any) -> Batches:
     found = paths_of(source)
     if found is not None:
         return _of_files(*found, options, wanted)
+    options.text.refuse(f"a source of type {type(source).__name__}")
     if hasattr(type(source), "get_fragments"):
         return _of_dataset(source, options, wanted)
     opened = _record_batches(source)
     if opened is not None:
         return Batches(lambda: _of_arrow(opened(), options, wanted))
     if is_frame(source):
+        if wanted is not None:
+            raise SchemaError("filter= needs batches of Arrow; filter the frame itself", parameter="filter")
         return Batches(lambda: iter([Batch(frame_columns(source, options), "the frame")]))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping):
         return Batches(lambda: _of_frames(source, options, wanted))
@@ -189,6 +192,7 @@ def _of_files(files: list[Path], folder: Path | None, options: Options, wanted: 
         _note_partitions(files, folder)
         return Batches(lambda: _of_texts(files, options), tuple(files), frames=lambda: _text_frames(files, options))
     if kind in COLUMNAR:
+        options.text.refuse(files[0].name)
         dataset, undeclared = dataset_of(files, kind, folder)
         found = _of_dataset(dataset, options, wanted, undeclared)
         return replace(found, files=tuple(files), frames=lambda: _dataset_frames(dataset))

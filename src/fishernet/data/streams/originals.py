@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from fishernet.data.arrays import BLOCK_ROWS
-from fishernet.data.options import Options
+from fishernet.data.options import FileKeywords, FrameKeywords, Options
 from fishernet.data.reading import Rows
 from fishernet.data.streams.batches import Batches, batches_of
 from fishernet.data.streams.scanning import scan
@@ -30,17 +30,24 @@ class ScannedOriginals:
         As there.
     """
 
-    def __init__(self, path: Path, cache: Path | None = None, progress: Any = None, **text: Any) -> None:
-        self._path, self._how, self._text = path, {"cache": cache, "progress": progress}, text
-        self._options = Options.checked(schema=(), **text)
+    def __init__(
+        self, path: Path, cache: Path | None = None, progress: Any = None, **text: Unpack[FileKeywords]
+    ) -> None:
+        self._path, self._text = path, text
+        self._how: dict[str, Any] = {"cache": cache, "progress": progress}
+        asked: FileKeywords = {**text, "schema": ()}
+        self._options = Options.checked(**asked)
         self._batches: Batches = batches_of(path, self._options, None)
         self._stamp = self._batches.stamp()
 
-    def rows(self, *, missing: str = "keep", **keywords: Any) -> Rows:
+    def rows(self, **keywords: Unpack[FrameKeywords]) -> Rows:
         """Return the table that `scan` makes with these keywords, and where its rows stand in the files."""
-        kept: Any = "keep" if missing == "drop" else missing
-        stream = scan(self._path, missing=kept, **self._how, **keywords, **self._text)
-        if missing != "drop" or not stream.has_missing:
+        drops = keywords.get("missing") == "drop"
+        asked: FileKeywords = {**self._text, **keywords}
+        if drops:
+            asked["missing"] = "keep"
+        stream = scan(self._path, **self._how, **asked)
+        if not drops or not stream.has_missing:
             return Rows(stream, np.arange(stream.n_rows))
         positions = np.flatnonzero(complete_rows(stream))
         return Rows(stream[positions], positions)

@@ -84,6 +84,7 @@ def of_files(source: Any, client: Any, options: Options, wanted: Any) -> Parts:
             f"{NEEDED}, and {str(files[0])!r} is none; dask.dataframe.read_csv makes a frame of text files",
             parameter="client",
         )
+    options.text.refuse(files[0].name)
     dataset, undeclared = dataset_of(files, kind, None if folder is None else folder.absolute())
     names = needed_names(list(dataset.schema.names), options)
     options = replace(options, exclude=())  # they are not read

@@ -10,22 +10,20 @@ import itertools
 import os
 import shutil
 import warnings
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.base.errors import FishernetWarning, SchemaError
 from fishernet.base.progress import Progress, Reporter
-from fishernet.base.vocabulary import BinningName, MissingName, UnknownName
 from fishernet.data.arrow import variable_fields
 from fishernet.data.csv import tidied
 from fishernet.data.encoding.cells import Columns
 from fishernet.data.encoding.encode import Encoded, Keep, Made, encode, in_memory
-from fishernet.data.options import DEFAULT_NA, Bins, Options
+from fishernet.data.options import FileKeywords, Options, shows_keywords
 from fishernet.data.parts import is_dask, of_dask
 from fishernet.data.streams.batches import Batches, ReadAhead, batches_of
 from fishernet.data.streams.pieces import of_files
@@ -43,28 +41,15 @@ from fishernet.data.streams.stream import Stream
 from fishernet.data.variable import Column
 
 
+@shows_keywords(FileKeywords)
 def scan(
     source: Any,
     *,
-    columns: Iterable[str] | None = None,
-    exclude: Iterable[str] = (),
-    categorical: Iterable[str] = (),
-    continuous: Iterable[str] = (),
-    bins: Bins | None = None,
-    binning: BinningName = "quantile",
-    schema: Iterable[Column] | None = None,
-    missing: MissingName = "keep",
-    unknown: UnknownName = "error",
-    weights: str | None = None,
-    na_values: Iterable[str] = DEFAULT_NA,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    thousands: str | None = None,
-    encoding: str = "utf-8",
     filter: Any = None,  # noqa: A002 what Arrow calls it
     cache: str | os.PathLike[str] | None = None,
     client: Any = None,
     progress: Progress | None = None,
+    **keywords: Unpack[FileKeywords],
 ) -> Stream:
     """Read a table that need not fit into memory.
 
@@ -127,30 +112,19 @@ def scan(
     >>> fn.learn.bayesian_network(stream) == fn.learn.bayesian_network(table)
     True
     """
-    options = Options.checked(
-        columns=columns,
-        exclude=exclude,
-        categorical=categorical,
-        continuous=continuous,
-        bins=bins,
-        binning=binning,
-        schema=schema,
-        missing=missing,
-        unknown=unknown,
-        weights=weights,
-        na_values=na_values,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        encoding=encoding,
-    )
+    options = Options.checked(**keywords)
     if is_dask(source):
-        if filter is not None or cache is not None:
-            raise SchemaError("filter and cache are not for frames of Dask: filter the frame, and its workers keep it")
+        options.text.refuse("a data frame of Dask")
+        for name, given in (("filter", filter), ("cache", cache), ("progress", progress)):
+            if given is not None:
+                message = f"{name} does not go with a data frame of Dask: filter the frame; its workers keep the rows"
+                raise SchemaError(message, parameter=name)
         return cast(Stream, of_dask(source, client, options))
     if client is not None:
-        if cache is not None:
-            raise SchemaError("cache is for what is read here; the workers of a cluster keep theirs", parameter="cache")
+        for name, given in (("cache", cache), ("progress", progress)):
+            if given is not None:
+                message = f"{name} is for files that this process reads; with client= the workers read and keep them"
+                raise SchemaError(message, parameter=name)
         return cast(Stream, of_files(source, client, options, filter))
     batches = batches_of(source, options, filter)
     how = {"files": batches.stamp(), "options": _as_text(options, filter)}
