@@ -129,7 +129,6 @@ BORDERS = {
     ): "a table is taken as it is; everything else a caller may pass is read column by column",
     ("data/parts/finding.py", "Columns"): "a part is columns that are read already, or a frame",
     ("data/source.py", "Source"): "a source is taken as it is; a data frame becomes a table",
-    ("data/moments.py", "Source"): "a source is asked for its scatter; arrays and frames become a table first",
     ("data/table.py", "Table"): "what is equal to a table is a table",
     ("models/sequences/alphabet.py", "Alphabet"): "an alphabet is given as one, or as its symbols",
     ("models/sequences/profile.py", "Alignment"): "rows are given as an alignment, or as strings",

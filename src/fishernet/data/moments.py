@@ -19,8 +19,8 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import are, check_names, listed, several
-from fishernet.data.matching import as_numbers, is_table
-from fishernet.data.source import Source
+from fishernet.data.matching import as_numbers
+from fishernet.data.source import Source, is_statistics
 from fishernet.data.statistics import Statistic
 from fishernet.data.statistics.counting import check_sets
 from fishernet.data.variable import Continuous, require_continuous
@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Scatter:
+class Scatter(Source):
     """The number of rows, the mean and the centred sums of products of columns of numbers; immutable.
 
     It is a source: all that a learner of Gaussian models asks of data, in d (d + 1) numbers.
@@ -153,14 +153,6 @@ class Scatter:
         whole = Statistic.adopt((), (), np.array(self.n), None, 0, every, self.mean, self.S)
         return [whole.marginal(chosen) for chosen in sets]
 
-    def family_scores(self, families: Any, score: Any) -> None:  # noqa: ARG002
-        """Return None: scores of numbers need the scatter alone."""
-        return
-
-    def rows_digest(self) -> None:
-        """Return None: there are no rows."""
-        return
-
     def marginal(self, chosen: Sequence[int]) -> Scatter:
         """Return the scatter of some of the columns, by their positions."""
         at = _checked_positions(chosen, len(self.names))
@@ -187,7 +179,7 @@ class Scatter:
 
 def as_scatter(X: Any, names: Iterable[str] | None = None, *, purpose: str = "a Gaussian model") -> Scatter:
     """Return the scatter of data of numbers, or of a source of continuous columns; `purpose` begins the messages."""
-    if is_table(X) or not isinstance(X, Source):
+    if not is_statistics(X):
         return Scatter.of(as_numbers(X, names, purpose=purpose), purpose=purpose)
     scatter = Scatter.of(X, purpose=purpose)
     chosen = scatter.names if names is None else check.items(names, "names")

@@ -6,12 +6,13 @@ that learns a structure or fits parameters asks a source and never sees a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from fishernet import _core
 from fishernet.base.errors import SchemaError
 from fishernet.data.matching import is_frame, is_table
 from fishernet.data.statistics import Statistic
@@ -23,7 +24,8 @@ from fishernet.data.variable import Column, require_categorical
 class Source(Protocol):
     """Where statistics come from.
 
-    A class that names it as its base inherits `family_scores`.
+    A class names it as its base, and has `variables`, `total` and `statistics`; what is said of the other members holds
+    for a source that knows statistics alone.
 
     Attributes
     ----------
@@ -42,6 +44,35 @@ class Source(Protocol):
     def total(self) -> int | float:
         """The sum of the rows' weights."""
         ...
+
+    @property
+    def rows(self) -> Table | None:
+        """The table, where rows can be read one by one; None for a source that knows statistics alone."""
+        return None
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a cell of `rows` is missing; False for statistics alone, which tell the weight left out."""
+        return False
+
+    def in_core(self) -> _core.Columns | None:
+        """Return the rows as the core counts and scores them in one pass; None where it cannot."""
+        return None
+
+    def changed(self, change: Callable[[Table, int], Table]) -> Source:  # noqa: ARG002
+        """Return the source that a function makes of the rows, of the same variables.
+
+        Parameters
+        ----------
+        change : callable
+            Takes a `Table` and the position of its first row among all rows.
+
+        Raises
+        ------
+        SchemaError
+            When the source knows statistics alone.
+        """
+        raise SchemaError("this needs the rows, and the source knows statistics alone; give a Table or a data frame")
 
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, in that order.
@@ -68,6 +99,11 @@ class Source(Protocol):
         return None
 
 
+def is_source(data: object) -> TypeGuard[Source]:
+    """Whether data are a table or another source of statistics."""
+    return is_table(data) or (isinstance(data, Source) and not isinstance(data, type))
+
+
 def as_source(data: Any) -> Source:
     """Return a source of statistics: a table or another source as it is, a data frame as a table.
 
@@ -76,13 +112,14 @@ def as_source(data: Any) -> Source:
     SchemaError
         When it is neither.
     """
-    if isinstance(data, Source) and not isinstance(data, type):
+    if is_source(data):
         return data
     if is_frame(data):
         return Table.from_frame(data)
     raise SchemaError(
         f"a Table, a data frame or a source of statistics is needed, not {type(data).__name__}; "
-        "fn.read_table reads a file, fn.Table.from_frame takes a data frame"
+        "fn.read_table reads a file, fn.Table.from_frame takes a data frame, and a class of your own names "
+        "fishernet.data.Source as its base"
     )
 
 
@@ -95,4 +132,4 @@ def categorical_source(data: Any, purpose: str = "what is learned from counts", 
 
 def is_statistics(data: Any) -> bool:
     """Whether data are a source of statistics without rows that one could look at."""
-    return isinstance(data, Source) and not isinstance(data, type) and not is_table(data)
+    return is_source(data) and not is_table(data)

@@ -373,6 +373,15 @@ class Table(GivesFrames):
         return numbers
 
     @property
+    def rows(self) -> Self:
+        """The table itself: its rows can be read (`Source.rows`)."""
+        return self
+
+    def changed(self, change: Callable[[Table, int], Table]) -> Table:
+        """Return what a function makes of the rows, of which the first has position 0 (`Source.changed`)."""
+        return change(self, 0)
+
+    @property
     def has_missing(self) -> bool:
         """Whether any cell is missing."""
         if self._has_missing is None:
@@ -388,13 +397,7 @@ class Table(GivesFrames):
         return {name: count for name, count in counts.items() if count}
 
     def require_complete(self, purpose: str) -> None:
-        """Raise MissingValueError, naming columns and counts, when a cell is missing.
-
-        Parameters
-        ----------
-        purpose : str
-            What cannot deal with missing cells, as the message begins.
-        """
+        """Raise MissingValueError with columns and counts when a cell is missing; `purpose` begins the message."""
         counts = self.missing_counts()
         if counts:
             numbers = any(variable.is_continuous and variable.name in counts for variable in self._variables)
@@ -427,13 +430,7 @@ class Table(GivesFrames):
         return family_scores_of(self, families, score)
 
     def in_core(self) -> _core.Columns | None:
-        """Return the rows as the core counts and scores them in one pass; None where weights are not whole.
-
-        Raises
-        ------
-        MissingValueError
-            When a cell is missing.
-        """
+        """Return the rows as the core counts and scores them; None where weights are not whole (`Source.in_core`)."""
         return in_core(self)
 
     def rows_digest(self) -> int:

@@ -22,10 +22,11 @@ from fishernet.base import check
 from fishernet.base.display import Framed
 from fishernet.base.errors import SchemaError
 from fishernet.base.names import listed
-from fishernet.data import Source, Statistic, Table, as_source, categorical_source
+from fishernet.data import Source, Statistic, Table, categorical_source
 from fishernet.data.arrays import as_integers
 from fishernet.data.matching import as_numbers, is_frame
 from fishernet.data.options import Bins
+from fishernet.data.source import is_source
 from fishernet.data.statistics import occurring
 
 
@@ -103,22 +104,21 @@ CUT = "say bins=4 here; the tests 'fisher-z' and 'knn-mi' take numbers as they a
 def counted(data: Any, names: Iterable[str] | None, bins: Bins | None, purpose: str) -> Source:
     """Return data as a source of counts: what to cut of them is cut; whatever then is no state is refused by name."""
     chosen = None if names is None else list(check.items(names, "names"))
-    if not hasattr(data, "variables"):
+    if not is_source(data):
         if not is_frame(data):
             return _array(data, chosen, bins, purpose)
-        table = Table.from_frame(data, columns=chosen, bins=bins)  # the frame may say more of its columns than a table
-        return categorical_source(table if chosen is None else table.select(chosen), purpose, CUT)
-    source: Source = as_source(data)
+        made = Table.from_frame(data, columns=chosen, bins=bins)  # the frame may say more of its columns than a table
+        return categorical_source(made if chosen is None else made.select(chosen), purpose, CUT)
+    table: Table | None = data.rows
     if chosen is not None:
-        if not hasattr(source, "select"):
-            raise SchemaError("a source of statistics has its own names")
-        source = data.select(chosen)
+        if table is None:
+            raise SchemaError("names= chooses columns of a table, not of a source of statistics", parameter="names")
+        table = table.select(chosen)
     if bins is not None:
-        cut = getattr(source, "discretize", None)
-        if cut is None:
-            raise SchemaError("a source of statistics has no rows to cut; cut the data before", parameter="bins")
-        source = cut(bins)
-    return categorical_source(source, purpose, CUT)
+        if table is None:
+            raise SchemaError("bins= needs the rows; discretize the data before", parameter="bins")
+        table = table.discretize(bins)
+    return categorical_source(data if table is None else table, purpose, CUT)
 
 
 def _array(data: Any, names: list[str] | None, bins: Bins | None, purpose: str) -> Source:

@@ -29,7 +29,9 @@ from fishernet.base.names import listed, several, shown
 from fishernet.base.progress import Progress, Watch
 from fishernet.base.random import Seed, fixed_seed, generator
 from fishernet.base.vocabulary import BlanketSearchName, Rule, TestName, refuse_options, word
+from fishernet.data import Table
 from fishernet.data.matching import as_numbers, frame_names, is_frame
+from fishernet.data.source import is_source
 from fishernet.graphs import UndirectedGraph
 from fishernet.independence import ChiSquared, FisherZ, GSquared, IndependenceTest, KnnTest
 from fishernet.independence.contingency import Answer, counted
@@ -340,15 +342,14 @@ def _some_rows(
     named = word(test, "test", [*CONTINUOUS, *DISCRETE])
     purpose = f"the test {named!r}"
     if named in CONTINUOUS:
-        data: Any = as_numbers(X, names, purpose=purpose, remedy=STATES)
+        data: Table | None = as_numbers(X, names, purpose=purpose, remedy=STATES)
     else:
-        data = counted(X, names, options.pop("bins", None), purpose)
-    n_rows = getattr(data, "n_rows", None)
-    if n_rows is None:
-        raise FishernetError("a source of statistics has no rows to take some of", parameter="max_rows")
-    if n_rows <= most:
+        data = counted(X, names, options.pop("bins", None), purpose).rows
+    if data is None:
+        raise FishernetError("max_rows needs the rows, and the source knows statistics alone", parameter="max_rows")
+    if data.n_rows <= most:
         return data, True
-    return data[np.sort(generator(seed).choice(n_rows, most, replace=False))], True
+    return data[np.sort(generator(seed).choice(data.n_rows, most, replace=False))], True
 
 
 def markov_graph(
@@ -491,7 +492,7 @@ def _test_of(
 
 def _names_of(X: Any, names: Iterable[str] | None) -> tuple[str, ...]:
     """Return the names of the columns of any data; what is in them is the test's business."""
-    if hasattr(X, "variables"):
+    if is_source(X):
         own = tuple(variable.name for variable in X.variables)
     elif is_frame(X):
         own = frame_names(X)

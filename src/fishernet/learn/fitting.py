@@ -17,6 +17,7 @@ from fishernet.base.vocabulary import ConditionalsName, refuse_options, word
 from fishernet.data import Scatter, Source, Statistic, Table, as_scatter, as_source
 from fishernet.data.matching import as_numbers, is_frame, is_table
 from fishernet.data.moments import require_varying
+from fishernet.data.source import is_source
 from fishernet.data.variable import require_categorical
 from fishernet.graphs import Dag, UndirectedGraph
 from fishernet.graphs.edges import require_kind
@@ -123,7 +124,7 @@ def _by_gaussian_em(rows: Table, fitted: Callable[[Scatter], Any], options: dict
 
 def _matched(X: Any, graph: UndirectedGraph) -> Scatter:
     """Return the scatter of exactly the graph's variables, in its order."""
-    scatter = as_scatter(X, None if hasattr(X, "variables") or is_frame(X) else graph.names)
+    scatter = as_scatter(X, None if is_source(X) or is_frame(X) else graph.names)
     _require_names(scatter.names, graph)
     return scatter.marginal([scatter.names.index(name) for name in graph.names])
 
@@ -224,10 +225,10 @@ def parameters(
     hidden = {} if hidden is None else check.mapping(hidden, "hidden")
     check.flag(available_cases, "available_cases")
     source = _learned_from(table, dag.names)
-    if make == "table" and (hidden or (_lacks_cells(source, dag.names) and not available_cases)):
-        require_rows(source)
-        rows: Any = source
-        return em_fit(dag, rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
+    if make == "table" and (hidden or (_lacks_states(source, dag.names) and not available_cases)):
+        if source.rows is None:
+            raise SchemaError("hidden variables need the rows; give a Table or a data frame", parameter="hidden")
+        return em_fit(dag, source.rows, hidden=hidden, smoothing=smoothing, ess=ess, **options).model  # type: ignore[arg-type]
     incomplete = None if available_cases or make != "table" else _incomplete_numbers(source, dag.names)
     if incomplete is not None:
         _refuse_smoothing(smoothing, ess)
@@ -279,12 +280,12 @@ def _refuse_smoothing(smoothing: float | str, ess: float | None) -> None:
         raise FishernetError("numbers are fitted by maximum likelihood; smoothing and ess are for tables of counts")
 
 
-def _incomplete_numbers(source: Any, names: Sequence[str]) -> Table | None:
+def _incomplete_numbers(source: Source, names: Sequence[str]) -> Table | None:
     """Return the columns of a graph where they are numbers of a table and some are missing."""
-    if not getattr(source, "has_missing", False) or not hasattr(source, "codes"):
+    if not source.has_missing or source.rows is None:
         return None
     positions([variable.name for variable in source.variables], names, "column")
-    used: Table = source.select(names)
+    used = source.rows.select(names)
     numbers = used.has_missing and all(variable.is_continuous for variable in used.variables)
     return as_numbers(used, purpose="a Gaussian model", gaps=True) if numbers else None
 
@@ -296,18 +297,12 @@ def _linear_gaussian(dag: Dag, scatter: Scatter) -> BayesianNetwork:
     return BayesianNetwork(scatter.variables, fit_conditionals(scatter, families), n_rows=scatter.total)
 
 
-def _lacks_cells(source: Any, names: Sequence[str]) -> bool:
-    """Return whether a table of states lacks cells of some columns."""
+def _lacks_states(source: Source, names: Sequence[str]) -> bool:
+    """Return whether cells of some categorical columns are missing from a table."""
     used = [v for v in source.variables if v.name in names]
-    if not getattr(source, "has_missing", False) or any(variable.is_continuous for variable in used):
+    if source.rows is None or not source.has_missing or any(variable.is_continuous for variable in used):
         return False
-    return bool(source.select([v.name for v in used]).has_missing)
-
-
-def require_rows(source: Any) -> None:
-    """Raise SchemaError when a source has no rows, which expectation and maximization goes through."""
-    if not hasattr(source, "codes"):
-        raise SchemaError("hidden variables and missing cells need the rows: give a Table or a data frame")
+    return source.rows.select([v.name for v in used]).has_missing
 
 
 def refitted(net: BayesianNetwork, table: Table, *, smoothing: float = 1.0) -> BayesianNetwork:

@@ -262,14 +262,14 @@ def local_structure(
     most = check.optional_integer(max_inputs, "max_inputs", least=0)
     states = [variable.cardinality for variable in source.variables]
     rules = Rules.of(names, states=states, max_parents=most, max_cells=max_cells)
-    scorer = LocalScores(source, NodeAverage() if getattr(source, "has_missing", False) else how)
+    scorer = LocalScores(source, NodeAverage() if source.has_missing else how)
     searching = replace(SEARCHES[search], last_step=check.flag(last_step, "last_step"))
     return searching.run(scorer, rules, Watch(progress, "choosing inputs"))
 
 
 def known_cells(source: Source) -> Source:
     """Return the same, but of a table that lacks cells the counts of the rows that are complete in each set."""
-    return AvailableCases(source) if getattr(source, "has_missing", False) else source
+    return AvailableCases(source) if source.has_missing else source
 
 
 def counted(source: Any, missing: str | None, score: Score, progress: Progress | None = None) -> Source:

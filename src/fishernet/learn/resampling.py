@@ -24,9 +24,10 @@ from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, poisson_draws, raw_words, stream_key
 from fishernet.base.vocabulary import IncompleteName, ScoreName, SearchName, word
-from fishernet.data import Parts, Table
+from fishernet.data import Parts, Source, Table
 from fishernet.data.arrays import row_blocks
 from fishernet.data.matching import as_data
+from fishernet.data.source import is_statistics
 from fishernet.graphs import Dag
 from fishernet.graphs.equivalence import UNDIRECTED, class_marks
 from fishernet.learn.missing.ways import way_with_missing
@@ -272,42 +273,38 @@ def edge_strengths(
     >>> found.to_frame().column_names
     ['from', 'to', 'strength', 'direction']
     """
-    source: Any = table if _is_in_places(table) else as_data(table, "edge_strengths, which draws rows,")
+    source: Source = table if is_statistics(table) else as_data(table, "edge_strengths, which draws rows,")
+    names = tuple(variable.name for variable in source.variables)
     check.integer(n, "n", least=1)
     sampler = _sampler(source, scheme)
-    if any(variable.is_continuous for variable in source.variables) and not _is_in_places(source):
-        source.require_complete("edge_strengths of numbers")
+    if source.rows is not None and any(variable.is_continuous for variable in source.variables):
+        source.rows.require_complete("edge_strengths of numbers")
     score = usual_score(source) if score is None else score
     way: Any = way_with_missing(source, missing, named_score(score))
     options = reusable(as_dag)
-    only_way = _only_way(source.names, options)
+    only_way = _only_way(names, options)
     number = fixed_seed(seed)
     key = stream_key(number)
     began = time.monotonic()
 
     def run(sample: int, told: Progress) -> Dag:
         rows, own = sampler.draw(key, sample)
-        if way is not None and not _is_in_places(rows):
-            _require_known_cells(rows, source)
+        if way is not None and rows.rows is not None and source.rows is not None:
+            _require_known_cells(rows.rows, source.rows)
         return dag(rows, score=score, search=search, missing=way, seed=own, progress=told, **options)
 
-    halves = np.zeros((len(source.names), len(source.names)), dtype=np.int64)
+    halves = np.zeros((len(names), len(names)), dtype=np.int64)
     for found in repeat_runs(int(n), run, "learning from samples", progress):
         _count(halves, found, only_way)
     both = halves + halves.T
     return EdgeStrengths(
-        names=source.names,
+        names=names,
         strength=both / (2 * n),
         direction=np.divide(halves, both, out=np.zeros(both.shape), where=both > 0),
         n=int(n),
         seed=number,
         seconds=time.monotonic() - began,
     )
-
-
-def _is_in_places(source: Any) -> bool:
-    """Whether rows lie in several places, and are given weights there."""
-    return hasattr(source, "changed")
 
 
 def _require_known_cells(sample: Table, table: Table) -> None:
@@ -362,12 +359,11 @@ class _Sampler:
 class _Poisson:
     """Lets every row come as often as a Poisson number says, wherever it lies."""
 
-    source: Any
+    source: Source
 
-    def draw(self, key: int, sample: int) -> tuple[Any, int]:
+    def draw(self, key: int, sample: int) -> tuple[Source, int]:
         """Return one sample, as rows with weights, and a seed of its own."""
-        weigh = _Weigh(key, sample)
-        rows = self.source.changed(weigh) if _is_in_places(self.source) else weigh(self.source, 0)
+        rows = self.source.changed(_Weigh(key, sample))
         if not rows.total:
             raise SchemaError("a sample has no rows; take more rows, or the scheme 'multinomial'", parameter="scheme")
         return rows, int(raw_words(key, sample, OWN_SEED, 1)[0] >> np.uint64(1))
@@ -390,15 +386,14 @@ class _Weigh:
         return Table.adopt(table.variables, table.codes, weights=weights, n_rows=table.n_rows)
 
 
-def _sampler(source: Any, scheme: SchemeName | None) -> _Sampler | _Poisson:
-    in_places = _is_in_places(source)
-    usual: SchemeName = "poisson" if in_places else "multinomial"
+def _sampler(source: Source, scheme: SchemeName | None) -> _Sampler | _Poisson:
+    usual: SchemeName = "poisson" if source.rows is None else "multinomial"
     way = usual if scheme is None else word(scheme, "scheme", SCHEMES, error=SchemaError)
-    if way == "multinomial" and in_places:
-        raise SchemaError("of rows in several places samples are drawn by the scheme 'poisson'", parameter="scheme")
+    if way == "multinomial" and source.rows is None:
+        raise SchemaError("rows in several places need the scheme 'poisson'", parameter="scheme")
     if not source.total:
         raise SchemaError(NO_ROWS)
-    return _Poisson(source) if way == "poisson" else _Sampler(source)
+    return _Poisson(source) if way == "poisson" or source.rows is None else _Sampler(source.rows)
 
 
 def _only_way(names: tuple[str, ...], options: dict[str, Any]) -> Matrix:

@@ -116,8 +116,8 @@ def _in_core(source: Source, score: Score) -> tuple[_core.Columns, CoreTerm] | N
 
     This is the one place that chooses: a table in memory has rows, any other source statistics.
     """
-    term, rows = score.core_term(source.total), getattr(source, "in_core", None)
-    columns = None if term is None or rows is None else rows()
+    term = score.core_term(source.total)
+    columns = None if term is None else source.in_core()
     return None if term is None or columns is None else (columns, term)
 
 

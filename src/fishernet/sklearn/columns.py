@@ -26,9 +26,10 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import generator
-from fishernet.data import Statistic, Table
+from fishernet.data import Source, Statistic, Table
 from fishernet.data.statistics import most_dense_cells
 from fishernet.data.statistics.counting import count_cells
+from fishernet.data.variable import Column
 
 is_frame = nw.dependencies.is_into_dataframe
 Columns = list[Any]  # one array, or one series of a data frame, a feature
@@ -181,7 +182,7 @@ def filled(table: Table, target: int) -> Table:
     return Table.adopt(table.variables, columns, weights=table.weights, n_rows=table.n_rows)
 
 
-class KnownRows:
+class KnownRows(Source):
     """A source that leaves rows with a missing cell in a set out of it, without a word.
 
     The table's weights are integers, and `unit` is what a weight of 1 stands for.
@@ -189,19 +190,19 @@ class KnownRows:
 
     def __init__(self, table: Table, unit: float = 1.0) -> None:
         self._table, self._unit = table, unit
-        self.variables = table.variables
-        self.total = table.total if unit == 1 else table.total * unit
+
+    @property
+    def variables(self) -> tuple[Column, ...]:
+        """The columns."""
+        return self._table.variables
+
+    @property
+    def total(self) -> int | float:
+        """The sum of the rows' weights."""
+        return self._table.total if self._unit == 1 else self._table.total * self._unit
 
     def statistics(self, sets: Sequence[tuple[int, ...]]) -> list[Statistic]:
         """Return the statistics of sets of variables, of float64 counts, in that order."""
         # the number of rows decides which tables hold every cell; a small unit must not make it all of them
         cells = self._table.native, self._table.variables, sets, most_dense_cells(self._table.n_rows)
         return [replace(found, left_out=0) for found in count_cells(*cells, unit=self._unit)]
-
-    def family_scores(self, families: Any, score: Any) -> None:  # noqa: ARG002
-        """Return None: scores are made of the statistics."""
-        return
-
-    def rows_digest(self) -> None:
-        """Return None: only its statistics are asked for."""
-        return

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fishernet.base.errors import FishernetError
 from fishernet.base.vocabulary import word
+from fishernet.data import Source
 from fishernet.scores import Score
 from fishernet.scores.likelihood import Bic
 
@@ -13,7 +12,7 @@ MISSING = ("em", "node-average")
 MOST_CELLS_OF_EM = 200_000
 
 
-def way_with_missing(source: Any, asked: str | None, score: Score | None = None) -> str | None:
+def way_with_missing(source: Source, asked: str | None, score: Score | None = None) -> str | None:
     """Return how a source's missing cells are dealt with; None where there are none.
 
     Without a wish it is "em" for up to 200,000 cells, and for scores other than BIC, and "node-average" otherwise. That
@@ -24,7 +23,7 @@ def way_with_missing(source: Any, asked: str | None, score: Score | None = None)
         raise FishernetError(
             "the node-average likelihood is a score of its own; other scores go with missing='em'", parameter="missing"
         )
-    if not getattr(source, "has_missing", False) or any(variable.is_continuous for variable in source.variables):
+    if source.rows is None or not source.has_missing or any(variable.is_continuous for variable in source.variables):
         return None
-    few = source.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
+    few = source.rows.n_rows * len(source.variables) <= MOST_CELLS_OF_EM
     return way or ("em" if few or score not in (None, Bic()) else "node-average")

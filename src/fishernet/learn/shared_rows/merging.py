@@ -10,8 +10,7 @@ from fishernet.base.names import positions
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.vocabulary import ScoreName
 from fishernet.data import Source
-from fishernet.data.matching import is_table
-from fishernet.data.source import as_source
+from fishernet.data.source import is_statistics
 from fishernet.data.variable import require_categorical
 from fishernet.learn.fitting import check_smoothing, fit_conditionals
 from fishernet.learn.shared_rows.agglomeration import MergedFit
@@ -102,9 +101,9 @@ def merge_rows(
 
 def _matched(net: BayesianNetwork, data: Any) -> Source:
     """Return data as a source of a network's variables; SchemaError where states are others."""
-    if is_table(data) or not hasattr(data, "statistics"):
+    if not is_statistics(data):
         return net.rows(data)
-    source = as_source(data)
+    source: Source = data
     by_name = {variable.name: variable for variable in source.variables}
     other = [v.name for v in net.variables if v.name in by_name and by_name[v.name] != v]
     if other:
