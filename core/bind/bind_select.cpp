@@ -42,24 +42,62 @@ BoundSearch* search_chi_square(const BoundCells& distinct, const In<std::int64_t
     return new BoundSearch(rows, view(kind_of), std::move(criterion), k);
 }
 
-// The rows of `order`, parts of which are halved in every round.
-Out<std::int64_t> halved(const BoundCells& cells, const In<double>& inverse_theta, const In<double>& inverse_group,
-                         const In<std::int64_t>& order, std::int32_t rounds, double delta, std::uint64_t key) {
-    const auto& rows = cells.rows;
-    const CellKernel kernel{check_cell_values(rows, inverse_theta), check_cell_values(rows, inverse_group)};
-    if (rounds < 0 || rounds > 40 || order.size() % (std::size_t{1} << rounds) != 0) {
+// The rows of an order that is halved so often, all of them below n_rows.
+std::vector<std::int64_t> checked_order(const In<std::int64_t>& order, std::int64_t n_rows, const Halving& how) {
+    if (how.rounds < 0 || how.rounds > 40 || how.parts < 1 || how.parts > std::int64_t{1} << 40 ||
+        static_cast<std::int64_t>(order.size()) % how.parts != 0 ||
+        (static_cast<std::int64_t>(order.size()) / how.parts) % (std::int64_t{1} << how.rounds) != 0) {
         refuse("the rows cannot be halved so often");
     }
-    if (!(delta > 0 && delta < 1)) refuse("delta is a probability");
+    if (!(how.delta > 0 && how.delta < 1)) refuse("delta is a probability");
     std::vector<std::int64_t> found(order.data(), order.data() + order.size());
     for (const auto row : found) {
-        if (row < 0 || row >= rows.n_rows) refuse("a row is out of range");
+        if (row < 0 || row >= n_rows) refuse("a row is out of range");
     }
+    return found;
+}
+
+Out<std::int64_t> halved(const BoundCells& cells, const In<double>& inverse_theta, const In<double>& inverse_group,
+                         const In<std::int64_t>& order, std::int32_t rounds, double delta, std::uint64_t key,
+                         std::int64_t parts) {
+    const auto& rows = cells.rows;
+    const CellKernel kernel{check_cell_values(rows, inverse_theta), check_cell_values(rows, inverse_group)};
+    const Halving how{parts, rounds, delta};
+    auto found = checked_order(order, rows.n_rows, how);
     {
         const nb::gil_scoped_release release;
-        halve_rows(rows, kernel, found, rounds, delta, key, check_signals);
+        halve_rows(rows, kernel, found, how, key, check_signals);
     }
     return to_python(std::move(found));
+}
+
+template <class Kernel>
+Out<std::int64_t> halved_by(const Kernel& kernel, std::size_t n_rows, const In<std::int64_t>& order, const Halving& how,
+                            const In<double>& draws) {
+    auto found = checked_order(order, static_cast<std::int64_t>(n_rows), how);
+    if (draws.size() != static_cast<std::size_t>(how.rounds) * (order.size() / 2)) refuse("every pair needs its number");
+    {
+        const nb::gil_scoped_release release;
+        halve_rows(kernel, found, how, view(draws), check_signals);
+    }
+    return to_python(std::move(found));
+}
+
+Points points_of(const In2<double>& values) { return {{values.data(), values.size()}, values.shape(1)}; }
+
+Out<std::int64_t> halved_by_matrix(const In2<double>& matrix, const In<std::int64_t>& order, std::int32_t rounds,
+                                   double delta, const In<double>& draws, std::int64_t parts) {
+    if (matrix.shape(0) != matrix.shape(1)) refuse("the matrix is not square");
+    const MatrixKernel kernel{{matrix.data(), matrix.size()}, matrix.shape(0)};
+    return halved_by(kernel, kernel.n, order, {parts, rounds, delta}, draws);
+}
+
+// By inner products of points, or with a bandwidth above 0 by the Gaussian kernel.
+Out<std::int64_t> halved_points(const In2<double>& points, double bandwidth, const In<std::int64_t>& order,
+                                std::int32_t rounds, double delta, const In<double>& draws, std::int64_t parts) {
+    const Halving how{parts, rounds, delta};
+    if (bandwidth > 0) return halved_by(GaussianKernel{points_of(points), bandwidth}, points.shape(0), order, how, draws);
+    return halved_by(InnerProduct{points_of(points)}, points.shape(0), order, how, draws);
 }
 
 void draw_start(BoundSearch& self, std::uint64_t key, std::int64_t n_starts) {
@@ -140,7 +178,12 @@ void bind_select(nb::module_& m) {
     m.def("search_chi_square", &search_chi_square, nb::arg("distinct"), nb::arg("kind_of").noconvert(),
           nb::arg("counts").noconvert(), nb::arg("total"), nb::arg("k"), nb::keep_alive<0, 1>());
     m.def("halved", &halved, nb::arg("cells"), nb::arg("inverse_theta").noconvert(), nb::arg("inverse_group").noconvert(),
-          nb::arg("order").noconvert(), nb::arg("rounds"), nb::arg("delta"), nb::arg("key"));
+          nb::arg("order").noconvert(), nb::arg("rounds"), nb::arg("delta"), nb::arg("key"), nb::arg("parts") = 1);
+    m.def("halved_by_matrix", &halved_by_matrix, nb::arg("matrix").noconvert(), nb::arg("order").noconvert(),
+          nb::arg("rounds"), nb::arg("delta"), nb::arg("draws").noconvert(), nb::arg("parts") = 1);
+    m.def("halved_points", &halved_points, nb::arg("points").noconvert(), nb::arg("bandwidth"),
+          nb::arg("order").noconvert(), nb::arg("rounds"), nb::arg("delta"), nb::arg("draws").noconvert(),
+          nb::arg("parts") = 1);
     m.def("draw_subset", &subset, nb::arg("n"), nb::arg("k"), nb::arg("key"), nb::arg("task"));
     m.def("log_chi_square_tails", &log_tails, nb::arg("statistics").noconvert(),
           nb::arg("degrees_of_freedom").noconvert());

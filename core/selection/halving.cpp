@@ -11,9 +11,9 @@ namespace fishernet {
 namespace {
 
 // The signed sum of features of the pairs that were split, as counts of cells and of groups.
-class SignedSum {
+class SumOfCells {
 public:
-    SignedSum(const CellRows& rows, const CellKernel& kernel)
+    SumOfCells(const CellRows& rows, const CellKernel& kernel)
         : rows_(rows), kernel_(kernel), cells_(static_cast<std::size_t>(rows.n_cells()), 0),
           groups_(static_cast<std::size_t>(rows.n_cells()), 0) {}
 
@@ -26,6 +26,12 @@ public:
             sum += (cells_[cell] * kernel_.inverse_theta[cell] - groups_[start]) * kernel_.inverse_group[cell];
         }
         return sum;
+    }
+
+    // One row goes to the first half, the other to the second.
+    void split(std::int64_t first, std::int64_t second) {
+        add(first, 1);
+        add(second, -1);
     }
 
     void add(std::int64_t row, double sign) {
@@ -56,12 +62,94 @@ private:
     std::vector<double> cells_, groups_;  // of a group at its first cell
 };
 
-// Splits one part, in place: its first half and its second.
-void halve(const CellRows& rows, const CellKernel& kernel, std::span<std::int64_t> part, double delta, Draws& draws,
-           std::vector<std::int64_t>& second) {
-    SignedSum sum(rows, kernel);
-    second.clear();
+// x . y, in four sums, so that they can be added side by side.
+double inner(const double* x, const double* y, std::size_t width) {
+    double sums[4] = {0, 0, 0, 0};
+    std::size_t i = 0;
+    for (; i + 4 <= width; i += 4) {
+        for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += x[i + lane] * y[i + lane];
+    }
+    for (; i < width; ++i) sums[0] += x[i] * y[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+double squared_distance(const double* x, const double* y, std::size_t width) {
+    double sums[4] = {0, 0, 0, 0};
+    std::size_t i = 0;
+    for (; i + 4 <= width; i += 4) {
+        for (std::size_t lane = 0; lane < 4; ++lane) {
+            const double apart = x[i + lane] - y[i + lane];
+            sums[lane] += apart * apart;
+        }
+    }
+    for (; i < width; ++i) sums[0] += (x[i] - y[i]) * (x[i] - y[i]);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+double between(const MatrixKernel& kernel, std::int64_t x, std::int64_t y) {
+    return kernel.matrix[static_cast<std::size_t>(x) * kernel.n + static_cast<std::size_t>(y)];
+}
+
+double between(const GaussianKernel& kernel, std::int64_t x, std::int64_t y) {
+    const double squared = squared_distance(kernel.points.at(x), kernel.points.at(y), kernel.points.width);
+    return std::exp(-squared / (2 * kernel.bandwidth * kernel.bandwidth));
+}
+
+// The signed sum as the list of the pairs, for kernels that are known by their values.
+template <class Kernel>
+class SumOfPairs {
+public:
+    explicit SumOfPairs(const Kernel& kernel) : kernel_(kernel) {}
+
+    double with(std::int64_t row) const {
+        double sum = 0;
+        for (std::size_t pair = 0; pair < first_.size(); ++pair) {
+            sum += between(kernel_, row, first_[pair]) - between(kernel_, row, second_[pair]);
+        }
+        return sum;
+    }
+
+    void split(std::int64_t first, std::int64_t second) {
+        first_.push_back(first);
+        second_.push_back(second);
+    }
+
+    double apart(std::int64_t x, std::int64_t y) const {
+        return std::max(between(kernel_, x, x) + between(kernel_, y, y) - 2 * between(kernel_, x, y), 0.0);
+    }
+
+private:
+    const Kernel& kernel_;
+    std::vector<std::int64_t> first_, second_;
+};
+
+// The signed sum of the points themselves.
+class SumOfPoints {
+public:
+    explicit SumOfPoints(const InnerProduct& kernel) : points_(kernel.points), sum_(kernel.points.width, 0.0) {}
+
+    double with(std::int64_t row) const { return inner(sum_.data(), points_.at(row), points_.width); }
+
+    void split(std::int64_t first, std::int64_t second) {
+        const double *x = points_.at(first), *y = points_.at(second);
+        for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += x[i] - y[i];
+    }
+
+    double apart(std::int64_t x, std::int64_t y) const {
+        return squared_distance(points_.at(x), points_.at(y), points_.width);
+    }
+
+private:
+    const Points& points_;
+    std::vector<double> sum_;
+};
+
+// Splits one part, in place: its first half and its second. `drawn` gives the next number from 0 to 1.
+template <class Sum, class Drawn>
+void halve(Sum sum, std::span<std::int64_t> part, double delta, Drawn drawn) {
+    std::vector<std::int64_t> second;
     const std::size_t pairs = part.size() / 2;
+    second.reserve(pairs);
     const double log_term = std::sqrt(2 * std::log(2 / delta));
     double variance = 0;  // of what the sum may be in any direction
     for (std::size_t p = 0; p < pairs; ++p) {
@@ -74,31 +162,63 @@ void halve(const CellRows& rows, const CellKernel& kernel, std::span<std::int64_
             to_first = std::clamp(0.5 * (1 - along / threshold), 0.0, 1.0);
             variance += std::max(squared * (1 + (squared - 2 * threshold) * variance / (threshold * threshold)), 0.0);
         }
-        const double drawn = static_cast<double>(draws.below(std::int64_t{1} << 31)) / static_cast<double>(std::int64_t{1} << 31);
-        const bool keep = drawn < to_first;
+        const bool keep = drawn() < to_first;
         part[p] = keep ? x : y;
         second.push_back(keep ? y : x);
-        sum.add(x, keep ? 1 : -1);
-        sum.add(y, keep ? -1 : 1);
+        sum.split(part[p], second.back());
     }
     std::copy(second.begin(), second.end(), part.begin() + static_cast<std::ptrdiff_t>(pairs));
 }
 
-}  // namespace
-
-void halve_rows(const CellRows& rows, const CellKernel& kernel, std::span<std::int64_t> order, std::int32_t rounds,
-                double delta, std::uint64_t key, StopCheck check) {
-    for (std::int32_t round = 0; round < rounds; ++round) {
-        const std::int64_t parts = std::int64_t{1} << round;
-        const auto size = static_cast<std::int64_t>(order.size()) / parts;
-        const double share = 2 * delta / (static_cast<double>(rounds) * static_cast<double>(order.size()));
-        run_tasks(parts, [&](std::int64_t part) {
-            Draws draws(key, static_cast<std::uint32_t>(parts + part));
-            std::vector<std::int64_t> second;
-            halve(rows, kernel, order.subspan(static_cast<std::size_t>(part * size), static_cast<std::size_t>(size)),
-                  share, draws, second);
+// Calls work(part, delta, number of the part among those of all rounds, pairs before it in all rounds) for all parts of
+// all rounds; those of one round at the same time.
+template <class Work>
+void halve_parts(std::span<std::int64_t> order, const Halving& how, StopCheck check, Work work) {
+    const double delta = 2 * how.delta / (how.rounds * static_cast<double>(order.size()));
+    for (std::int32_t round = 0; round < how.rounds; ++round) {
+        const std::int64_t parts = how.parts << round;
+        const std::size_t size = order.size() / static_cast<std::size_t>(parts);
+        const std::size_t before = static_cast<std::size_t>(round) * (order.size() / 2);
+        run_tasks(parts, [&](std::int64_t number) {
+            const std::size_t first = static_cast<std::size_t>(number) * size;
+            work(order.subspan(first, size), delta, parts + number, before + first / 2);
         }, check, order.size() > 4096);
     }
+}
+
+template <class Sum, class Kernel>
+void halve_by_values(const Kernel& kernel, std::span<std::int64_t> order, const Halving& how,
+                     std::span<const double> draws, StopCheck check) {
+    halve_parts(order, how, check, [&](auto part, double delta, std::int64_t, std::size_t before) {
+        halve(Sum(kernel), part, delta, [next = draws.data() + before]() mutable { return *next++; });
+    });
+}
+
+}  // namespace
+
+void halve_rows(const CellRows& rows, const CellKernel& kernel, std::span<std::int64_t> order, const Halving& how,
+                std::uint64_t key, StopCheck check) {
+    halve_parts(order, how, check, [&](auto part, double delta, std::int64_t number, std::size_t) {
+        halve(SumOfCells(rows, kernel), part, delta, [draws = Draws(key, static_cast<std::uint32_t>(number))]() mutable {
+            constexpr std::int64_t steps = std::int64_t{1} << 31;
+            return static_cast<double>(draws.below(steps)) / static_cast<double>(steps);
+        });
+    });
+}
+
+void halve_rows(const MatrixKernel& kernel, std::span<std::int64_t> order, const Halving& how,
+                std::span<const double> draws, StopCheck check) {
+    halve_by_values<SumOfPairs<MatrixKernel>>(kernel, order, how, draws, check);
+}
+
+void halve_rows(const GaussianKernel& kernel, std::span<std::int64_t> order, const Halving& how,
+                std::span<const double> draws, StopCheck check) {
+    halve_by_values<SumOfPairs<GaussianKernel>>(kernel, order, how, draws, check);
+}
+
+void halve_rows(const InnerProduct& kernel, std::span<std::int64_t> order, const Halving& how,
+                std::span<const double> draws, StopCheck check) {
+    halve_by_values<SumOfPoints>(kernel, order, how, draws, check);
 }
 
 }  // namespace fishernet

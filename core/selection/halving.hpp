@@ -15,10 +15,50 @@ struct CellKernel {
     std::span<const double> inverse_theta, inverse_group;
 };
 
-// Splits a list of rows again and again: parts of n / 2^j rows follow one another in `order` after round j. Pairs of rows
+// Rows under the kernel whose matrix is given, n x n, row by row; it is symmetric.
+struct MatrixKernel {
+    std::span<const double> matrix;
+    std::size_t n;
+};
+
+// Rows that are points, n x width, row by row.
+struct Points {
+    std::span<const double> values;
+    std::size_t width;
+    const double* at(std::int64_t row) const { return values.data() + static_cast<std::size_t>(row) * width; }
+};
+
+// exp(-|x - y|^2 / (2 bandwidth^2))
+struct GaussianKernel {
+    Points points;
+    double bandwidth;
+};
+
+// x . y
+struct InnerProduct {
+    Points points;
+};
+
+// How a list of rows is split: it has parts of equal length that follow one another, each of which is halved in every
+// round. The signed sums of features stay near 0 with a probability of 1 - delta in all.
+struct Halving {
+    std::int64_t parts = 1;
+    std::int32_t rounds = 1;
+    double delta = 0.5;
+};
+
+// Splits a list of rows again and again: after a round, the first half of a part is followed by its second. Pairs of rows
 // that follow one another go to different halves; which one to which is drawn, so that the signed sum of features stays
-// near 0 with a probability of 1 - delta in all. The length of `order` is a multiple of 2^rounds.
-void halve_rows(const CellRows& rows, const CellKernel& kernel, std::span<std::int64_t> order, std::int32_t rounds,
-                double delta, std::uint64_t key, StopCheck check);
+// near 0. The length of `order` is a multiple of parts 2^rounds.
+void halve_rows(const CellRows& rows, const CellKernel& kernel, std::span<std::int64_t> order, const Halving& how,
+                std::uint64_t key, StopCheck check);
+
+// The same with numbers from 0 to 1 that are drawn beforehand, one for every pair of every round in turn.
+void halve_rows(const MatrixKernel& kernel, std::span<std::int64_t> order, const Halving& how,
+                std::span<const double> draws, StopCheck check);
+void halve_rows(const GaussianKernel& kernel, std::span<std::int64_t> order, const Halving& how,
+                std::span<const double> draws, StopCheck check);
+void halve_rows(const InnerProduct& kernel, std::span<std::int64_t> order, const Halving& how,
+                std::span<const double> draws, StopCheck check);
 
 }  // namespace fishernet

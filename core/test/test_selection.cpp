@@ -3,6 +3,7 @@
 
 #include "base/chi_square.hpp"
 #include "selection/gram.hpp"
+#include "base/draws.hpp"
 #include "selection/halving.hpp"
 #include "selection/swap_search.hpp"
 #include "test/check.hpp"
@@ -108,6 +109,39 @@ TEST(swaps_never_raise_the_criterion) {
     check_search(rows_of(table));
 }
 
+TEST(rows_are_halved_alike_by_their_points_and_by_the_matrix_of_these) {
+    constexpr std::size_t n = 64, width = 3;
+    std::vector<double> points(n * width), inner(n * n), gaussian(n * n), draws(2 * n / 2);
+    Draws random(5, 1);
+    for (auto& value : points) value = static_cast<double>(random.below(1000)) / 100;
+    for (auto& value : draws) value = static_cast<double>(random.below(1000)) / 1000;
+    for (std::size_t x = 0; x < n; ++x) {
+        for (std::size_t y = 0; y < n; ++y) {
+            double squared = 0;
+            for (std::size_t i = 0; i < width; ++i) {
+                const double a = points[x * width + i], b = points[y * width + i];
+                inner[x * n + y] += a * b;
+                squared += (a - b) * (a - b);
+            }
+            gaussian[x * n + y] = std::exp(-squared / 8);
+        }
+    }
+    std::vector<std::int64_t> order(n);
+    for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::int64_t>((i * 5) % n);
+    const Halving how{2, 2, 0.5};
+    auto by_matrix = order, by_points = order;
+    halve_rows(MatrixKernel{inner, n}, by_matrix, how, draws, nullptr);
+    halve_rows(InnerProduct{{points, width}}, by_points, how, draws, nullptr);
+    CHECK(by_matrix == by_points && by_matrix != order);
+    by_matrix = by_points = order;
+    halve_rows(MatrixKernel{gaussian, n}, by_matrix, how, draws, nullptr);
+    halve_rows(GaussianKernel{{points, width}, 2}, by_points, how, draws, nullptr);
+    CHECK(by_matrix == by_points && by_matrix != order);
+    std::sort(by_points.begin(), by_points.begin() + n / 2);  // of two parts, each keeps its rows
+    std::sort(order.begin(), order.begin() + n / 2);
+    CHECK(std::equal(order.begin(), order.begin() + n / 2, by_points.begin()));
+}
+
 TEST(a_subset_of_all_is_all) {
     auto drawn = draw_subset(100, 100, 1, 2);
     std::sort(drawn.begin(), drawn.end());
@@ -125,7 +159,7 @@ TEST(halves_balance_their_features) {
     std::vector<std::int64_t> order(4096);
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
     auto halves = order;
-    halve_rows(rows, {inverse_theta, inverse_group}, halves, 3, 0.5, 9, nullptr);
+    halve_rows(rows, {inverse_theta, inverse_group}, halves, {1, 3, 0.5}, 9, nullptr);
     auto sorted = halves;
     std::sort(sorted.begin(), sorted.end());
     CHECK(sorted == order);
@@ -141,6 +175,6 @@ TEST(halves_balance_their_features) {
     }
     CHECK(most < 60);
     auto none = order;
-    halve_rows(rows, {inverse_theta, inverse_group}, none, 0, 0.5, 9, nullptr);
+    halve_rows(rows, {inverse_theta, inverse_group}, none, {1, 0, 0.5}, 9, nullptr);
     CHECK(none == order);
 }

@@ -16,7 +16,7 @@ from fishernet.data.encoding.bins import BINNINGS
 from fishernet.independence.nearest_neighbours import SCHEMES
 from fishernet.infer.factors import METHODS
 from fishernet.infer.pseudo_gibbs import SCANS
-from fishernet.kernels.fisher import METRICS
+from fishernet.kernels.fisher.kernel import METRICS
 from fishernet.learn.blankets import CONTINUOUS, DISCRETE, RULES
 from fishernet.learn.blankets import SEARCHES as BLANKET_SEARCHES
 from fishernet.learn.fitting import KINDS as CONDITIONALS

@@ -23,8 +23,8 @@ from fishernet.kernels import (
     PairHmmKernel,
     Rbf,
     SpectrumKernel,
-    metrics,
 )
+from fishernet.kernels.fisher import invariant
 from tests.networks import random_network, with_holes
 
 Floats = npt.NDArray[np.float64]
@@ -124,8 +124,8 @@ def test_it_is_the_permutation_test_of_the_kernel_matrix(name: str) -> None:
 def test_rows_and_splits_are_gone_through_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = ASIA.sample(300, seed=1), SMOKERS.sample(171, seed=2)
     whole = two_sample(X, Y, FisherKernel(ASIA), permutations=700, seed=3)
-    monkeypatch.setattr(metrics, "CELLS_OF", 37)
-    monkeypatch.setattr(metrics, "MOST_COUNTS", 1)
+    monkeypatch.setattr(invariant, "CELLS_OF", 37)
+    monkeypatch.setattr(invariant, "MOST_COUNTS", 1)
     parts = two_sample(X, Y, FisherKernel(ASIA), permutations=700, seed=3)
     assert parts.null.tolist() == whole.null.tolist()
     assert (parts.statistic, parts.by_variable) == (whole.statistic, whole.by_variable)
@@ -355,16 +355,14 @@ def test_numbers_alone_are_compared_by_a_gaussian_network_and_with_labels_in_bin
     x, y = rng.normal(size=(2, 150, 2))
     y[:, 1] += 1.5 * y[:, 0]
     frames = [{"a": values[:, 0], "b": values[:, 1]} for values in (x, y)]
-    found = two_sample(*frames, permutations=99, seed=1)
+    found = two_sample(frames[0], frames[1], permutations=99, seed=1)
     assert all(variable.is_continuous for variable in found.kernel.model.variables)
     assert (found.p_value, found.by_configuration) == (0.01, ())
     labelled = [frame | {"c": ["u", "v"] * 75} for frame in frames]
-    cut = two_sample(*labelled, permutations=99, seed=1)
+    cut = two_sample(labelled[0], labelled[1], permutations=99, seed=1)
     assert [variable.cardinality for variable in cut.kernel.model.variables if variable.name != "c"] == [4, 4]
-    assert [v.cardinality for v in two_sample(*frames, bins=3, permutations=19, seed=1).kernel.model.variables] == [
-        3,
-        3,
-    ]
+    binned = two_sample(frames[0], frames[1], bins=3, permutations=19, seed=1)
+    assert [v.cardinality for v in binned.kernel.model.variables] == [3, 3]
 
 
 # ------------------------------------------------------------------------------------------------- other methods
@@ -453,9 +451,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[FishernetError], str]] = {
         "smoke = 'no', which has probability 0",
     ),
     "no kernel": (
-        lambda: two_sample(ASIA.sample(5, seed=1), ASIA.sample(5, seed=2), "fisher"),
+        lambda: two_sample(ASIA.sample(5, seed=1), ASIA.sample(5, seed=2), "fisher"),  # type: ignore[arg-type]
         SchemaError,
-        "kernel must be a kernel, not a str",
+        "kernel must be a kernel, as fn.kernels.FisherKernel\\(net\\), not a str",
     ),
     "None": (lambda: two_sample(None, ASIA.sample(5, seed=1)), SchemaError, "X must be a table"),
     "None with a kernel": (lambda: two_sample(["a"], None, SpectrumKernel(1)), SchemaError, "Y must be a table"),

@@ -14,6 +14,7 @@ from fishernet.kernels import (
     CountKernel,
     FeatureKernel,
     FisherKernel,
+    GaussianKernel,
     HiddenBinomialKernel,
     HiddenTreeKernel,
     HiddenVariableKernel,
@@ -22,12 +23,14 @@ from fishernet.kernels import (
     MarginalizationKernel,
     Normalized,
     PairHmmKernel,
+    Precomputed,
     PrunedTreeKernel,
     Rbf,
     Similarity,
     SpectrumKernel,
     has_features,
 )
+from fishernet.kernels.fisher.kernel import METRICS
 from fishernet.kernels.similarity import MEASURES
 from tests.networks import random_network
 from tests.reference.fisher import Floats, WithoutFeatures, assert_close, merged_network, on_threads
@@ -142,6 +145,9 @@ CASES: dict[str, Case] = {
     "cosine of trees": Case(Normalized(HiddenTreeKernel(TREES)), EQUAL),
     "cosine of spectra": Case(Normalized(SpectrumKernel(2, range(2))), UNEQUAL),
     "radial": Case(Rbf(FISHER, 3.0), TABLE),
+    "Gaussian": Case(GaussianKernel(1.5), NUMBERS),
+    "Gaussian of a table": Case(GaussianKernel(1.5), fn.Table.from_frame(dict(zip("abcd", NUMBERS.T, strict=True)))),
+    "given matrix": Case(Precomputed(NUMBERS @ NUMBERS.T), np.arange(30)[::-1].copy()),
     "radial of our own": Case(Rbf(EqualCells(), 1.0), TABLE),
     "radial of strings": Case(Rbf(SpectrumKernel(2), 2.0), UNEQUAL),
     "sum": Case(FISHER + PRACTICAL, TABLE),
@@ -164,7 +170,7 @@ def test_every_kernel_is_here() -> None:
     protocols = {cls for cls in classes if getattr(cls, "_is_protocol", False)}
     here = {cls for case in CASES.values() for cls in type(case.kernel).__mro__}
     assert classes - protocols <= here
-    assert set(fn.kernels.fisher.METRICS) == {c.kernel.metric for c in CASES.values() if hasattr(c.kernel, "metric")}
+    assert set(METRICS) == {c.kernel.metric for c in CASES.values() if hasattr(c.kernel, "metric")}
 
 
 def pick(rows: Any, order: Any) -> Any:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fishernet as fn
-from fishernet.kernels import family_counts
-from fishernet.select.candidates import whole_of
+from fishernet.kernels.fisher import family_counts
+from fishernet.kernels.fisher.invariant import Invariant
 from tests.networks import networks, random_network, with_holes
 from tests.reference.fisher import merged_network
 
@@ -81,10 +81,10 @@ def test_missing_cells_are_expected_given_the_row(seed: int, weights: str) -> No
 def test_counts_and_rows_give_the_same_shares_of_cells(weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
     net = random_network(5, [3, 2, 4, 3], zeros=0.2)
     rows = rows_of(net, 200, 6, weights)
-    rule: Any = fn.kernels.FisherKernel(net).rule
-    by_counts = rule.counts(rows)
-    monkeypatch.setattr("fishernet.kernels.metrics.are_few", lambda *_: False)
-    by_rows = rule.counts(rows)
+    metric = Invariant(net, fn.kernels.FisherKernel(net).group_probabilities)
+    by_counts = metric.counts(rows)
+    monkeypatch.setattr("fishernet.kernels.fisher.invariant.are_few", lambda *_: False)
+    by_rows = metric.counts(rows)
     np.testing.assert_array_equal(by_counts[0], by_rows[0])
     assert by_counts[1] == by_rows[1]
 
@@ -94,7 +94,7 @@ def test_counts_and_rows_give_the_same_shares_of_cells(weights: str, monkeypatch
 @COUNTED
 def test_an_impossible_row_is_named(metric: Any, weight: int, counted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not counted:
-        monkeypatch.setattr("fishernet.kernels.metrics.are_few", lambda *_: False)
+        monkeypatch.setattr("fishernet.kernels.fisher.invariant.are_few", lambda *_: False)
     variables = [fn.Variable("a", ["x", "y"]), fn.Variable("b", ["x", "y"])]
     tables: dict[str, Any] = {"a": [0.5, 0.5], "b": [[0.5, 0.5], [1.0, 0.0]]}
     net = fn.BayesianNetwork.from_tables(variables, {"b": ["a"]}, tables)
@@ -121,7 +121,8 @@ def test_what_is_known_of_a_whole_table_is_the_mean_over_its_rows(weights: str) 
     kernel, rows = fn.kernels.FisherKernel(net), rows_of(net, 200, 6, weights)
     of_rows = np.ones(rows.n_rows) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
     shares = of_rows / of_rows.sum()
-    whole, other = whole_of(kernel, rows), whole_of(2 * kernel, rows)  # which has features, and no cells
+    # a multiple of it has features, and no cells
+    whole, other = (one.row_sums(rows).some(slice(None)) for one in (kernel, 2 * kernel))
     assert whole.between == pytest.approx(shares @ kernel(rows) @ shares, rel=1e-10)
     assert whole.mean_diagonal == pytest.approx(shares @ kernel.diag(rows), rel=1e-12)
     assert whole.scale >= kernel.diag(rows[np.flatnonzero(of_rows)]).max() * (1 - 1e-12)

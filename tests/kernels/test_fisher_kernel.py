@@ -314,5 +314,5 @@ def test_a_network_without_variables_is_refused() -> None:
 
 def test_a_dependency_network_has_no_fisher_kernel_and_is_told_why() -> None:
     dn = fn.DependencyNetwork.from_joint(fn.datasets.load("asia"), allow_zeros=True)
-    with pytest.raises(fn.SchemaError, match="no likelihood"):
+    with pytest.raises(fn.SchemaError, match="needs a likelihood in closed form"):
         fn.kernels.FisherKernel(dn)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, MissingValueError, SchemaError, ZeroProbabilityError
+from fishernet.kernels.fisher.invariant import Invariant
 from tests.networks import networks, random_network
 from tests.reference.fisher import Floats, all_rows, assert_close, possible_rows, scale
 
@@ -205,7 +206,7 @@ def test_what_falls_in_cells_is_counted_row_by_row() -> None:
     net = random_network(4, [3, 2, 4, 2])
     table = net.sample(30, seed=3)
     factors = np.random.default_rng(1).normal(size=30)
-    rule: Any = fn.kernels.FisherKernel(net).rule
+    rule = Invariant(net, fn.kernels.FisherKernel(net).group_probabilities)
     expected = []
     for conditional in net.conditionals:
         cells = np.zeros(conditional.probabilities.shape)

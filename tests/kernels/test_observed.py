@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import SchemaError, ZeroProbabilityError
-from fishernet.kernels import observed
+from fishernet.kernels.fisher import observed
 from fishernet.models.conditionals.base import Grouped
 from tests.kernels.test_hidden_variables import relabelled
 from tests.networks import random_network, with_holes
@@ -204,7 +204,7 @@ def test_what_is_refused() -> None:
         fn.kernels.FisherKernel(net, hidden=["x"])
     with pytest.raises(SchemaError, match="v1"):
         fn.kernels.FisherKernel(net, hidden=["v1", "v1"])
-    with pytest.raises(SchemaError, match="hidden variables"):
+    with pytest.raises(SchemaError, match="hidden= needs a BayesianNetwork of tables"):
         fn.kernels.FisherKernel(fn.MarkovChain(range(2), 1, [[0.5, 0.5]] * 2), hidden=["v1"])
     with pytest.raises(SchemaError, match="cut-off"):
         fn.kernels.FisherKernel(net, hidden=["v1"], cutoff=2.0)

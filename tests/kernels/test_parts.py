@@ -83,4 +83,4 @@ def test_variables_that_are_mixed_have_no_parts() -> None:
     assert FisherKernel(ASIA, metric="empirical", reference=rows).feature_parts is None
     assert FisherKernel(ASIA, hidden=["either"]).feature_parts is None
     assert KERNELS["Gaussian"].feature_parts.group_of is None
-    assert not hasattr(KERNELS["asia"] + KERNELS["asia"], "feature_parts")
+    assert (KERNELS["asia"] + KERNELS["asia"]).feature_parts is None

@@ -158,9 +158,9 @@ def test_what_does_not_fit_is_an_error() -> None:
     k = HiddenTreeKernel(model)
     with pytest.raises(fn.SchemaError, match="string 1 has 3 symbols, and the tree 4 leaves"):
         k([[0, 0, 0, 0], [0, 0, 0]])
-    with pytest.raises(fn.SchemaError, match="a HiddenTree is needed"):
+    with pytest.raises(fn.SchemaError, match="tree must be a HiddenTree, or a list of them"):
         HiddenTreeKernel([])
-    with pytest.raises(fn.SchemaError, match="a HiddenTree is needed"):
+    with pytest.raises(fn.SchemaError, match="tree must be a HiddenTree, or a list of them"):
         HiddenTreeKernel([3])  # type: ignore[list-item]
     with pytest.raises(fn.SchemaError, match="1 trees need 1 weights"):
         HiddenTreeKernel(model, [0.5, 0.5])

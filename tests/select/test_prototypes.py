@@ -13,7 +13,7 @@ from scipy.optimize import nnls
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.select import candidates
+from fishernet.kernels import row_sums
 from tests.matrices import Precomputed
 from tests.networks import random_network, with_holes
 
@@ -222,13 +222,13 @@ def test_what_is_refused() -> None:
         fn.select.criticisms(kernel, table, [0, 1], 39)
     with pytest.raises(FishernetError, match="more than once"):
         fn.select.criticisms(kernel, table, [0, 0], 1)
-    with pytest.raises(FishernetError, match="there are none"):
+    with pytest.raises(FishernetError, match="has no prototypes"):
         fn.select.criticisms(kernel, table, np.empty(0, dtype=int), 1)
 
 
 def test_little_room_for_rows_of_the_matrix_changes_nothing() -> None:
     kernel, table = CASES["rows"]
-    with mock.patch.object(candidates, "MOST_KEPT", 3 * len(table)):
+    with mock.patch.object(row_sums, "MOST_KEPT", 3 * len(table)):
         few = [
             fn.select.greedy_mmd(kernel, table, 3, seed=1),  # all of them fit, and others make room
             fn.select.greedy_mmd(kernel, table, 6, seed=1),

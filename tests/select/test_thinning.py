@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.select.thinning import _halved
 from tests.networks import random_network, with_holes
 
 NET = random_network(3, [3, 2, 4, 2])
 FISHER = fn.kernels.FisherKernel(NET)
+KERNELS = {
+    "cells": FISHER,
+    "features": FISHER + fn.kernels.FisherKernel(NET, metric="practical"),
+    "matrix": fn.kernels.Rbf(FISHER, 5.0),
+}
 
 
 @settings(max_examples=30, deadline=None)
@@ -23,13 +27,11 @@ def test_pairs_go_to_different_halves(rounds: int, k: int, seed: int) -> None:
     n = k << rounds
     table = NET.sample(n + 3, seed=seed)
     order = rng.permutation(n + 3)[:n].astype(np.int64)
-    gram = FISHER(table[order])
-    for found in (
-        FISHER.rule.halved(table, order, rounds=rounds, delta=0.5, key=seed),  # type: ignore[attr-defined]
-        _halved(gram, order, rounds, seed),
-    ):
+    for kernel in KERNELS.values():
+        sums = kernel.row_sums(kernel.rows(table))
+        found = sums.halves(order, rounds=rounds, delta=0.5, key=seed)
         assert sorted(found.tolist()) == sorted(order.tolist())
-        first = FISHER.rule.halved(table, order, rounds=1, delta=0.5, key=seed)  # type: ignore[attr-defined]
+        first = sums.halves(order, rounds=1, delta=0.5, key=seed)
         half = n // 2
         where = {int(row): place for place, row in enumerate(first)}
         for x, y in order.reshape(-1, 2).tolist():
@@ -49,14 +51,10 @@ def test_halves_are_nearer_to_the_whole_than_halves_at_random() -> None:
 
     orders = [rng.permutation(n).astype(np.int64) for _ in range(8)]
     at_random = np.mean([apart(order) for order in orders])
-    by_cells = [
-        apart(kernel.rule.halved(table, order, rounds=1, delta=0.5, key=i))  # type: ignore[attr-defined]
-        for i, order in enumerate(orders)
-    ]
-    everyone = np.arange(n)
-    by_matrix = [apart(order[_halved(gram[np.ix_(order, order)], everyone, 1, i)]) for i, order in enumerate(orders)]
-    assert np.mean(by_cells) < 0.4 * at_random
-    assert np.mean(by_matrix) < 0.4 * at_random
+    ways = (kernel.row_sums(table), fn.kernels.FeatureSums(kernel, table), fn.kernels.MatrixSums(kernel, table))
+    for sums in ways:
+        halves = [sums.halves(order, rounds=1, delta=0.5, key=i) for i, order in enumerate(orders)]
+        assert np.mean([apart(order) for order in halves]) < 0.4 * at_random
 
 
 @pytest.mark.parametrize("kernel", [FISHER, fn.kernels.Normalized(FISHER)])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import fishernet as fn
 from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.kernels import row_sums
 from fishernet.kernels.kernel import FeatureMade
-from fishernet.select import candidates
 from tests.matrices import Precomputed
 from tests.networks import random_network
 
@@ -89,7 +89,7 @@ def test_a_matrix_that_is_not_symmetric_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_exchanges_end_where_nobody_saw_that_the_matrix_is_not_symmetric(seed: int) -> None:
-    with mock.patch.object(candidates, "PROBED", 1), warnings.catch_warnings():
+    with mock.patch.object(row_sums, "PROBED", 1), warnings.catch_warnings():
         warnings.simplefilter("ignore", FishernetWarning)
         try:
             found = fn.select.greedy_mmd(Precomputed(random_square(seed)), np.arange(N), 4, n_starts=5, seed=1)

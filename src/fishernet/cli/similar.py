@@ -70,7 +70,7 @@ def similar(model: Path, table: Path, row: int, n: int, top: int, missing: str) 
     lines += [(str(one["row"]), number(one["cosine"]), _largest(one, top)) for one in found]
     return Answer(
         facts | {"states": states(data, row), "cells": shown_cells(file.frame, row), "similar": found},
-        aligned([line if kernel.has_terms else line[:2] for line in lines]),
+        aligned([line if kernel.term_names else line[:2] for line in lines]),
     )
 
 

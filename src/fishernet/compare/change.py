@@ -27,18 +27,16 @@ from fishernet.base.names import cut, listed
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, stream_key
 from fishernet.base.vocabulary import word
-from fishernet.compare.corrections import holm, max_t
+from fishernet.compare.corrections import MOST_SPLITS, holm, max_t
 from fishernet.compare.mechanisms import divergences, marginals, nats_by_configuration, rows_of_table
 from fishernet.compare.near_graphs import near_graphs
 from fishernet.compare.shares import first_names
-from fishernet.compare.splits import MOST_SPLITS, split_distances
-from fishernet.compare.two_sample import check_permutations, joined, kernel_of
+from fishernet.compare.two_sample import check_permutations, joined, kernel_of, split_distances
 from fishernet.data import Scatter, State, Statistic, Table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import stacked
 from fishernet.graphs import Dag
 from fishernet.infer.factors import parent_marginals
-from fishernet.kernels.rows import rows_of
 from fishernet.learn import AvailableCases, parameters, structure
 from fishernet.learn.structures import usual_score
 from fishernet.models import BayesianNetwork
@@ -352,8 +350,8 @@ class _Explained:
         before, after = (_fitted(dag, table, smoothing) for table in tables)
         rows = stacked(tables)
         kernel = kernel_of(_fitted(dag, rows, smoothing), rows.has_missing)
-        first, second = (rows_of(kernel, table) for table in tables)
-        distances = split_distances(kernel, first, second, permutations, stream_key(seed), Reporter(None, ""))
+        first, second = (kernel.row_sums(kernel.rows(table)) for table in tables)
+        distances = split_distances(first, second, permutations, stream_key(seed), Reporter(None, ""))
         assert distances.by_variable is not None
         p_values = max_t(distances.by_variable)
         return cls(before, after, nats_by_configuration(after, before), p_values)

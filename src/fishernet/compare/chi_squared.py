@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.compare.corrections import benjamini_hochberg, holm
+from fishernet.kernels.kernel import ModelKernel
 from fishernet.kernels.parts import FeatureParts
 
 Array = npt.NDArray[np.float64]
@@ -32,28 +31,9 @@ def satterthwaite(statistic: float, covariance_trace: float, squared_trace: floa
     return float(gammaincc(degrees / 2, statistic / scale / 2))
 
 
-def smallest_expected(kernel: Any, n_rows: int) -> float:
-    """Return the least number of rows that a network expects in a cell that counts; infinite without tables."""
-    rule: Any = getattr(kernel, "rule", None)
-    if not hasattr(rule, "inverse_theta"):
-        return math.inf
-    counting = (rule.inverse_theta > 0) & (rule.inverse_group > 0) & (rule.inverse_theta != 1)
-    if not counting.any():
-        return math.inf
-    return float(n_rows / (rule.inverse_theta * rule.inverse_group)[counting].max())
-
-
-def degrees_of_freedom(kernel: Any) -> npt.NDArray[np.int64]:
+def degrees_of_freedom(kernel: ModelKernel) -> npt.NDArray[np.int64]:
     """Return the degrees of freedom of each configuration, or of each variable, or of all."""
-    rule: Any = getattr(kernel, "rule", None)
-    parts: FeatureParts | None = getattr(kernel, "feature_parts", None)
-    if parts is None:
-        return np.array([kernel.dimension])
-    if parts.group_of is None:
-        return np.bincount(parts.variable_of, minlength=len(parts.names))
-    counting = np.ones(len(parts.group_of)) if rule is None else (rule.inverse_theta > 0) & (rule.inverse_group > 0)
-    states = np.bincount(parts.group_of, weights=counting, minlength=len(parts.variable_of_group))
-    return np.maximum(states.astype(np.int64) - 1, 0)
+    return np.array([kernel.dimension]) if kernel.feature_parts is None else kernel.feature_parts.degrees_of_freedom
 
 
 @dataclass(frozen=True, eq=False)

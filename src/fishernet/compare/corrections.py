@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
+MOST_SPLITS = 10**6  # permutations, drawn tables and resamples
 ROUNDING = 1e-9  # statistics that differ by less of their size are equal: a permutation that changes nothing ties
 
 

@@ -33,9 +33,8 @@ from fishernet.compare.chi_squared import (
     SquaredMean,
     chi_squared_p_values,
     degrees_of_freedom,
-    smallest_expected,
 )
-from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
+from fishernet.compare.corrections import MOST_SPLITS, benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.shares import (
     InShares,
     Share,
@@ -43,14 +42,15 @@ from fishernet.compare.shares import (
     shares_of_configurations,
     shares_of_variables,
 )
-from fishernet.compare.splits import MOST_SPLIT_CELLS, MOST_SPLITS
 from fishernet.data import Table
 from fishernet.data.matching import is_table
 from fishernet.infer import group_probabilities
-from fishernet.kernels import FisherKernel, HiddenVariableKernel, has_features
+from fishernet.kernels import FisherKernel, HiddenVariableKernel
 from fishernet.kernels.features import checked_length
+from fishernet.kernels.kernel import ModelKernel, adapted
 from fishernet.kernels.parts import FeatureParts
-from fishernet.kernels.rows import rows_of
+from fishernet.kernels.row_sums import MOST_SPLIT_CELLS
+from fishernet.kernels.rows import Rows
 from fishernet.learn.fitting import refitted
 from fishernet.models import BayesianNetwork
 
@@ -181,7 +181,14 @@ def score_test(
     >>> found.misfits()
     ('smoke',)
     """
-    model = _model_of(kernel)
+    known = adapted(kernel, "score_test", logs=True)
+    standard = known.standardized
+    if standard is None:
+        raise SchemaError(
+            f"score_test needs a Fisher kernel with the metric 'invariant', not {kernel!r}: features with mean 0 and "
+            "variance 1 under the model"
+        )
+    model = standard.model
     way = word(reference, "reference", REFERENCES, error=FishernetError)
     check.integer(simulations, "simulations", least=1, most=MOST_SPLITS)
     check.number(smoothing, "smoothing", least=0)
@@ -189,12 +196,12 @@ def score_test(
         raise SchemaError(
             "table must be a table, a data frame or rows that the kernel takes, not None", parameter="table"
         )
-    rows = rows_of(kernel, table)
+    rows = known.rows(table)
     n = float(rows.total) if is_table(rows) else float(checked_length(rows, "table"))
     if n == 0:
         raise SchemaError("table has no rows, and a test needs some", parameter="table")
     fitted = _fitted_to(model, n_fitted)
-    parts: Any = getattr(kernel, "feature_parts", None)
+    parts = standard.feature_parts
     if fit is not None and (way == "chi-square" or fitted == 0):
         raise SchemaError(
             "fit says how a network was made of rows, for the bootstrap; it needs n_fitted and no chi-squared reference"
@@ -202,10 +209,10 @@ def score_test(
     if fit is not None:
         way = "bootstrap"
     elif way == "auto":
-        way = "chi-square" if _is_near(kernel, rows, n, fitted) else "bootstrap"
+        way = "chi-square" if _is_near(standard, rows, n, fitted) else "bootstrap"
     number = fixed_seed(seed)
-    observed = _statistic(kernel, rows, n, fitted, parts)
-    free = degrees_of_freedom(kernel)
+    observed = _statistic(standard, rows, n, fitted, parts)
+    free = degrees_of_freedom(standard)
     if way == "chi-square":
         total, by_variable, by_group = chi_squared_p_values(observed, free, parts)
     else:
@@ -225,19 +232,9 @@ def score_test(
         n,
         None if fitted == 0 else fitted,
         MappingProxyType(shares_of_variables(parts, observed.by_variable, *by_variable) if parts else {}),
-        shares_of_configurations(parts, observed.by_group, *by_group) if by_group is not None else (),
+        shares_of_configurations(parts, observed.by_group, *by_group) if parts and by_group is not None else (),
         number,
     )
-
-
-def _model_of(kernel: Any) -> Any:
-    model, metric = getattr(kernel, "model", None), getattr(kernel, "metric", "invariant")
-    if model is None or not has_features(kernel) or metric != "invariant":
-        raise SchemaError(
-            f"a score test needs a Fisher kernel with the metric 'invariant', not {kernel!r}: features with mean 0 and "
-            "variance 1 under the model"
-        )
-    return model
 
 
 def _fitted_to(model: Any, n_fitted: float | None) -> float:
@@ -246,17 +243,16 @@ def _fitted_to(model: Any, n_fitted: float | None) -> float:
     return 0.0 if known is None else float(check.number(known, "n_fitted", least=0))
 
 
-def _is_near(kernel: Any, rows: Any, n: float, fitted: float) -> bool:
+def _is_near(kernel: ModelKernel, rows: Rows, n: float, fitted: float) -> bool:
     """Return whether the statistic is near its chi-squared distribution."""
     least = n if fitted == 0 else min(n, fitted)
-    if getattr(rows, "has_missing", False):
+    if is_table(rows) and rows.has_missing:
         return False
-    if hasattr(getattr(kernel, "rule", None), "inverse_theta"):
-        return smallest_expected(kernel, int(least)) >= LEAST_EXPECTED
-    return not hasattr(kernel, "hidden") or (not kernel.hidden and least >= FEWEST_ROWS)
+    expected = kernel.smallest_expected(int(least))
+    return least >= FEWEST_ROWS and not kernel.hidden if expected is None else expected >= LEAST_EXPECTED
 
 
-def _statistic(kernel: Any, rows: Any, n: float, fitted: float, parts: FeatureParts | None) -> SquaredMean:
+def _statistic(kernel: ModelKernel, rows: Rows, n: float, fitted: float, parts: FeatureParts | None) -> SquaredMean:
     factor = n if fitted == 0 else n * fitted / (n + fitted)
     return SquaredMean.of(kernel.mean_features(rows), factor, parts)
 

@@ -27,12 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fishernet.base import check
-from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError
+from fishernet.base.errors import FishernetError, FishernetWarning, SchemaError, ZeroProbabilityError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, stream_key
 from fishernet.base.vocabulary import word
 from fishernet.compare.chi_squared import SquaredMean, chi_squared_p_values, degrees_of_freedom
-from fishernet.compare.corrections import benjamini_hochberg, max_t, permutation_p_values
+from fishernet.compare.corrections import MOST_SPLITS, benjamini_hochberg, max_t, permutation_p_values
 from fishernet.compare.large_samples import block_test, weighted_chi_square
 from fishernet.compare.shares import (
     InShares,
@@ -41,15 +41,17 @@ from fishernet.compare.shares import (
     shares_of_configurations,
     shares_of_variables,
 )
-from fishernet.compare.splits import MOST_SPLITS, Distances, split_distances
-from fishernet.data import Parts, Table
+from fishernet.data import Parts, Source, Table
 from fishernet.data.matching import is_table
 from fishernet.data.options import Bins
 from fishernet.data.pooling import pooled, repeated, stacked
 from fishernet.data.source import is_statistics
-from fishernet.kernels import FisherKernel, HiddenVariableKernel
+from fishernet.kernels import FisherKernel, HiddenVariableKernel, Kernel, RowSums
 from fishernet.kernels.features import checked_length
-from fishernet.kernels.rows import rows_of
+from fishernet.kernels.kernel import BaseKernel, ModelKernel, adapted
+from fishernet.kernels.parts import FeatureParts
+from fishernet.kernels.row_sums import Distances
+from fishernet.kernels.rows import Rows
 from fishernet.learn import bayesian_network
 from fishernet.models import BayesianNetwork
 
@@ -115,7 +117,7 @@ class TwoSampleResult(InShares):
 def two_sample_test(
     X: Any,
     Y: Any,
-    kernel: Any = None,
+    kernel: Kernel | None = None,
     *,
     permutations: int = 999,
     method: MethodName = "permutation",
@@ -205,31 +207,34 @@ def two_sample_test(
         X, Y = joined(X, Y, bins)
         kernel = kernel_of(network_of_both(X, Y), X.has_missing or Y.has_missing)
     names = X.names if is_table(X) else ()
-    first, second = (_rows(kernel, data) for data in (X, Y))
-    sizes = checked_length(first, "X"), checked_length(second, "Y")
-    if min(sizes) == 0:
-        raise _no_rows("X" if sizes[0] == 0 else "Y")
-    made = {"kernel": kernel, "n_rows": sizes, "seed": number, "method": way}
+    known = adapted(kernel)
+    rows = [_rows(known, data, name) for name, data in (("X", X), ("Y", Y))]
+    first, second = (known.row_sums(some) for some in rows)
+    made = _Made(kernel, (first.n_rows, second.n_rows), way, number)
     if way == "block":
         size = None if block_size is None else check.integer(block_size, "block_size", least=2)
-        statistic, p_value = block_test(kernel, first, second, size, number)
-        return _without_shares(statistic, p_value, made)
+        return made.without_shares(*block_test(first, second, size, number))
     if way == "chi-square":
-        statistic, p_value = weighted_chi_square(kernel, first, second, number)
-        if not _is_standardized(kernel, first, second):
-            return _without_shares(statistic, p_value, made)
-        return _chi_squared(first, second, sizes, made, p_value)
+        statistic, p_value = weighted_chi_square(known, first, second, number)
+        standard = known.standardized
+        lacks_cells = any(is_table(some) and some.has_missing for some in rows)
+        if standard is None or standard.feature_parts is None or lacks_cells:
+            return made.without_shares(statistic, p_value)
+        return made.chi_squared(standard, standard.feature_parts, rows, made.n_rows, p_value)
     reporter = Reporter(progress, "permutations")
-    found = split_distances(kernel, first, second, permutations, stream_key(number), reporter)
+    found = split_distances(first, second, permutations, stream_key(number), reporter)
     reporter.finish(permutations)
-    return _permuted(found, names, made)
+    return made.permuted(found, known.feature_parts, names)
 
 
-def _is_standardized(kernel: Any, first: Any, second: Any) -> bool:
-    """Return whether each variable's features have the covariance of a projection, as chi-squared tests of it need."""
-    known = not any(getattr(rows, "has_missing", False) for rows in (first, second))
-    invariant = getattr(kernel, "metric", "invariant") == "invariant"
-    return known and invariant and getattr(kernel, "feature_parts", None) is not None
+def split_distances(first: RowSums, second: RowSums, n_splits: int, key: int, reporter: Reporter) -> Distances:
+    """Return the distances of the observed split and of others."""
+    try:
+        return first.splits(second, n_splits, key, reporter)
+    except ZeroProbabilityError:
+        for sums in (first, second):
+            _ = sums.diagonal  # names an impossible row by its place in its own table
+        raise
 
 
 def check_permutations(permutations: int, *, warn: bool = True) -> None:
@@ -262,47 +267,92 @@ def _no_rows(name: str) -> SchemaError:
     return SchemaError(f"{name} has no rows, and a test compares rows with rows")
 
 
-def _of_statistics(X: Any, Y: Any, kernel: Any, way: str, seed: int) -> TwoSampleResult:
+def _of_statistics(X: Source, Y: Source, kernel: Kernel | None, way: str, seed: int) -> TwoSampleResult:
     """Return the result for sources that know counts and no rows: nothing can be exchanged."""
-    if way != "chi-square" or not hasattr(getattr(kernel, "rule", None), "mean_of_statistics"):
+    standard = None if kernel is None else adapted(kernel).standardized
+    if way != "chi-square" or standard is None or not standard.takes_statistics or standard.feature_parts is None:
         raise SchemaError(
             "a source of statistics has no rows to exchange; give the FisherKernel of a network of tables, fitted to "
             "other rows or to both sources together, and method='chi-square'"
         )
-    made = {"kernel": kernel, "n_rows": (round(X.total), round(Y.total)), "seed": seed, "method": way}
-    return _chi_squared(X, Y, (float(X.total), float(Y.total)), made)
+    made = _Made(standard, (round(X.total), round(Y.total)), way, seed)
+    return made.chi_squared(standard, standard.feature_parts, (X, Y), (float(X.total), float(Y.total)))
 
 
-def _chi_squared(
-    X: Any, Y: Any, sizes: tuple[float, float], made: Mapping[str, Any], p_value: float | None = None
-) -> TwoSampleResult:
-    """Return a result by chi-squared distributions with as many degrees of freedom as there are parameters.
+@dataclass(frozen=True)
+class _Made:
+    """What every result of a test tells, however it was found."""
 
-    A p-value of all variables together that is known better may be given.
-    """
-    kernel, (n, m) = made["kernel"], sizes
-    scale = (n + m) / (n * m)
-    found = SquaredMean.of(kernel.mean_features(X) - kernel.mean_features(Y), 1 / scale, kernel.feature_parts)
-    total, of_variables, of_groups = chi_squared_p_values(found, degrees_of_freedom(kernel), kernel.feature_parts)
-    return TwoSampleResult(
-        found.total * scale,
-        total if p_value is None else p_value,
-        by_variable=MappingProxyType(
-            shares_of_variables(kernel.feature_parts, found.by_variable * scale, *of_variables)
-        ),
-        by_configuration=()
-        if of_groups is None
-        else shares_of_configurations(kernel.feature_parts, found.by_group * scale, *of_groups),
-        permutations=0,
-        null=np.empty(0),
-        **made,
-    )
+    kernel: Kernel | None
+    n_rows: tuple[int, int]
+    method: str
+    seed: int
+
+    def result(
+        self,
+        statistic: float,
+        p_value: float,
+        by_variable: Mapping[str, Share],
+        by_configuration: tuple[Share, ...],
+        null: Array,
+    ) -> TwoSampleResult:
+        """Return a result; `null` has a statistic for each permutation."""
+        return TwoSampleResult(
+            statistic,
+            p_value,
+            by_variable=MappingProxyType(by_variable),
+            by_configuration=by_configuration,
+            permutations=len(null),
+            null=null,
+            **vars(self),
+        )
+
+    def without_shares(self, statistic: float, p_value: float) -> TwoSampleResult:
+        """Return the result of a test that says nothing of variables."""
+        return self.result(statistic, p_value, {}, (), np.empty(0))
+
+    def chi_squared(
+        self,
+        kernel: ModelKernel,
+        parts: FeatureParts,
+        data: Sequence[Rows],
+        sizes: tuple[float, float],
+        p_value: float | None = None,
+    ) -> TwoSampleResult:
+        """Return a result by chi-squared distributions with as many degrees of freedom as there are parameters.
+
+        A p-value of all variables together that is known better may be given.
+        """
+        scale = sum(sizes) / (sizes[0] * sizes[1])
+        difference = kernel.mean_features(data[0]) - kernel.mean_features(data[1])
+        found = SquaredMean.of(difference, 1 / scale, parts)
+        total, of_variables, of_groups = chi_squared_p_values(found, degrees_of_freedom(kernel), parts)
+        by_variable = shares_of_variables(parts, found.by_variable * scale, *of_variables)
+        groups = () if of_groups is None else shares_of_configurations(parts, found.by_group * scale, *of_groups)
+        return self.result(found.total * scale, total if p_value is None else p_value, by_variable, groups, np.empty(0))
+
+    def permuted(self, found: Distances, parts: FeatureParts | None, names: Sequence[str]) -> TwoSampleResult:
+        """Return the result of a permutation test; variables come in the order of the names, where these are all."""
+        by_variable: dict[str, Share] = {}
+        by_configuration: tuple[Share, ...] = ()
+        if parts is not None and found.by_variable is not None:
+            shares = shares_of_variables(parts, found.by_variable[0], *_p_values(found.by_variable))
+            order = names if set(names) == set(shares) else parts.names
+            by_variable = {name: shares[name] for name in order}
+        if parts is not None and found.by_group is not None:
+            by_configuration = shares_of_configurations(parts, found.by_group[0], *_p_values(found.by_group))
+        p_value = float(permutation_p_values(found.total[:, None])[0])
+        null = found.total[1:].copy()
+        return self.result(float(max(found.total[0], 0.0)), p_value, by_variable, by_configuration, null)
 
 
-def _rows(kernel: Any, data: Any) -> Any:
+def _rows(kernel: BaseKernel, data: Any, name: str) -> Rows:
     """Return rows as a kernel takes them, each as often as its weight says."""
-    rows = rows_of(kernel, data)
-    return repeated(rows, PURPOSE) if is_table(rows) else rows
+    rows = kernel.rows(data)
+    rows = repeated(rows, PURPOSE) if is_table(rows) else rows
+    if checked_length(rows, name) == 0:
+        raise _no_rows(name)
+    return rows
 
 
 def joined(
@@ -338,35 +388,6 @@ def network_of_both(first: Table, second: Table) -> BayesianNetwork:
 def kernel_of(net: BayesianNetwork, lacks_cells: bool) -> FisherKernel | HiddenVariableKernel:
     """Return the Fisher kernel of a network, averaged over what is missing where rows lack cells."""
     return HiddenVariableKernel(net, seed=0) if lacks_cells else FisherKernel(net, seed=0)
-
-
-def _without_shares(statistic: float, p_value: float, made: Mapping[str, Any]) -> TwoSampleResult:
-    nothing: Mapping[str, Share] = MappingProxyType({})
-    return TwoSampleResult(
-        statistic, p_value, by_variable=nothing, by_configuration=(), permutations=0, null=np.empty(0), **made
-    )
-
-
-def _permuted(found: Distances, names: Sequence[str], made: Mapping[str, Any]) -> TwoSampleResult:
-    """Return the result of a permutation test; variables come in the order of the names, where these are all."""
-    parts: Any = getattr(made["kernel"], "feature_parts", None)
-    by_variable: dict[str, Share] = {}
-    by_configuration: tuple[Share, ...] = ()
-    if found.by_variable is not None:
-        shares = shares_of_variables(parts, found.by_variable[0], *_p_values(found.by_variable))
-        order = names if set(names) == set(shares) else parts.names
-        by_variable = {name: shares[name] for name in order}
-    if found.by_group is not None:
-        by_configuration = shares_of_configurations(parts, found.by_group[0], *_p_values(found.by_group))
-    return TwoSampleResult(
-        float(max(found.total[0], 0.0)),
-        float(permutation_p_values(found.total[:, None])[0]),
-        by_variable=MappingProxyType(by_variable),
-        by_configuration=by_configuration,
-        permutations=len(found.total) - 1,
-        null=found.total[1:].copy(),
-        **made,
-    )
 
 
 def _p_values(statistics: Array) -> tuple[Array, Array, Array]:

@@ -9,23 +9,27 @@ mean of a whole table, from which `set_kernel` and `fishernet.compare.mmd` compa
 `Normalized` and `Rbf` wrap any kernel; sums, products and positive multiples of kernels are kernels.
 """
 
-from fishernet.kernels.counts import CountKernel
-from fishernet.kernels.fisher import FisherKernel
+from fishernet.kernels.by_matrix import GaussianKernel, Precomputed
+from fishernet.kernels.fisher.hidden_variables import HiddenVariableKernel
+from fishernet.kernels.fisher.kernel import FisherKernel
 from fishernet.kernels.gram import gram_matrix
-from fishernet.kernels.hidden_tree import HiddenTreeKernel, PrunedTreeKernel
-from fishernet.kernels.hidden_variables import HiddenVariableKernel
-from fishernet.kernels.hmm import HmmKernel, PairHmmKernel
 from fishernet.kernels.kernel import FeatureKernel, Kernel, LogKernel, has_features
-from fishernet.kernels.marginalization import HiddenBinomialKernel, MarginalizationKernel
+from fishernet.kernels.row_sums import FeatureSums, MatrixSums, RowSums
+from fishernet.kernels.sequences.counts import CountKernel
+from fishernet.kernels.sequences.hidden_tree import HiddenTreeKernel, PrunedTreeKernel
+from fishernet.kernels.sequences.hmm import HmmKernel, PairHmmKernel
+from fishernet.kernels.sequences.marginalization import HiddenBinomialKernel, MarginalizationKernel
+from fishernet.kernels.sequences.spectrum import SpectrumKernel
 from fishernet.kernels.sets import set_kernel
 from fishernet.kernels.similarity import Similarity
-from fishernet.kernels.spectrum import SpectrumKernel
 from fishernet.kernels.wrappers import Normalized, Rbf
 
 __all__ = [
     "CountKernel",
     "FeatureKernel",
+    "FeatureSums",
     "FisherKernel",
+    "GaussianKernel",
     "HiddenBinomialKernel",
     "HiddenTreeKernel",
     "HiddenVariableKernel",
@@ -33,10 +37,13 @@ __all__ = [
     "Kernel",
     "LogKernel",
     "MarginalizationKernel",
+    "MatrixSums",
     "Normalized",
     "PairHmmKernel",
+    "Precomputed",
     "PrunedTreeKernel",
     "Rbf",
+    "RowSums",
     "Similarity",
     "SpectrumKernel",
     "gram_matrix",

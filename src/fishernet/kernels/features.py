@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from fishernet.base import check
 from fishernet.base.errors import SchemaError, StateSpaceError
+from fishernet.data.frames.rows import weights_of
 
 Matrix = npt.NDArray[np.float64]
 Features = Any  # scipy.sparse.csr_array where most entries are 0, else a float64 array
@@ -59,7 +60,7 @@ def checked_length(X: Any, name: str) -> int:
 
 def shares_of(X: Any, n_rows: int) -> Matrix:
     """Return each row's share of a table's weight, or 1 / n of anything else, (n,); SchemaError when all are 0."""
-    weights = getattr(X, "weights", None)
+    weights = weights_of(X)
     shares = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
     if not shares.sum() > 0:
         raise SchemaError(NO_WEIGHT)

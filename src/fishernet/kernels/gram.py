@@ -10,12 +10,12 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.kernels.features import Matrix, check_cells
-from fishernet.kernels.kernel import has_features, is_kernel
+from fishernet.kernels.kernel import Kernel, adapted
 
 PARTS = 64  # that the pairs are cut into, at most
 
 
-def gram_matrix(kernel: Any, X: Any, *, progress: Progress | None = None) -> Matrix:
+def gram_matrix(kernel: Kernel, X: Any, *, progress: Progress | None = None) -> Matrix:
     """Return the kernel of all pairs of strings or rows of numbers, telling how far it is.
 
     It is ``kernel(X)``; only pairs of different items are computed once.
@@ -46,8 +46,7 @@ def gram_matrix(kernel: Any, X: Any, *, progress: Progress | None = None) -> Mat
     array([[5., 1.],
            [1., 1.]])
     """
-    if not is_kernel(kernel):
-        raise SchemaError(f"a kernel is needed, not {type(kernel).__name__}", parameter="kernel")
+    known = adapted(kernel, "gram_matrix", logs=True)
     if isinstance(X, str | bytes):
         raise SchemaError("a list of strings is needed, not one string; write [string]")
     items = X if hasattr(X, "__getitem__") and hasattr(X, "__len__") else list(check.items(X, "X", "rows or strings"))
@@ -56,7 +55,7 @@ def gram_matrix(kernel: Any, X: Any, *, progress: Progress | None = None) -> Mat
     reporter = Reporter(progress, "comparing pairs")
     total = n * (n + 1) // 2
     reporter.step(0, total)
-    if has_features(kernel) or n < 2:
+    if known.gives_features or n < 2:
         found: Matrix = np.asarray(kernel(items), np.float64)
         reporter.finish(total)
         return found

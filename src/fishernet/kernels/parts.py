@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fishernet.data import State
+from fishernet.models.conditionals.base import Conditional
 
 Positions = npt.NDArray[np.int64]
 
@@ -29,9 +29,21 @@ class FeatureParts:
     """(groups,): the position of each configuration's variable."""
     describe: Callable[[int], Mapping[str, State]]
     """What the states of the parents are in a configuration, by its number."""
+    counting: npt.NDArray[np.bool_] | None = None
+    """(dimension,): which features can be other than 0; None: all."""
+
+    @property
+    def degrees_of_freedom(self) -> Positions:
+        """How many parameters each configuration has, or where there are none each variable."""
+        if self.group_of is None:
+            return np.bincount(self.variable_of, minlength=len(self.names))
+        states = np.bincount(self.group_of, weights=self.counting, minlength=len(self.variable_of_group))
+        return np.maximum(states.astype(np.int64) - 1, 0)
 
 
-def parts_of_tables(names: Sequence[str], conditionals: Sequence[Any]) -> FeatureParts:
+def parts_of_tables(
+    names: Sequence[str], conditionals: Sequence[Conditional], counting: npt.NDArray[np.bool_] | None = None
+) -> FeatureParts:
     """Return the parts of features that lie by variable, group and state."""
     sizes = np.array([conditional.n_groups for conditional in conditionals], dtype=np.int64)
     states = np.array([conditional.variables[-1].cardinality for conditional in conditionals], dtype=np.int64)
@@ -40,10 +52,10 @@ def parts_of_tables(names: Sequence[str], conditionals: Sequence[Any]) -> Featur
 
     def describe(group: int) -> Mapping[str, State]:
         v = int(variable_of_group[group])
-        return conditionals[v].describe_group(group - int(firsts[v]))  # type: ignore[no-any-return]
+        return conditionals[v].describe_group(group - int(firsts[v]))
 
     group_of = np.repeat(np.arange(firsts[-1]), states[variable_of_group])
-    return FeatureParts(tuple(names), variable_of_group[group_of], group_of, variable_of_group, describe)
+    return FeatureParts(tuple(names), variable_of_group[group_of], group_of, variable_of_group, describe, counting)
 
 
 def parts_of_regressions(names: Sequence[str], widths: Sequence[int]) -> FeatureParts:

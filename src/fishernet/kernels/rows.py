@@ -6,24 +6,26 @@ is read as a table, and a list of strings, or a column of a frame, is an array o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeGuard
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
-from fishernet.base import check
 from fishernet.base.check import is_number
+from fishernet.data import Table
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import as_data, is_frame, is_table, listed_items
 
 Rows = Any  # a Table, an array, or `PartRows`
 
 
-def rows_of(kernel: Any, X: Any) -> Rows:
-    """Return data as rows that the kernel takes, with a length, and with slices and positions for parts of them."""
-    check.made(kernel, "kernel", "a kernel", "__call__")
-    own: Callable[[Any], Rows] = getattr(kernel, "rows", plain_rows)
-    return own(X)
+class TakesRows(Protocol):
+    """A kernel that knows what its rows are."""
+
+    def rows(self, X: Any, /) -> Rows:
+        """Return data as rows that the kernel takes."""
+        ...
 
 
 def plain_rows(X: Any) -> Rows:
@@ -57,15 +59,15 @@ class PartRows:
 
 def has_parts(rows: Rows) -> TypeGuard[PartRows]:
     """Return whether rows are those of each part of a kernel."""
-    return hasattr(rows, "rows_by_part")
+    return isinstance(rows, PartRows)
 
 
-def rows_of_parts(kernels: Sequence[Any], X: Any) -> Rows:
+def rows_of_parts(kernels: Sequence[TakesRows], X: Any) -> Rows:
     """Return data as rows of a kernel of several parts, each of which may take other columns of a frame."""
     if has_parts(X) or is_table(X) or isinstance(X, np.ndarray):
         return X
     data = held(X)
-    return PartRows([rows_of(kernel, data) for kernel in kernels])
+    return PartRows([kernel.rows(data) for kernel in kernels])
 
 
 def split_rows(rows: Rows, n_parts: int) -> Sequence[Rows]:
@@ -78,3 +80,25 @@ def counted_once(rows: Rows) -> Rows:
     if has_parts(rows):
         return PartRows([counted_once(part) for part in rows.rows_by_part])
     return rows.adopt(rows.variables, rows.codes, n_rows=rows.n_rows) if is_table(rows) else rows
+
+
+def distinct_rows(table: Table) -> tuple[Table, npt.NDArray[np.int64]]:
+    """Return the distinct rows of a table, in the order in which they first occur, and which one each row equals."""
+    keys = _row_keys(table)
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return table[first[order]], rank[inverse.ravel()].astype(np.int64)
+
+
+def _row_keys(table: Table) -> npt.NDArray[np.generic]:
+    """Return one comparable key a row: a number where the codes fit into one, else its bytes."""
+    sizes = [r + 1 for r in table.cardinalities]
+    if np.prod([float(r) for r in sizes]) < 2**62:
+        keys = np.zeros(table.n_rows, dtype=np.int64)
+        for codes, size in zip(table.codes, sizes, strict=True):
+            keys = keys * size + codes
+        return keys
+    rows = np.ascontiguousarray(np.stack([codes.astype(np.uint32) for codes in table.codes], axis=1))
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from fishernet.base import check
-from fishernet.kernels.features import Matrix, checked_length, shares_of
-from fishernet.kernels.kernel import Kernel, has_features
-from fishernet.kernels.rows import Rows, rows_of
-
-BLOCK = 1024  # rows of a kernel matrix held at once
+from fishernet.kernels.features import checked_length
+from fishernet.kernels.kernel import BaseKernel, Kernel, adapted
+from fishernet.kernels.row_sums import RowSums
 
 
 def set_kernel(kernel: Kernel, X: Any, Y: Any) -> float:
@@ -44,10 +39,8 @@ def set_kernel(kernel: Kernel, X: Any, Y: Any) -> float:
     >>> bool(abs(fn.kernels.set_kernel(k, rows, rows) - k(rows).mean()) < 1e-9)
     True
     """
-    X, Y = _both(kernel, X, Y)
-    if has_features(kernel):
-        return float(kernel.mean_features(X) @ kernel.mean_features(Y))
-    return float(shares_of(X, checked_length(X, "X")) @ mean_to(kernel, X, Y))
+    first, second = _both(kernel, X, Y)
+    return first.mean_with(second)
 
 
 def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
@@ -81,24 +74,18 @@ def mmd(kernel: Kernel, X: Any, Y: Any) -> float:
     >>> bool(fn.compare.mmd(k, asia.sample(500, seed=1), smokers.sample(500, seed=2)) > 5 * near)
     True
     """
-    X, Y = _both(kernel, X, Y)
-    if has_features(kernel):
-        difference = kernel.mean_features(X) - kernel.mean_features(Y)
-        return float(difference @ difference)
-    of_x, of_y = shares_of(X, checked_length(X, "X")), shares_of(Y, checked_length(Y, "Y"))
-    within = of_x @ mean_to(kernel, X, X) + of_y @ mean_to(kernel, Y, Y)
-    return max(float(within - 2 * of_x @ mean_to(kernel, X, Y)), 0.0)
+    first, second = _both(kernel, X, Y)
+    return first.squared_distance(second)
 
 
-def _both(kernel: Kernel, X: Any, Y: Any) -> tuple[Rows, Rows]:
-    """Return both as rows that the kernel takes; what can be gone through once may be given twice."""
-    rows = rows_of(kernel, X)
-    return rows, rows if Y is X else rows_of(kernel, Y)
+def _both(kernel: Kernel, X: Any, Y: Any) -> tuple[RowSums, RowSums]:
+    """Return the sums of both; what can be gone through once may be given twice."""
+    known = adapted(kernel)
+    sums = _sums_of(known, X, "X")
+    return sums, sums if Y is X else _sums_of(known, Y, "Y")
 
 
-def mean_to(kernel: Kernel, X: Any, Y: Any) -> Matrix:
-    """Return the mean of the kernel of each row of X with the rows of Y, as `rows_of` gives both, (n,), by blocks."""
-    check.made(kernel, "kernel", "a kernel", "__call__", "diag")
-    shares = shares_of(Y, len(Y))
-    blocks: list[Matrix] = [kernel(X[first : first + BLOCK], Y) @ shares for first in range(0, len(X), BLOCK)]
-    return np.concatenate(blocks) if blocks else np.zeros(0)
+def _sums_of(kernel: BaseKernel, data: Any, name: str) -> RowSums:
+    rows = kernel.rows(data)
+    checked_length(rows, name)
+    return kernel.row_sums(rows)

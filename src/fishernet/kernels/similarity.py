@@ -41,7 +41,7 @@ from fishernet.data import Table, Variable, as_table
 from fishernet.data.matching import as_data
 from fishernet.data.variable import require_categorical
 from fishernet.kernels.features import NO_WEIGHT, Features, Matrix, check_cells, sparse, weighted_mean
-from fishernet.kernels.kernel import Algebra
+from fishernet.kernels.kernel import BaseKernel, OfFeatures
 
 BLOCK = 1024  # rows of a tile of the matrix
 WIDE = 256  # states from which looking pairs up is faster than a product with indicators
@@ -226,7 +226,7 @@ MEASURES: dict[SimilarityName, Measure] = {
 }
 
 
-class Similarity(Algebra):
+class Similarity(BaseKernel):
     """A similarity of categorical rows by frequencies of states, or of pairs of them [1]_, [2]_.
 
     These are what one compares a `FisherKernel` with: all but "condist" look at each column alone, and "condist" at
@@ -382,7 +382,7 @@ class Similarity(Algebra):
         return f"Similarity({self.measure!r}, {len(self.variables)} columns)"
 
 
-class SimilarityFeatures(Similarity):
+class SimilarityFeatures(OfFeatures, Similarity):
     """A similarity that adds one number where states differ: features are states, and that a cell is there."""
 
     @property

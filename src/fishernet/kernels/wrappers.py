@@ -7,29 +7,19 @@ from typing import Any
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import SchemaError
 from fishernet.kernels.features import Features, Matrix, scaled, weighted_mean
-from fishernet.kernels.kernel import (
-    Algebra,
-    FeatureKernel,
-    Kernel,
-    LogKernel,
-    check_no_logs,
-    gives_logs,
-    has_features,
-    is_kernel,
-)
-from fishernet.kernels.rows import Rows, rows_of
+from fishernet.kernels.kernel import BaseKernel, Kernel, LogMadeKernel, OfFeatures, adapted
+from fishernet.kernels.rows import Rows
 
 
-class OfKernel(Algebra):
+class OfKernel(BaseKernel):
     """A kernel made of another, whose rows it takes."""
 
-    kernel: Kernel
+    kernel: BaseKernel
 
     def rows(self, X: Any) -> Rows:
         """Return data as rows that the other kernel takes."""
-        return rows_of(self.kernel, X)
+        return self.kernel.rows(X)
 
     def _pair(self, X: Any, Y: Any) -> tuple[Rows, Rows | None]:
         return self.rows(X), None if Y is None else self.rows(Y)
@@ -59,12 +49,13 @@ class Normalized(OfKernel):
         """Make the kind with features, or from logarithms, where the kernel has them."""
         if cls is not Normalized:
             return super().__new__(cls)
-        if gives_logs(kernel):
+        known = adapted(kernel, logs=True)
+        if known.gives_logs:
             return super().__new__(NormalizedLogs)
-        return super().__new__(NormalizedFeatures if has_features(kernel) else cls)
+        return super().__new__(NormalizedFeatures if known.gives_features else cls)
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kernel = _checked_kernel(kernel)
+        self.kernel = adapted(kernel, logs=True)
 
     def __getnewargs__(self) -> tuple[Kernel]:
         return (self.kernel,)  # pickled cosines are made the same way
@@ -85,10 +76,10 @@ class Normalized(OfKernel):
         return f"Normalized({self.kernel!r})"
 
 
-class NormalizedFeatures(Normalized):
+class NormalizedFeatures(OfFeatures, Normalized):
     """The cosine of a kernel with features: features of length 1."""
 
-    kernel: FeatureKernel
+    kernel: OfFeatures
 
     @property
     def dimension(self) -> int:
@@ -109,7 +100,7 @@ class NormalizedFeatures(Normalized):
 class NormalizedLogs(Normalized):
     """The cosine of a kernel that knows its logarithms: ``exp(log k(x, y) - (log k(x, x) + log k(y, y)) / 2)``."""
 
-    kernel: LogKernel
+    kernel: LogMadeKernel
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
         """Return the cosines of all pairs, (n, m) float64."""
@@ -148,8 +139,7 @@ class Rbf(OfKernel):
 
     def __init__(self, kernel: Kernel, bandwidth: float) -> None:
         bandwidth = check.number(bandwidth, "bandwidth", above=0)
-        self.kernel = _checked_kernel(kernel)
-        check_no_logs(self.kernel)
+        self.kernel = adapted(kernel)
         self.bandwidth = float(bandwidth)
 
     def __call__(self, X: Any, Y: Any = None) -> Matrix:
@@ -168,12 +158,6 @@ class Rbf(OfKernel):
 
     def __repr__(self) -> str:
         return f"Rbf({self.kernel!r}, bandwidth={self.bandwidth:g})"
-
-
-def _checked_kernel(kernel: Any) -> Any:
-    if not is_kernel(kernel):
-        raise SchemaError(f"a kernel is needed, not {type(kernel).__name__}")
-    return kernel
 
 
 def _one_over_length(squares: Matrix) -> Matrix:

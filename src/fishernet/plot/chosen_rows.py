@@ -16,7 +16,8 @@ from fishernet.base.vocabulary import word
 from fishernet.data.encoding.labels import as_text
 from fishernet.data.matching import as_data
 from fishernet.kernels import Kernel
-from fishernet.kernels.rows import Rows, counted_once, rows_of
+from fishernet.kernels.kernel import adapted
+from fishernet.kernels.rows import Rows, counted_once
 from fishernet.plot.matrices import as_cosines
 from fishernet.plot.style import Theme, legend, letters, new_axes, require_matplotlib, theme_of
 from fishernet.plot.texts import FONT, family_of, label
@@ -102,7 +103,7 @@ def rows(
     require_matplotlib()
     how = word(projection, "projection", tuple(PROJECTIONS))
     size = letters(font_size)
-    every = rows_of(check.made(kernel, "kernel", "a kernel", "__call__", "diag"), data)
+    every = adapted(kernel, logs=True).rows(data)
     if not len(every):
         raise SchemaError("there is no row to draw", parameter="data")
     marked = np.asarray(_positions(getattr(chosen, "indices", chosen), len(every)))
@@ -186,7 +187,7 @@ def selection(
     used = chosen.kernel if kernel is None else kernel
     if used is None:
         raise SchemaError("these rows were chosen without a kernel, so give one to draw them by", parameter="kernel")
-    every = rows_of(check.made(used, "kernel", "a kernel", "__call__", "diag"), chosen.data)
+    every = adapted(used).rows(chosen.data)
     marked = [chosen.indices]
     if criticisms is not None:
         check.made(criticisms, "criticisms", "a Selection, as fn.select.criticisms finds one", "indices")

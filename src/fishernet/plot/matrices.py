@@ -11,7 +11,7 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.random import Seed, generator
 from fishernet.kernels import Kernel
-from fishernet.kernels.rows import rows_of
+from fishernet.kernels.kernel import adapted
 from fishernet.plot.style import dress, fitting, letters, new_axes, require_matplotlib, theme_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def gram(
     (100, 100)
     """
     require_matplotlib()
-    rows = rows_of(check.made(kernel, "kernel", "a kernel", "__call__", "diag"), data)
+    rows = adapted(kernel, logs=True).rows(data)
     size = letters(font_size)
     limit, cosines = check.integer(n_rows, "n_rows", least=1), check.flag(normalize, "normalize")
     if not len(rows):

@@ -27,8 +27,8 @@ from fishernet.base.vocabulary import PrototypeName, word
 from fishernet.data.arrays import Weights
 from fishernet.data.frames.rows import held, weights_of
 from fishernet.data.matching import Data
-from fishernet.kernels import Kernel
-from fishernet.select.candidates import Candidates, candidates_of
+from fishernet.kernels import Kernel, RowSums
+from fishernet.select.candidates import row_sums_of
 from fishernet.select.greedy import greedy_mmd
 from fishernet.select.prototypes import mmd_critic, protodash, spread
 from fishernet.select.selection import Selection
@@ -162,22 +162,23 @@ def distance_by_k(
     True
     """
     data = held(table)
-    candidates = candidates_of(kernel, data, "distance_by_k")
-    numbers = _numbers(ks, candidates.n_rows)
+    sums = row_sums_of(kernel, data, "distance_by_k")
+    sums.check()
+    numbers = _numbers(ks, sums.n_rows)
     name = word(method, "method", [*FORWARD, *OTHERS])
     check.integer(n_random, "n_random", least=1, most=MOST_SUBSETS)
     number = fixed_seed(seed)
     reached = _reached(name, kernel, data, numbers, number, progress)
-    drawn = _Drawing(weights_of(data), candidates.n_rows)
-    low, high = _band(candidates, drawn, numbers, n_random, number, progress)
+    drawn = _Drawing(weights_of(data), sums.n_rows)
+    low, high = _band(sums, drawn, numbers, n_random, number, progress)
     return DistanceByK(
         method=name,
         k=numbers,
         distance=reached,
-        at_random=_mean_at_random(numbers, spread(candidates), drawn.total),
+        at_random=_mean_at_random(numbers, spread(sums), drawn.total),
         low=low,
         high=high,
-        spread=spread(candidates),
+        spread=spread(sums),
         drawn_from=drawn.total,
         n_random=n_random,
         seed=number,
@@ -235,7 +236,7 @@ class _Drawing:
 
 
 def _band(
-    candidates: Candidates, drawn: _Drawing, ks: Positions, n_random: int, seed: int, progress: Progress | None
+    sums: RowSums, drawn: _Drawing, ks: Positions, n_random: int, seed: int, progress: Progress | None
 ) -> tuple[Array, Array]:
     """Return quantiles of the distances of random subsets; the first rows of one are a smaller one."""
     random = generator(seed)
@@ -244,9 +245,9 @@ def _band(
     ends = ks[ks < drawn.total]  # whatever comes then is the whole table, whose distance is 0
     for task in range(n_random if len(ends) else 0):
         rows = drawn.rows(int(ends[-1]), random)
-        within = candidates.squared_lengths(rows, ends) / ends**2
-        towards = np.cumsum(candidates.mean[rows])[ends - 1] / ends
-        found[task, : len(ends)] = np.maximum(within - 2 * towards + candidates.between, 0.0)
+        within = sums.squared_lengths(rows, ends) / ends**2
+        towards = np.cumsum(sums.mean[rows])[ends - 1] / ends
+        found[task, : len(ends)] = np.maximum(within - 2 * towards + sums.between, 0.0)
         reporter.step(task + 1, n_random)
     reporter.finish(n_random)
     low, high = np.quantile(found, BAND, axis=0)

@@ -8,7 +8,8 @@ kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,17 +25,9 @@ from fishernet.data.arrays import row_blocks
 from fishernet.data.frames.rows import held, weights_of
 from fishernet.data.matching import Data, as_data
 from fishernet.data.variable import require_categorical
-from fishernet.kernels import Kernel, has_features
-from fishernet.kernels.metrics import Invariant
-from fishernet.kernels.rows import counted_once, rows_of
-from fishernet.select.candidates import (
-    Candidates,
-    candidates_among,
-    candidates_of,
-    check_some,
-    checked_kernel,
-    whole_of,
-)
+from fishernet.kernels import Kernel, RowSums
+from fishernet.kernels.rows import distinct_rows
+from fishernet.select.candidates import check_some, row_sums_of, warn_if_indefinite
 from fishernet.select.rounds import n_parts, part_slices
 from fishernet.select.selection import Selection, checked_rows
 
@@ -79,7 +72,7 @@ def chi_square_criterion(table: Data, indices: npt.ArrayLike) -> float:
     if not len(rows):
         raise FishernetError("the criterion needs at least one chosen row")
     require_categorical(table.variables, "the chi-square criterion")
-    table = _with_holes_as_states(table)
+    table = _with_missing_as_states(table)
     statistics, freedom = [], []
     for variable, codes in zip(table.variables, table.codes, strict=True):
         whole = np.bincount(codes, weights=table.weights, minlength=variable.cardinality)
@@ -94,7 +87,7 @@ def chi_square_criterion(table: Data, indices: npt.ArrayLike) -> float:
     return float(0.0 - tails.sum())
 
 
-def _with_holes_as_states(table: Table) -> Table:
+def _with_missing_as_states(table: Table) -> Table:
     """Return a table in which the missing cells of each column are a state, the last; their codes are that already."""
     if not table.has_missing:
         return table
@@ -124,8 +117,8 @@ class KernelSwaps:
     adding row c to the rest R of a set gives a constant ``+ (2 s_R(c) + d(c)) / k^2 - 2 m(c) / k``.
     """
 
-    def __init__(self, candidates: Candidates, k: int) -> None:
-        self._candidates, self._k = candidates, k
+    def __init__(self, sums: RowSums, k: int) -> None:
+        self._known, self._k = sums, k
         self.rows: Positions = np.zeros(0, dtype=np.int64)
         self._trace: list[float] = []
 
@@ -136,9 +129,9 @@ class KernelSwaps:
 
     def draw_start(self, key: int, n_starts: int) -> None:
         """Begin with the best of random subsets."""
-        n_rows = self._candidates.n_rows
+        n_rows = self._known.n_rows
         subsets = [_core.draw_subset(n_rows, self._k, key, task) for task in range(n_starts)]
-        values = [self._candidates.squared(self._value(rows)) for rows in subsets]
+        values = [self._known.squared(self._value(rows)) for rows in subsets]
         self.set_start(subsets[int(np.argmin(values))])
 
     def set_start(self, rows: Positions) -> None:
@@ -155,29 +148,28 @@ class KernelSwaps:
         if last == self._k:
             expected = self._trace[-1]
             self._take_stock()
-            if abs(self._trace[-1] - expected) > UNLIKE * self._candidates.scale:
+            if abs(self._trace[-1] - expected) > UNLIKE * self._known.scale:
                 raise SchemaError(NOT_ONE_MATRIX, parameter="kernel")
         return replaced
 
     def _take_stock(self) -> None:
-        self._sums = self._candidates.combination(self.rows, np.ones(self._k))
+        self._sums = self._known.along(self.rows, np.ones(self._k))
         self._trace[-1] = self._value(self.rows)
-        self._candidates.squared(self._trace[-1])
+        self._known.squared(self._trace[-1])
 
     def _value(self, rows: Positions) -> float:
         """Return the squared distance of some rows; below 0 where the kernel is not positive semidefinite."""
-        within = self._candidates.squared_length(rows, np.full(self._k, 1 / self._k))
-        return within + self._candidates.between - 2 * float(self._candidates.mean[rows].mean())
+        within = self._known.squared_length(rows, np.full(self._k, 1 / self._k))
+        return within + self._known.between - 2 * float(self._known.mean[rows].mean())
 
     def _kernel_row(self, row: int) -> Array:
-        return self._candidates.combination(np.array([row]), np.ones(1))
+        return self._known.along(np.array([row]), np.ones(1))
 
     def _replace(self, position: int) -> bool:
         row = int(self.rows[position])
         value = self._trace[-1]
         rest = self._sums - self._kernel_row(row)
-        known = self._candidates
-        added = (2 * rest + known.diagonal) / self._k**2 - 2 * known.mean / self._k
+        added = (2 * rest + self._known.diagonal) / self._k**2 - 2 * self._known.mean / self._k
         candidates = added.copy()
         candidates[self.rows] = np.inf
         best = int(np.argmax(candidates <= candidates.min() + TIED * max(1.0, value)))
@@ -192,19 +184,14 @@ class KernelSwaps:
 
 
 Search = _core.SwapSearch | KernelSwaps
-Among = Callable[[Any, int], Search]  # the search among some rows, of which the first of them is one of the table's
+Some = slice | Positions | None  # which rows of a table; None: all of them
+Among = Callable[[Some], Search]  # the search among some rows
 
 
-def _core_distance(rule: Invariant, rows: Table, k: int) -> Among:
-    """Return the core's search for the smallest squared distance under a Fisher kernel; equal rows count as one."""
-    counts, total = rule.counts(rows)
-
-    def among(some: Table, first_row: int) -> Search:
-        distinct, kind_of = distinct_rows(some)
-        cells = rule.cells(distinct, first_row)
-        return _core.search_distance(cells, kind_of, counts, total, k, rule.inverse_theta, rule.inverse_group)
-
-    return among
+def search_by_distance(sums: RowSums, k: int) -> Search:
+    """Return the search for the k rows of smallest squared distance: the core's, or by rows of the kernel's matrix."""
+    in_core = sums.exchanges(k)
+    return KernelSwaps(sums, k) if in_core is None else in_core
 
 
 def _core_chi_square(table: Table, k: int) -> Among:
@@ -218,33 +205,11 @@ def _core_chi_square(table: Table, k: int) -> Among:
         counts += columns.cells(table[at].native).counts(None if weights is None else weights[at])
     counts *= unit
 
-    def among(some: Table, first_row: int) -> Search:  # noqa: ARG001
-        distinct, kind_of = distinct_rows(some)
+    def among(some: Some) -> Search:
+        distinct, kind_of = distinct_rows(table if some is None else table[some])
         return _core.search_chi_square(columns.cells(distinct.native), kind_of, counts, float(table.total), k)
 
     return among
-
-
-def distinct_rows(table: Table) -> tuple[Table, Positions]:
-    """Return the distinct rows of a table, in the order in which they first occur, and which one each row equals."""
-    keys = _row_keys(table)
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return table[first[order]], rank[inverse.ravel()].astype(np.int64)
-
-
-def _row_keys(table: Table) -> npt.NDArray[np.generic]:
-    """Return one comparable key a row: a number where the codes fit into one, else its bytes."""
-    sizes = [r + 1 for r in table.cardinalities]
-    if np.prod([float(r) for r in sizes]) < 2**62:
-        keys = np.zeros(table.n_rows, dtype=np.int64)
-        for codes, size in zip(table.codes, sizes, strict=True):
-            keys = keys * size + codes
-        return keys
-    rows = np.ascontiguousarray(np.stack([codes.astype(np.uint32) for codes in table.codes], axis=1))
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
 
 
 AT_ONCE = 64  # positions visited between two reports
@@ -330,44 +295,21 @@ def greedy_mmd(
     True
     """
     data = held(table)
-    rows = rows_of(checked_kernel(kernel, "greedy_mmd"), data)
-    check_some(len(rows), "greedy_mmd")
-    k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
-    n = n_parts(parts, data, k, len(rows), can=has_features(kernel))
-    if _has_cells(kernel):
-        rule: Any = getattr(kernel, "rule", None)
-        among = _core_distance(rule, rows, k)
-        return _search(among, rows, data, k, start, n_starts, n, seed, progress, criterion="mmd", kernel=kernel)
-    made: list[Candidates] = []
-    whole = None if n == 1 else whole_of(kernel, rows)
+    sums = row_sums_of(kernel, data, "greedy_mmd")
+    k = check.integer(k, "k", least=1, most=sums.n_rows, note="the rows of the table")
+    n = n_parts(parts, data, k, sums.n_rows, can=sums.in_parts)
+    last = [sums]
 
-    def among_candidates(some: Any, first_row: int) -> Search:
-        if whole is None:
-            made.append(candidates_of(kernel, data, "greedy_mmd"))
-        else:
-            where = first_row + np.arange(len(some))
-            made.append(candidates_among(kernel, counted_once(some), whole, "greedy_mmd", where))
-        return KernelSwaps(made[-1], k)
+    def among(some: Some) -> Search:
+        last[0] = sums if some is None else sums.some(some)
+        where = None if some is None else np.arange(sums.n_rows)[some]
+        last[0].check(where)
+        return search_by_distance(last[0], k)
 
-    found = _search(among_candidates, rows, data, k, start, n_starts, n, seed, progress, criterion="mmd", kernel=kernel)
-    made[-1].warn()
-    return found
-
-
-def _has_cells(kernel: Any) -> bool:
-    """Whether a row is a list of cells: the core exchanges rows by these."""
-    return hasattr(getattr(kernel, "rule", None), "cells")
-
-
-SwapsAmong = Callable[[Any, int, Candidates], Search]  # some rows, which of the table the first is, the candidates
-
-
-def swaps_by_distance(kernel: Any, rows: Any, k: int) -> SwapsAmong:
-    """Return what makes searches for the smallest distance to all rows; candidates are for kernels without cells."""
-    if _has_cells(kernel):
-        among = _core_distance(kernel.rule, rows, k)
-        return lambda some, first_row, _: among(some, first_row)
-    return lambda _, __, candidates: KernelSwaps(candidates, k)
+    asked = _Asked(k, start, n_starts, n, seed)
+    found = _search(among, data, sums.n_rows, asked, Reporter(progress, "choosing rows"))
+    warn_if_indefinite(last[0])
+    return _selected(found, data, "mmd", kernel)
 
 
 def exchange_once(swaps: Search, start: Positions, n_rows: int, reporter: Reporter) -> None:
@@ -426,78 +368,87 @@ def greedy_chi_square(
     require_categorical(table.variables, "greedy_chi_square", "greedy_mmd takes a kernel for them")
     if not table.variables:
         raise SchemaError("the table has no columns to fit")
-    rows = _with_holes_as_states(table)
     n = n_parts(parts, data, k, table.n_rows)
-    return _search(_core_chi_square(rows, k), rows, data, k, start, n_starts, n, seed, progress, criterion="chi-square")
+    among = _core_chi_square(_with_missing_as_states(table), k)
+    asked = _Asked(k, start, n_starts, n, seed)
+    found = _search(among, data, table.n_rows, asked, Reporter(progress, "choosing rows"))
+    return _selected(found, data, "chi-square", None)
 
 
-def _search(
-    among: Among,
-    rows: Any,
-    data: Data,
-    k: int,
-    start: npt.ArrayLike | None,
-    n_starts: int,
-    parts: int,
-    seed: Seed,
-    progress: Progress | None,
-    *,
-    criterion: str,
-    kernel: Kernel | None = None,
-) -> Selection:
-    weights = weights_of(data)
-    if weights is not None and not weights.sum():
-        raise SchemaError("all rows have weight 0, so there is nothing to stand for")
-    begin, number = None, None
-    if start is not None:
-        begin = checked_rows(start, len(rows))
-        if len(begin) != k:
-            raise FishernetError(f"the start must have k = {several(k, 'row')}, got {len(begin)}")
-    else:
-        n_starts = check.integer(n_starts, "n_starts", least=1, most=2**31 - 1)
-        number = fixed_seed(seed)
-    reporter = Reporter(progress, "choosing rows")
-    if parts > 1:
-        pool, begin = _pool_of_parts(among, rows, k, begin, n_starts, parts, number, reporter)
-        swaps, free = among(rows[pool], 0), len(pool)
-        swaps.set_start(np.searchsorted(pool, begin).astype(np.int64))
-    else:
-        swaps, pool, free = among(rows, 0), None, len(rows)
-        if begin is None:
-            swaps.draw_start(stream_key(number), n_starts)
-        else:
-            swaps.set_start(begin)
-    sweeps = _sweep_until_stable(swaps.visit, k, reporter) if k < free else 0
+class _Asked(NamedTuple):
+    """How many rows are wanted, where to begin, and in how many parts to choose."""
+
+    k: int
+    start: npt.ArrayLike | None
+    n_starts: int
+    parts: int
+    seed: Seed
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The chosen rows, and how the search went."""
+
+    rows: Positions
+    trace: Array
+    sweeps: int
+    seed: int | None
+
+
+def _selected(found: _Found, data: Data, criterion: str, kernel: Kernel | None) -> Selection:
     return Selection(
-        indices=swaps.rows if pool is None else pool[swaps.rows],
-        distance=float(swaps.trace[-1]),
-        trace=swaps.trace,
-        sweeps=sweeps,
+        indices=found.rows,
+        distance=float(found.trace[-1]),
+        trace=found.trace,
+        sweeps=found.sweeps,
         criterion=criterion,
-        seed=number,
+        seed=found.seed,
         data=data,
         kernel=kernel,
     )
 
 
+def _search(among: Among, data: Data, n_rows: int, asked: _Asked, reporter: Reporter) -> _Found:
+    """Go through the chosen rows until no exchange is better."""
+    weights = weights_of(data)
+    if weights is not None and not weights.sum():
+        raise SchemaError("all rows have weight 0, so there is nothing to stand for")
+    k, begin, number = asked.k, None, None
+    if asked.start is not None:
+        begin = checked_rows(asked.start, n_rows)
+        if len(begin) != k:
+            raise FishernetError(f"the start must have k = {several(k, 'row')}, got {len(begin)}")
+    else:
+        check.integer(asked.n_starts, "n_starts", least=1, most=2**31 - 1)
+        number = fixed_seed(asked.seed)
+    pool, free = None, n_rows
+    if asked.parts > 1:
+        pool, begin = _pool_of_parts(among, n_rows, asked, begin, number, reporter)
+        swaps, free = among(pool), len(pool)
+        swaps.set_start(np.searchsorted(pool, begin).astype(np.int64))
+    else:
+        swaps = among(None)
+        if begin is None:
+            assert number is not None
+            swaps.draw_start(stream_key(number), asked.n_starts)
+        else:
+            swaps.set_start(begin)
+    sweeps = _sweep_until_stable(swaps.visit, k, reporter) if k < free else 0
+    return _Found(swaps.rows if pool is None else pool[swaps.rows], swaps.trace, sweeps, number)
+
+
 def _pool_of_parts(
-    among: Among,
-    rows: Any,
-    k: int,
-    start: Positions | None,
-    n_starts: int,
-    parts: int,
-    seed: int | None,
-    reporter: Reporter,
+    among: Among, n_rows: int, asked: _Asked, start: Positions | None, seed: int | None, reporter: Reporter
 ) -> tuple[Positions, Positions]:
     """Return the rows chosen in any part (or given), ascending, and those of the best one: each after one sweep."""
+    k, parts = asked.k, asked.parts
     keys = generator(0 if seed is None else seed).integers(0, 2**64, parts, dtype=np.uint64).tolist()
     chosen = [] if start is None else [start]
     best, least = start, np.inf
-    for part, at in enumerate(part_slices(len(rows), parts)):
+    for part, at in enumerate(part_slices(n_rows, parts)):
         reporter.step(part, parts)
-        swaps = among(rows[at], at.start)
-        swaps.draw_start(keys[part], n_starts)
+        swaps = among(at)
+        swaps.draw_start(keys[part], asked.n_starts)
         if k < at.stop - at.start:
             swaps.visit(0, k)
         chosen.append(at.start + swaps.rows)

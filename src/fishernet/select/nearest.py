@@ -15,8 +15,7 @@ from fishernet.base.display import Framed
 from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.names import several
 from fishernet.base.progress import Progress, Reporter
-from fishernet.kernels import Normalized, has_features
-from fishernet.kernels.kernel import is_kernel
+from fishernet.kernels import Kernel, Normalized, has_features
 
 BLOCK = 64
 
@@ -45,7 +44,7 @@ class Nearest(Framed):
 
 
 def nearest(
-    kernel: Any, X: Any, *, of: Iterable[int] | None = None, n: int = 10, progress: Progress | None = None
+    kernel: Kernel, X: Any, *, of: Iterable[int] | None = None, n: int = 10, progress: Progress | None = None
 ) -> Nearest:
     """Find for each of some strings, or other items, those that are most like it.
 
@@ -82,15 +81,14 @@ def nearest(
     >>> found.indices.ravel()
     array([2, 0, 0])
     """
-    if not is_kernel(kernel):
-        raise SchemaError(f"a kernel is needed, not {type(kernel).__name__}", parameter="kernel")
+    cosine = Normalized(kernel)
     if isinstance(X, str | bytes):
         raise SchemaError("a list of strings is needed, not one string; write [string]")
     items = X if hasattr(X, "__getitem__") else list(check.items(X, "X", "items"))
     size = len(items)
     chosen = _positions(of, size)
     n = min(check.integer(n, "n", least=1), max(size - 1, 0))
-    cosines = _cosines(Normalized(kernel), items)
+    cosines = _cosines(cosine, items)
     indices, values = np.zeros((len(chosen), n), np.int64), np.zeros((len(chosen), n))
     reporter = Reporter(progress, "comparing items")
     for first in range(0, len(chosen), BLOCK):
@@ -107,7 +105,7 @@ def nearest(
     return Nearest(chosen, indices, values)
 
 
-def _cosines(kernel: Any, items: Any) -> Callable[[npt.NDArray[np.int64]], Matrix]:
+def _cosines(kernel: Normalized, items: Any) -> Callable[[npt.NDArray[np.int64]], Matrix]:
     """Return what gives the cosines of some items, by their positions, with all: features are found once."""
     if not has_features(kernel):
 

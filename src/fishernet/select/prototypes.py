@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +35,8 @@ from fishernet.base.errors import FishernetError, SchemaError
 from fishernet.base.progress import Progress, Reporter
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import Data
-from fishernet.kernels import Kernel, has_features
-from fishernet.kernels.rows import rows_of
-from fishernet.select.candidates import Candidates, candidates_of, check_some, checked_kernel
+from fishernet.kernels import Kernel, RowSums
+from fishernet.select.candidates import row_sums_of, warn_if_indefinite
 from fishernet.select.rounds import Winners, n_parts, winners
 from fishernet.select.selection import Selection, checked_rows
 
@@ -114,28 +113,29 @@ def mmd_critic(
     True
     """
     data = held(table)
-    pool = _Pool.of(kernel, data, "mmd_critic", k, tolerance, parts, Reporter(progress, "choosing rows"), _critic)
-    chosen, trace = _critic(pool.candidates, pool.most, pool.level, pool)
+    sums = row_sums_of(kernel, data, "mmd_critic")
+    pool = _Pool.of(sums, data, _Asked(k, tolerance, parts), Reporter(progress, "choosing rows"), _critic)
+    chosen, trace = _critic(pool.sums, pool.most, pool.level, pool)
     pool.reporter.finish(len(chosen))
-    pool.candidates.warn()
+    warn_if_indefinite(pool.sums)
     return _selected(pool.positions(chosen), trace, None, "mmd-critic", data, kernel)
 
 
-def _critic(candidates: Candidates, most: int, level: float, pool: _Pool) -> tuple[list[int], list[float]]:
+def _critic(sums: RowSums, most: int, level: float, pool: _Pool) -> tuple[list[int], list[float]]:
     chosen: list[int] = []
     trace: list[float] = []
-    sums, within, towards = np.zeros(candidates.n_rows), 0.0, 0.0
-    free = np.ones(candidates.n_rows, dtype=bool)
+    to_chosen, within, towards = np.zeros(sums.n_rows), 0.0, 0.0
+    free = np.ones(sums.n_rows, dtype=bool)
     while len(chosen) < most and not (trace and trace[-1] <= level):
         n = len(chosen) + 1
-        gains = 2 * (towards + candidates.mean) / n - (within + 2 * sums + candidates.diagonal) / n**2
-        row = _best(gains, free & pool.open(candidates, n))
-        within += 2 * float(sums[row]) + float(candidates.diagonal[row])
-        towards += float(candidates.mean[row])
-        sums += candidates.combination(np.array([row]), np.ones(1))
+        gains = 2 * (towards + sums.mean) / n - (within + 2 * to_chosen + sums.diagonal) / n**2
+        row = _best(gains, free & pool.open(sums, n))
+        within += 2 * float(to_chosen[row]) + float(sums.diagonal[row])
+        towards += float(sums.mean[row])
+        to_chosen += sums.along(np.array([row]), np.ones(1))
         chosen.append(row)
         free[row] = False
-        trace.append(candidates.squared(within / n**2 - 2 * towards / n + candidates.between))
+        trace.append(sums.squared(within / n**2 - 2 * towards / n + sums.between))
         pool.reporter.step(n, most)
     return chosen, trace
 
@@ -195,28 +195,27 @@ def protodash(
     data = held(table)
     check.flag(sum_to_one, "sum_to_one")
 
-    def choose(candidates: Candidates, most: int, level: float, pool: _Pool) -> tuple[list[int], list[float]]:
-        weighing, trace = _weigh(candidates, most, level, pool, sum_to_one=sum_to_one)
+    def choose(sums: RowSums, most: int, level: float, pool: _Pool) -> tuple[list[int], list[float]]:
+        weighing, trace = _weigh(sums, most, level, pool, sum_to_one=sum_to_one)
         return weighing.rows, trace
 
-    pool = _Pool.of(kernel, data, "protodash", k, tolerance, parts, Reporter(progress, "choosing rows"), choose)
-    weighing, trace = _weigh(pool.candidates, pool.most, pool.level, pool, sum_to_one=sum_to_one)
+    known = row_sums_of(kernel, data, "protodash")
+    pool = _Pool.of(known, data, _Asked(k, tolerance, parts), Reporter(progress, "choosing rows"), choose)
+    weighing, trace = _weigh(pool.sums, pool.most, pool.level, pool, sum_to_one=sum_to_one)
     pool.reporter.finish(len(weighing.rows))
     if not weighing.rows:
-        raise _nothing_to_weigh(pool.candidates.is_indefinite or weighing.n_refused > 0)
-    pool.candidates.warn(weighing.n_refused)
+        raise _nothing_to_weigh(pool.sums.is_indefinite or weighing.n_refused > 0)
+    warn_if_indefinite(pool.sums, weighing.n_refused)
     return _selected(pool.positions(weighing.rows), trace, weighing.weights, "protodash", data, kernel)
 
 
-def _weigh(
-    candidates: Candidates, most: int, level: float, pool: _Pool, *, sum_to_one: bool
-) -> tuple[_Weighing, list[float]]:
-    weighing = _Weighing(candidates, sum_to_one)
+def _weigh(sums: RowSums, most: int, level: float, pool: _Pool, *, sum_to_one: bool) -> tuple[_Weighing, list[float]]:
+    weighing = _Weighing(sums, sum_to_one)
     trace: list[float] = []
     gains = weighing.gains
-    free = np.ones(candidates.n_rows, dtype=bool)
+    free = np.ones(sums.n_rows, dtype=bool)
     while len(weighing.rows) < most and not (trace and trace[-1] <= level):
-        left = free & pool.open(candidates, int(np.count_nonzero(~free)) + 1)
+        left = free & pool.open(sums, int(np.count_nonzero(~free)) + 1)
         if not left.any():
             break
         row = _best(gains, left)
@@ -231,7 +230,7 @@ def _weigh(
     return weighing, trace
 
 
-Choose = Callable[[Candidates, int, float, "_Pool"], tuple[list[int], list[float]]]
+Choose = Callable[[RowSums, int, float, "_Pool"], tuple[list[int], list[float]]]
 
 
 @dataclass(frozen=True)
@@ -240,56 +239,53 @@ class _Pool:
 
     Attributes
     ----------
-    candidates : Candidates
+    sums : RowSums
     most : int
         How many are chosen at most.
     level : float
         The distance at which there are enough.
     reporter : Reporter
     won : Winners or None
-        Where the candidates come from.
+        Where the rows come from.
     """
 
-    candidates: Candidates
+    sums: RowSums
     most: int
     level: float
     reporter: Reporter
     won: Winners | None = None
 
     @classmethod
-    def of(
-        cls,
-        kernel: Any,
-        data: Data,
-        name: str,
-        k: int | None,
-        tolerance: float | None,
-        parts: int | None,
-        reporter: Reporter,
-        choose: Choose,
-    ) -> _Pool:
-        """Return the candidates, those of parts chosen by a function."""
-        rows = rows_of(checked_kernel(kernel, name), data)
-        most = _most(k, tolerance, len(rows)) if len(rows) else 0
-        n = n_parts(parts, data, k, len(rows), can=has_features(kernel))
+    def of(cls, sums: RowSums, data: Data, asked: _Asked, reporter: Reporter, choose: Choose) -> _Pool:
+        """Return all rows, or those of parts chosen by a function."""
+        most = _most(asked.k, asked.tolerance, sums.n_rows)
+        n = n_parts(asked.parts, data, asked.k, sums.n_rows, can=sums.in_parts)
         if n == 1:
-            candidates = candidates_of(kernel, data, name)
-            return cls(candidates, most, _level(candidates, tolerance), reporter)
+            sums.check()
+            return cls(sums, most, _level(sums, asked.tolerance), reporter)
 
-        def chosen(candidates: Candidates, _: Positions) -> list[int]:
-            pool = cls(candidates, min(most, candidates.n_rows), _level(candidates, tolerance), Reporter(None, ""))
-            return choose(candidates, pool.most, pool.level, pool)[0]
+        def chosen(some: RowSums, _: Positions) -> list[int]:
+            pool = cls(some, min(most, some.n_rows), _level(some, asked.tolerance), Reporter(None, ""))
+            return choose(some, pool.most, pool.level, pool)[0]
 
-        won = winners(kernel, rows, n, name, chosen, reporter)
-        return cls(won.candidates, min(most, len(won.rows)), _level(won.candidates, tolerance), reporter, won)
+        won = winners(sums, n, chosen, reporter)
+        return cls(won.sums, min(most, len(won.rows)), _level(won.sums, asked.tolerance), reporter, won)
 
-    def open(self, candidates: Candidates, n: int) -> npt.NDArray[np.bool_]:
+    def open(self, sums: RowSums, n: int) -> npt.NDArray[np.bool_]:
         """Return which rows may be the n-th: of those chosen in parts, the first n of each; (n_rows,)."""
-        return np.ones(candidates.n_rows, dtype=bool) if self.won is None else self.won.ranks < n
+        return np.ones(sums.n_rows, dtype=bool) if self.won is None else self.won.ranks < n
 
     def positions(self, chosen: list[int]) -> list[int]:
-        """Return where chosen candidates are in the table."""
+        """Return where chosen rows are in the table."""
         return chosen if self.won is None else self.won.rows[np.array(chosen, dtype=np.int64)].tolist()
+
+
+class _Asked(NamedTuple):
+    """How many rows are to be chosen, and in how many parts."""
+
+    k: int | None
+    tolerance: float | None
+    parts: int | None
 
 
 def criticisms(
@@ -348,36 +344,35 @@ def criticisms(
     3
     """
     data = held(table)
-    items = rows_of(checked_kernel(kernel, "criticisms"), data)
-    n_rows = len(items)
-    check_some(n_rows, "criticisms")
-    rows, weights = _prototypes(selection, n_rows)
-    left = n_rows - len(rows)
+    sums = row_sums_of(kernel, data, "criticisms")
+    rows, weights = _prototypes(selection, sums.n_rows)
+    left = sums.n_rows - len(rows)
     if not left:
         raise FishernetError("every row is a prototype, so there is none to criticize them")
     m = check.integer(m, "m", least=1, most=left, note="the rows that are no prototypes")
-    n = n_parts(parts, data, m, n_rows, can=has_features(kernel))
+    n = n_parts(parts, data, m, sums.n_rows, can=sums.in_parts)
     reporter = Reporter(progress, "choosing rows")
+    where, ranks = None, None
     if n == 1:
-        candidates, where, ranks = candidates_of(kernel, data, "criticisms"), None, None
+        sums.check()
     else:
 
-        def odd(candidates: Candidates, where: Positions) -> list[int]:
-            most = min(m, candidates.n_rows - len(rows))
-            return _criticize(candidates, np.searchsorted(where, rows), weights, most, Reporter(None, ""))[0]
+        def odd(some: RowSums, where: Positions) -> list[int]:
+            most = min(m, some.n_rows - len(rows))
+            return _criticize(some, np.searchsorted(where, rows), weights, most, Reporter(None, ""))[0]
 
-        won = winners(kernel, items, n, "criticisms", odd, reporter, np.sort(rows))
-        candidates, where, ranks = won.candidates, won.rows, won.ranks
+        won = winners(sums, n, odd, reporter, np.sort(rows))
+        sums, where, ranks = won.sums, won.rows, won.ranks
         rows = np.searchsorted(where, rows)
-    chosen, trace = _criticize(candidates, rows, weights, m, reporter, ranks)
+    chosen, trace = _criticize(sums, rows, weights, m, reporter, ranks)
     reporter.finish(m)
-    candidates.warn()
+    warn_if_indefinite(sums)
     found = chosen if where is None else where[chosen].tolist()
     return _selected(found, trace, None, "criticisms", data, kernel)
 
 
 def _criticize(
-    candidates: Candidates,
+    sums: RowSums,
     rows: Positions,
     weights: Array,
     m: int,
@@ -385,10 +380,10 @@ def _criticize(
     ranks: Positions | None = None,
 ) -> tuple[list[int], list[float]]:
     """Return the rows that prototypes explain least, and what is maximized after each; the n-th has a rank below n."""
-    witness = np.abs(candidates.mean - candidates.combination(rows, weights))
-    free = np.ones(candidates.n_rows, dtype=bool)
+    witness = np.abs(sums.mean - sums.along(rows, weights))
+    free = np.ones(sums.n_rows, dtype=bool)
     free[rows] = False
-    rest = candidates.diagonal.copy()  # what the chosen criticisms leave of each row
+    rest = sums.diagonal.copy()  # what the chosen criticisms leave of each row
     floor = JITTER * float(rest.max(initial=0.0))
     basis: list[Array] = []
     chosen: list[int] = []
@@ -401,7 +396,7 @@ def _criticize(
         chosen.append(row)
         free[row] = False
         if rest[row] > floor:
-            column = candidates.combination(np.array([row]), np.ones(1))
+            column = sums.along(np.array([row]), np.ones(1))
             for known in basis:
                 column -= known * known[row]
             column /= math.sqrt(float(rest[row]))
@@ -420,12 +415,12 @@ def _nothing_to_weigh(is_indefinite: bool) -> FishernetError:
     return FishernetError(message, parameter="sum_to_one")
 
 
-def _prototypes(selection: Any, n_rows: int) -> tuple[Positions, Array]:
+def _prototypes(selection: Selection | npt.ArrayLike, n_rows: int) -> tuple[Positions, Array]:
     """Return the positions of prototypes, and their weights: those of a selection, or equal ones."""
-    weights = getattr(selection, "weights", None)
-    rows = checked_rows(getattr(selection, "indices", selection), n_rows)
+    given, weights = (selection.indices, selection.weights) if isinstance(selection, Selection) else (selection, None)
+    rows = checked_rows(given, n_rows)
     if not len(rows):
-        raise FishernetError("criticisms are of prototypes, and there are none")
+        raise FishernetError("the selection has no prototypes")
     return rows, np.full(len(rows), 1 / len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
@@ -435,17 +430,17 @@ def _most(k: int | None, tolerance: float | None, n_rows: int) -> int:
     return n_rows if k is None else check.integer(k, "k", least=1, most=n_rows, note="the rows of the table")
 
 
-def _level(candidates: Candidates, tolerance: float | None) -> float:
+def _level(sums: RowSums, tolerance: float | None) -> float:
     """Return the distance at which there are rows enough."""
     if tolerance is None:
         return -1.0
     check.number(tolerance, "tolerance", least=0)
-    return tolerance * spread(candidates)
+    return tolerance * spread(sums)
 
 
-def spread(candidates: Candidates) -> float:
+def spread(sums: RowSums) -> float:
     """Return the mean squared distance of a row to the mean of all: what one random row reaches."""
-    found, diagonal = candidates.mean_diagonal - candidates.between, candidates.mean_diagonal
+    found, diagonal = sums.mean_diagonal - sums.between, sums.mean_diagonal
     return found if found > TIED * abs(diagonal) else 0.0
 
 
@@ -480,10 +475,10 @@ class _Weighing:
     so with factors that add up to 1.
     """
 
-    def __init__(self, candidates: Candidates, sum_to_one: bool) -> None:
-        self._candidates = candidates
+    def __init__(self, sums: RowSums, sum_to_one: bool) -> None:
+        self._sums = sums
         self._sum_to_one = sum_to_one
-        self._constant = spread(candidates) + abs(candidates.between) or 1.0 if sum_to_one else 0.0
+        self._constant = spread(sums) + abs(sums.between) or 1.0 if sum_to_one else 0.0
         self._level = 0.0  # the gradient along rows of positive weight
         self.rows: list[int] = []
         self._positive: list[int] = []  # places among the rows
@@ -499,23 +494,23 @@ class _Weighing:
         Where weights add up to 1, a step goes from the weighted mean m to the row. With g what the gradient along it is
         above that along m, and d its squared distance from m, the best step improves by g^2 / d, or as the row itself.
         """
-        mean = self._candidates.mean
+        mean = self._sums.mean
         if not self.rows:
-            return 2 * mean - self._candidates.diagonal if self._sum_to_one else mean.copy()
-        to_rows = self._candidates.combination(np.array(self.rows), self.weights)
+            return 2 * mean - self._sums.diagonal if self._sum_to_one else mean.copy()
+        to_rows = self._sums.along(np.array(self.rows), self.weights)
         gradient = mean - to_rows
-        tied = TIED * np.maximum(abs(self._candidates.between), self._candidates.diagonal)
+        tied = TIED * np.maximum(abs(self._sums.between), self._sums.diagonal)
         if not self._sum_to_one:
             return np.where(gradient > tied, gradient, 0.0)
         ahead = gradient - self._level
-        far = np.maximum(self._candidates.diagonal - 2 * to_rows + self._within, 0.0)
+        far = np.maximum(self._sums.diagonal - 2 * to_rows + self._within, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             improved = np.where(ahead < far, ahead**2 / far, 2 * ahead - far)
         return np.where(ahead > tied, improved, 0.0)
 
     def add(self, row: int) -> bool:
         """Add a row and weigh all anew; False where it is a combination of the others already."""
-        new = self._candidates.between_rows(row, np.array([*self.rows, row], dtype=np.int64)) + self._constant
+        new = self._sums.matrix(np.array([row]), np.array([*self.rows, row]))[0] + self._constant
         own = float(new[-1])
         left = self._below(new[:-1][self._positive])
         rest = own - float(left @ left)
@@ -551,7 +546,7 @@ class _Weighing:
 
         while True:
             at = np.array(self._positive, dtype=np.int64)
-            towards = self._candidates.mean[np.array(self.rows)[at]] + self._constant
+            towards = self._sums.mean[np.array(self.rows)[at]] + self._constant
             best = np.asarray(cho_solve((self._factor, True), towards, check_finite=False))
             if self._sum_to_one:
                 of_ones = np.asarray(cho_solve((self._factor, True), np.ones(len(at)), check_finite=False))
@@ -584,5 +579,5 @@ class _Weighing:
     @property
     def distance(self) -> float:
         """The squared distance of the weighted sum to the mean of the table."""
-        towards = float(self.weights @ self._candidates.mean[np.array(self.rows)])
-        return self._candidates.squared(self._within - 2 * towards + self._candidates.between)
+        towards = float(self.weights @ self._sums.mean[np.array(self.rows)])
+        return self._sums.squared(self._within - 2 * towards + self._sums.between)

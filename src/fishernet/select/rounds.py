@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +22,8 @@ import numpy.typing as npt
 from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.base.progress import Reporter
-from fishernet.kernels.rows import Rows, counted_once
-from fishernet.select.candidates import Candidates, candidates_among, whole_of
+from fishernet.data.matching import Data
+from fishernet.kernels import RowSums
 
 Positions = npt.NDArray[np.int64]
 
@@ -33,7 +32,7 @@ PART_ROWS = 2**20
 NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
-def n_parts(parts: int | None, data: Any, k: int | None, n_rows: int, *, can: bool = True) -> int:
+def n_parts(parts: int | None, data: Data, k: int | None, n_rows: int, *, can: bool = True) -> int:
     """Return in how many parts rows are chosen from; `can` says whether the criterion is one of features or counts."""
     if parts is None:
         if not can or not hasattr(data, "blocks") or n_rows <= MOST_AT_ONCE:
@@ -62,50 +61,42 @@ class Winners:
         Their positions in the table.
     ranks : (n,) int64
         As how many-th each was chosen in its part, from 0 on; 0 of rows that were in all parts.
-    candidates : Candidates
+    sums : RowSums
         They alone, compared with the whole table.
     """
 
     rows: Positions
     ranks: Positions
-    candidates: Candidates
+    sums: RowSums
 
 
-Choose = Callable[[Candidates, Positions], list[int]]
+Choose = Callable[[RowSums, Positions], list[int]]
 
 
-def winners(
-    kernel: Any,
-    rows: Rows,
-    parts: int,
-    name: str,
-    choose: Choose,
-    reporter: Reporter,
-    always: Positions = NO_ROWS,
-) -> Winners:
+def winners(sums: RowSums, parts: int, choose: Choose, reporter: Reporter, always: Positions = NO_ROWS) -> Winners:
     """Return what is chosen in each part.
 
     Parameters
     ----------
     choose : callable
-        ``choose(candidates, where)`` gives the places of the rows that it takes, in their order; `where` says for each
-        candidate which row of the table it is.
+        ``choose(sums, where)`` gives the places of the rows that it takes, in their order; `where` says for each row of
+        a part which row of the table it is.
     always : (n,) int64
         Rows that are in every part, and among the winners.
     """
-    whole = whole_of(kernel, rows)
     found, ranks = [always], [np.zeros(len(always), dtype=np.int64)]
-    for part, at in enumerate(part_slices(len(rows), parts)):
+    for part, at in enumerate(part_slices(sums.n_rows, parts)):
         reporter.step(part, parts)
         where = np.arange(at.start, at.stop)
-        some = rows[at]
         if len(always):
             where = np.union1d(always, where)
-            some = rows[where]
-        chosen = np.array(choose(candidates_among(kernel, counted_once(some), whole, name, where), where), np.int64)
+        some = sums.some(where if len(always) else at)
+        some.check(where)
+        chosen = np.array(choose(some, where), np.int64)
         found.append(where[chosen])
         ranks.append(np.arange(len(chosen)))
     every = np.concatenate(found)
     order = np.argsort(every)
-    last = candidates_among(kernel, counted_once(rows[every[order]]), whole, name, every[order])
+    last = sums.some(every[order])
+    last.check(every[order])
     return Winners(every[order], np.concatenate(ranks)[order], last)

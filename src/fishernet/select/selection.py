@@ -21,7 +21,7 @@ from fishernet.data.arrays import Weights
 from fishernet.data.frames.rows import arrow_rows, held, n_rows_of, taken, weights_of
 from fishernet.data.matching import Data, as_data
 from fishernet.kernels import Kernel
-from fishernet.kernels.rows import rows_of
+from fishernet.kernels.kernel import adapted
 from fishernet.select.candidates import check_some
 
 WEIGHTS = ("own", "equal", "nearest")
@@ -96,12 +96,13 @@ class Selection(Framed):
         """
         if self.kernel is None:
             return _most_equal(self.table, self.indices)
-        rows = rows_of(self.kernel, self.data)
+        kernel = adapted(self.kernel)
+        rows = kernel.rows(self.data)
         chosen = rows[self.indices]
-        lengths = self.kernel.diag(chosen)
+        lengths = kernel.diag(chosen)
         found = [np.zeros(0, dtype=np.int64)]
         for first in range(0, len(rows), BLOCK):
-            far = lengths - 2 * self.kernel(rows[first : first + BLOCK], chosen)
+            far = lengths - 2 * kernel(rows[first : first + BLOCK], chosen)
             rounding = 1e-12 * np.maximum(lengths.max(), np.abs(far).max(axis=1, keepdims=True))
             found.append(np.argmax(far <= far.min(axis=1, keepdims=True) + rounding, axis=1).astype(np.int64))
         return np.concatenate(found)

@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from fishernet.base import check
 from fishernet.base.display import Framed, brief
-from fishernet.base.errors import FishernetError, SchemaError
-from fishernet.base.names import a, several, shown
+from fishernet.base.errors import FishernetError
+from fishernet.base.names import several, shown
 from fishernet.data import Table
 from fishernet.data.frames.rows import arrow_rows, held, taken
 from fishernet.data.matching import Data, as_data, is_frame, is_table
 from fishernet.kernels import Kernel, Normalized
-from fishernet.kernels.kernel import is_kernel
-from fishernet.kernels.rows import Rows, rows_of
+from fishernet.kernels.kernel import BaseKernel, adapted
+from fishernet.kernels.rows import Rows
 
 BLOCK = 4096
 
@@ -97,13 +97,12 @@ def similar(kernel: Kernel, table: Data, row: Any, *, n: int = 10) -> Similar:
     >>> found.cosines.round(6)
     array([1., 1., 1.])
     """
-    if not is_kernel(kernel):
-        raise SchemaError(f"similar needs a kernel, as fn.kernels.FisherKernel(net), not {a(type(kernel).__name__)}")
+    known = adapted(kernel, "similar", logs=True)
     n = check.integer(n, "n", least=1)
     data = held(table)
-    rows = rows_of(kernel, data)
-    given = _given_row(kernel, rows, row)
-    cosine = Normalized(kernel)
+    rows = known.rows(data)
+    given = _given_row(known, rows, row)
+    cosine = Normalized(known)
     cosine.diag(rows)  # refuses an impossible row by its place among all of them
     cosines = np.zeros(len(rows))
     for first in range(0, len(rows), BLOCK):
@@ -112,20 +111,20 @@ def similar(kernel: Kernel, table: Data, row: Any, *, n: int = 10) -> Similar:
     cosines = np.clip(cosines, -1, 1)
     # rounding must not decide between rows that are equally alike, nor push a row behind itself
     order = np.argsort(-cosines.round(12), kind="stable")[:n].astype(np.int64)
-    names, by_variable = _shares(kernel, rows[order], given)
+    names, by_variable = _shares(known, rows[order], given)
     return Similar(indices=order, cosines=cosines[order], by_variable=by_variable, names=names, data=data)
 
 
-def _shares(kernel: Any, rows: Rows, given: Rows) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+def _shares(kernel: BaseKernel, rows: Rows, given: Rows) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
     """Return the variables of a Fisher kernel, and what each adds to the cosines; none of other kernels."""
-    if not getattr(kernel, "has_terms", False):
+    if not kernel.term_names:
         return (), np.zeros((len(rows), 0))
     terms = kernel.terms(rows, given)[:, :, 0].T
     scale = np.sqrt(kernel.diag(rows) * kernel.diag(given))[:, None]
-    return kernel.model.names, np.divide(terms, scale, out=np.zeros_like(terms), where=scale > 0)
+    return kernel.term_names, np.divide(terms, scale, out=np.zeros_like(terms), where=scale > 0)
 
 
-def _given_row(kernel: Kernel, rows: Rows, row: Any) -> Rows:
+def _given_row(kernel: BaseKernel, rows: Rows, row: Any) -> Rows:
     """Return the given row as the kernel takes it: one of the rows, or one of its own."""
     if isinstance(row, int | np.integer) and not isinstance(row, bool):
         if not -len(rows) <= row < len(rows):
@@ -134,7 +133,7 @@ def _given_row(kernel: Kernel, rows: Rows, row: Any) -> Rows:
     is_string = isinstance(row, str | list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1)
     if not is_string and not is_table(row) and not is_frame(row):
         raise FishernetError(f"row must be a position in the table or a table of one row, got {shown(row)}")
-    given = rows_of(kernel, [row] if is_string else row)
+    given = kernel.rows([row] if is_string else row)
     if len(given) != 1:
         raise FishernetError(f"the given row must be a table of one row, got {several(len(given), 'row')}")
     return given

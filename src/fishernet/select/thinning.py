@@ -11,8 +11,6 @@ References
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -21,17 +19,9 @@ from fishernet.base.progress import Progress, Reporter
 from fishernet.base.random import Seed, fixed_seed, generator, stream_key
 from fishernet.data.frames.rows import held
 from fishernet.data.matching import Data
-from fishernet.kernels import Kernel, has_features
-from fishernet.kernels.rows import Rows, counted_once, rows_of
-from fishernet.select.candidates import (
-    Candidates,
-    candidates_among,
-    candidates_of,
-    check_some,
-    checked_kernel,
-    whole_of,
-)
-from fishernet.select.greedy import Search, exchange_once, swaps_by_distance
+from fishernet.kernels import Kernel, RowSums
+from fishernet.select.candidates import row_sums_of, warn_if_indefinite
+from fishernet.select.greedy import Search, exchange_once, search_by_distance
 from fishernet.select.rounds import n_parts, part_slices
 from fishernet.select.selection import Selection
 
@@ -41,7 +31,6 @@ Positions = npt.NDArray[np.int64]
 NAME = "kernel_thinning"
 DELTA = 0.5  # the chance that a sum leaves its bounds somewhere
 ENOUGH = 4  # times k^2 rows: what k rows can come near to is not farther from the table than these are
-MOST_PAIRED = 2**13  # rows that are halved where the kernel's matrix between them is needed: 0.5 GB
 
 
 def kernel_thinning(
@@ -102,24 +91,22 @@ def kernel_thinning(
     True
     """
     data = held(table)
-    rows = rows_of(checked_kernel(kernel, NAME), data)
-    check_some(len(rows), NAME)
-    k = check.integer(k, "k", least=1, most=len(rows), note="the rows of the table")
-    n = n_parts(parts, data, k, len(rows), can=has_features(kernel))
+    sums = row_sums_of(kernel, data, NAME)
+    k = check.integer(k, "k", least=1, most=sums.n_rows, note="the rows of the table")
+    n = n_parts(parts, data, k, sums.n_rows, can=sums.in_parts)
     number = fixed_seed(seed)
     random = generator(number)
     reporter = Reporter(progress, "choosing rows")
     pool: Positions | None = None
     if n == 1:
-        candidates = candidates_of(kernel, data, NAME)
-        swaps_among = swaps_by_distance(kernel, rows, k)
-        best = _thinned(kernel, candidates, rows, k, random)
-        swaps = swaps_among(rows, 0, candidates)
+        sums.check()
+        best = _thinned(sums, k, random)
+        swaps = search_by_distance(sums, k)
     else:
-        pool, candidates, best, swaps = _two_rounds(kernel, rows, k, n, random, reporter)
-    exchange_once(swaps, best, candidates.n_rows, reporter)
+        pool, sums, best, swaps = _two_rounds(sums, k, n, random, reporter)
+    exchange_once(swaps, best, sums.n_rows, reporter)
     reporter.finish(k)
-    candidates.warn()
+    warn_if_indefinite(sums)
     return Selection(
         indices=swaps.rows if pool is None else pool[swaps.rows],
         distance=float(swaps.trace[-1]),
@@ -133,90 +120,46 @@ def kernel_thinning(
 
 
 def _two_rounds(
-    kernel: Any, rows: Rows, k: int, parts: int, random: np.random.Generator, reporter: Reporter
-) -> tuple[Positions, Candidates, Positions, Search]:
-    """Return what was chosen in all parts, ascending, as candidates, k places among it to begin with, and a search."""
-    whole = whole_of(kernel, rows)
-    swaps_among = swaps_by_distance(kernel, rows, k)
+    sums: RowSums, k: int, parts: int, random: np.random.Generator, reporter: Reporter
+) -> tuple[Positions, RowSums, Positions, Search]:
+    """Return what was chosen in all parts, ascending, its sums, k places among it to begin with, and a search."""
     won = []
-    for part, at in enumerate(part_slices(len(rows), parts)):
+    for part, at in enumerate(part_slices(sums.n_rows, parts)):
         reporter.step(part, parts)
         where = np.arange(at.start, at.stop)
-        candidates = candidates_among(kernel, counted_once(rows[at]), whole, NAME, where)
-        swaps = swaps_among(rows[at], at.start, candidates)
-        exchange_once(swaps, _thinned(kernel, candidates, rows[at], k, random), len(where), Reporter(None, ""))
+        some = sums.some(at)
+        some.check(where)
+        swaps = search_by_distance(some, k)
+        exchange_once(swaps, _thinned(some, k, random), len(where), Reporter(None, ""))
         won.append(where[swaps.rows])
     pool = np.sort(np.concatenate(won))
-    some = counted_once(rows[pool])
-    candidates = candidates_among(kernel, some, whole, NAME, pool)
+    last = sums.some(pool)
+    last.check(pool)
     of_parts = np.searchsorted(pool, np.stack(won)).astype(np.int64)
-    best = _nearest_part(candidates, np.vstack([of_parts, _thinned(kernel, candidates, some, k, random)[None]]))
-    return pool, candidates, best, swaps_among(some, 0, candidates)
+    best = _nearest_part(last, np.vstack([of_parts, _thinned(last, k, random)[None]]))
+    return pool, last, best, search_by_distance(last, k)
 
 
-def _thinned(kernel: Any, candidates: Candidates, rows: Rows, k: int, random: np.random.Generator) -> Positions:
+def _thinned(sums: RowSums, k: int, random: np.random.Generator) -> Positions:
     """Return the best of the parts of k rows into which rows drawn at random are halved."""
-    rule: Any = getattr(kernel, "rule", None)
-    linear = hasattr(rule, "halved")
-    n = candidates.n_rows
-    most = min(n if linear else min(n, MOST_PAIRED), ENOUGH * k * k)
+    most = min(sums.most_halved, ENOUGH * k * k)
     rounds = max(most // k, 1).bit_length() - 1
-    order = _drawn(candidates, rows, k << rounds, random)
-    key = stream_key(random)
-    if linear:
-        order = rule.halved(counted_once(rows), order, rounds=rounds, delta=DELTA, key=key)
-    else:
-        order = _halved(np.asarray(kernel(counted_once(rows[order]))), order, rounds, key)
-    return _nearest_part(candidates, order.reshape(-1, k))
+    order = _drawn(sums, k << rounds, random)
+    order = sums.halves(order, rounds=rounds, key=stream_key(random), delta=DELTA)
+    return _nearest_part(sums, order.reshape(-1, k))
 
 
-def _drawn(candidates: Candidates, rows: Rows, size: int, random: np.random.Generator) -> Positions:
+def _drawn(sums: RowSums, size: int, random: np.random.Generator) -> Positions:
     """Return so many rows at random, without weight 0 while there are others."""
-    weights = getattr(rows, "weights", None)
-    if weights is None:
-        return random.permutation(candidates.n_rows)[:size].astype(np.int64)
+    if sums.weights is None:
+        return random.permutation(sums.n_rows)[:size].astype(np.int64)
     with np.errstate(divide="ignore"):
-        keys = np.log(random.random(candidates.n_rows)) / np.asarray(weights, dtype=np.float64)
+        keys = np.log(random.random(sums.n_rows)) / np.asarray(sums.weights, dtype=np.float64)
     return np.argsort(-keys, kind="stable")[:size].astype(np.int64)  # Efraimidis and Spirakis, 2006
 
 
-def _halved(gram: Array, order: Positions, rounds: int, key: int) -> Positions:
-    """Return rows whose parts of n / 2^rounds are near each other, by the kernel's matrix between them."""
-    random = np.random.default_rng(key)
-    places = np.arange(len(order))
-    for round_ in range(rounds):
-        size = len(order) >> round_
-        share = 2 * DELTA / (rounds * len(order))
-        places = np.concatenate(
-            [_halve(gram, places[begin : begin + size], share, random) for begin in range(0, len(order), size)]
-        )
-    return order[places]
-
-
-def _halve(gram: Array, part: Positions, delta: float, random: np.random.Generator) -> Positions:
-    """Return one half of a part and then the other (Dwivedi and Mackey, 2021, Algorithm 1a)."""
-    sums = np.zeros(len(gram))  # of the signed rows of the matrix
-    variance = 0.0
-    first, second = [], []
-    for x, y in part.reshape(-1, 2).tolist():
-        squared = max(float(gram[x, x] + gram[y, y] - 2 * gram[x, y]), 0.0)
-        threshold = max(float(np.sqrt(squared * variance * 2 * np.log(2 / delta))), squared)
-        to_first = 0.5
-        if threshold > 0:
-            to_first = 0.5 * (1 - float(sums[x] - sums[y]) / threshold)
-            variance += max(squared * (1 + (squared - 2 * threshold) * variance / threshold**2), 0.0)
-        keep = random.random() < to_first
-        kept, other = (x, y) if keep else (y, x)
-        first.append(kept)
-        second.append(other)
-        sums += gram[kept] - gram[other]
-    return np.array(first + second, dtype=np.int64)
-
-
-def _nearest_part(candidates: Candidates, parts: Positions) -> Positions:
+def _nearest_part(sums: RowSums, parts: Positions) -> Positions:
     """Return the part whose mean is nearest to that of the table."""
     k = parts.shape[1]
-    distances = [
-        candidates.squared_length(part, np.full(k, 1 / k)) - 2 * float(candidates.mean[part].mean()) for part in parts
-    ]
+    distances = [sums.squared_length(part, np.full(k, 1 / k)) - 2 * float(sums.mean[part].mean()) for part in parts]
     return np.asarray(parts[int(np.argmin(distances))])

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from fishernet.base.errors import SchemaError
 from fishernet.base.vocabulary import MetricName, word
 from fishernet.kernels import FisherKernel, Normalized
-from fishernet.kernels.fisher import METRICS
+from fishernet.kernels.fisher.kernel import METRICS
 from fishernet.kernels.kernel import is_kernel
 from fishernet.learn import hidden_markov_model, markov_chain
 from fishernet.models.sequences.alphabet import ANY, ERROR

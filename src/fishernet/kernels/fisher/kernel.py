@@ -20,6 +20,7 @@ its parents are at distance 0, however different their rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -32,28 +33,25 @@ from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName, MetricName, word
 from fishernet.data.source import is_statistics
 from fishernet.infer import group_probabilities as infer_group_probabilities
-from fishernet.kernels.expected_features import ExpectedFeatures
 from fishernet.kernels.features import Features, Matrix
-from fishernet.kernels.kernel import Algebra
-from fishernet.kernels.metrics import Empirical, Invariant, Metric, Practical, score_metric
-from fishernet.kernels.observed import observed_metric
+from fishernet.kernels.fisher.invariant import Invariant
+from fishernet.kernels.fisher.metrics import Asked, Empirical, Metric, Practical, score_metric
+from fishernet.kernels.fisher.observed import observed_metric
+from fishernet.kernels.fisher.scored_model import ScoredModel
+from fishernet.kernels.kernel import ModelKernel, OfFeatures
 from fishernet.kernels.parts import FeatureParts
-from fishernet.kernels.rows import plain_rows
+from fishernet.kernels.row_sums import RowSums
+from fishernet.kernels.rows import Rows
 from fishernet.models import BayesianNetwork
 
+METRICS = ("invariant", "practical", "empirical")
+
 Groups = Callable[[], Sequence[Matrix]]  # the probabilities of the groups, found when they are needed
-
-METRICS: dict[str, Callable[[BayesianNetwork, Groups, Any], Metric]] = {
-    "invariant": lambda model, groups, _reference: Invariant(model, groups()),
-    "practical": lambda model, _groups, _reference: Practical(model),
-    "empirical": lambda model, _groups, reference: Empirical(model, reference),
-}
+Hidden = str | Iterable[str] | None
+Built = tuple[Metric, Callable[[Any], Rows], tuple[str, ...]]  # what computes it, what reads rows, what is hidden
 
 
-Rows = Any  # a Table or an array of codes for a Bayesian network, otherwise what the model's log_prob takes
-
-
-class FisherKernel(Algebra):
+class FisherKernel(OfFeatures):
     """The Fisher kernel of a model with a likelihood and its derivatives.
 
     Parameters
@@ -139,59 +137,23 @@ class FisherKernel(Algebra):
         group_probabilities: GroupMethodName | Sequence[npt.ArrayLike] = "auto",
         seed: Seed = None,
         parameters: Sequence[str] | None = None,
-        length: Any = None,
+        length: int | None = None,
         n_samples: int | None = None,
         cutoff: float | None = None,
         hidden: str | Iterable[str] | None = None,
     ) -> None:
-        _check_model(model)
-        metric = word(metric, "metric", METRICS, error=SchemaError)
-        if reference is not None and metric != "empirical":
-            raise SchemaError(f"reference rows are for the metric 'empirical'; {metric!r} takes none")
-        if reference is None and metric == "empirical":
-            raise SchemaError("the metric 'empirical' needs reference rows")
-        self._model = model
-        self._groups: tuple[Matrix, ...] | None = None
-        self._method: GroupMethodName = "auto"
-        self._seed = seed
-        self._of_groups = getattr(model, "runs_in_core", False)  # a network of tables: Theorem 1's closed form
-        self._observed: ExpectedFeatures | None = None
-        options = {"parameters": parameters, "length": length, "n_samples": n_samples, "cutoff": cutoff}
-        if not self._of_groups:
-            if hidden is not None:
-                raise SchemaError(f"hidden variables are those of a BayesianNetwork of tables, not of {model!r}")
-            if not isinstance(group_probabilities, str) or group_probabilities != "auto":
-                raise self._no_groups()
-            rows = None if reference is None else self.rows(reference)
-            self._metric: Metric = score_metric(model, metric, reference=rows, seed=seed, **options)
-            return
-        unfit = ("parameters", "length", *(("n_samples", "cutoff") if hidden is None else ()))
-        given = [name for name in unfit if options[name] is not None]
-        if given:
-            raise SchemaError(f"the Fisher kernel of a Bayesian network takes no {given[0]}")
-        if isinstance(group_probabilities, str):
-            self._method = cast(GroupMethodName, group_probabilities)
-        else:
-            self._groups = tuple(_checked_probabilities(model, group_probabilities))
-        if hidden is None:
-            rows = None if reference is None else self.rows(reference)
-            self._metric = METRICS[metric](model, lambda: self.group_probabilities, rows)
-            return
-        self._metric, self._observed = observed_metric(
-            metric,
-            model,
-            hidden,
-            lambda: self.group_probabilities,
-            reference=reference,
-            n_samples=n_samples,
-            cutoff=cutoff,
-            seed=seed,
-        )
+        known = ScoredModel(model)
+        name = word(metric, "metric", METRICS, error=SchemaError)
+        asked = Asked(name, reference, parameters, length, n_samples, cutoff, seed)
+        self._model, self._seed, self._has_hidden = known, seed, hidden is not None
+        self._groups = _Groups(known, group_probabilities, seed)
+        mode = "scores" if known.tables is None else "tables" if hidden is None else "observed"
+        self._metric, self._rows, self._hidden = BUILDERS[mode](known, asked, self._groups, hidden)
 
     @property
     def model(self) -> Any:
         """The model."""
-        return self._model
+        return self._model.model
 
     @property
     def metric(self) -> str:
@@ -201,41 +163,46 @@ class FisherKernel(Algebra):
     @property
     def hidden(self) -> tuple[str, ...]:
         """The names of the hidden variables."""
-        return () if self._observed is None else self._observed.hidden
-
-    @property
-    def rule(self) -> Metric:
-        """What computes the kernel; for a Bayesian network, on tables of its variables."""
-        return self._metric
+        return self._hidden
 
     @property
     def group_probabilities(self) -> tuple[Matrix, ...]:
         """P(group of the parents' configurations), one (groups,) array a variable; found when first needed."""
-        if not self._of_groups:
-            raise self._no_groups()
-        if self._groups is None:
-            self._groups = tuple(infer_group_probabilities(self._model, method=self._method, seed=self._seed))
-        return self._groups
+        return self._groups()
 
     @property
     def dimension(self) -> int:
         """The number of features."""
         return self._metric.dimension
 
+    @property
+    def standardized(self) -> ModelKernel | None:
+        """The kernel itself with the metric "invariant": its features have mean 0 and variance 1 under the model."""
+        return self if self.metric == "invariant" else None
+
+    @property
+    def takes_statistics(self) -> bool:
+        """Whether `mean_features` takes a source of statistics."""
+        return self._metric.takes_statistics
+
+    def smallest_expected(self, n_rows: float) -> float | None:
+        """Return the least number of so many rows that the model expects in a cell; None where it has no cells."""
+        return self._metric.smallest_expected(n_rows)
+
     def with_model(self, model: Any) -> FisherKernel:
         """Return the kernel with the metric "invariant" of another model, with as many variables hidden."""
-        return FisherKernel(model, hidden=None if self._observed is None else self.hidden, seed=self._seed)
+        return FisherKernel(model, hidden=self.hidden if self._has_hidden else None, seed=self._seed)
 
-    def rows(self, X: Rows) -> Any:
+    def rows(self, X: Any) -> Rows:
         """Return data as rows of the model: of a network a table of its variables, in which no cell is missing.
 
         With `hidden`, the columns of hidden variables are missing, and other cells may be.
         """
-        if self._observed is not None:
-            return self._observed.rows(X)
-        if hasattr(self._model, "rows"):
-            return self._model.rows(X, complete_for="a Fisher kernel")
-        return plain_rows(X)
+        return self._rows(X)
+
+    def row_sums(self, rows: Rows) -> RowSums:
+        """Return what choosing and comparing rows asks of the kernel on these rows."""
+        return self._metric.row_sums(rows)
 
     def __call__(self, X: Rows, Y: Rows | None = None) -> Matrix:
         """Return the kernel of all pairs of rows.
@@ -269,9 +236,9 @@ class FisherKernel(Algebra):
         return self._metric.feature_parts
 
     @property
-    def has_terms(self) -> bool:
-        """Whether it is a sum over variables, whose `terms` it can give."""
-        return self._metric.has_terms
+    def term_names(self) -> tuple[str, ...]:
+        """The variables, where the kernel is a sum over them whose `terms` it can give."""
+        return self._model.names if self._metric.has_terms else ()
 
     def terms(self, X: Rows, Y: Rows | None = None) -> Matrix:
         """Return what each variable adds to the kernel of each pair of rows, (n_variables, n, m) float64.
@@ -304,38 +271,93 @@ class FisherKernel(Algebra):
         SchemaError
             When there is no row of positive weight.
         """
-        of_statistics = getattr(self._metric, "mean_of_statistics", None)
-        if of_statistics is not None and is_statistics(X):
-            return np.asarray(of_statistics(X))
+        if self.takes_statistics and is_statistics(X):
+            return self._metric.mean_of_statistics(X)
         return self._metric.mean_features(self.rows(X))
 
     def __repr__(self) -> str:
-        hidden = "" if self._observed is None else f", hidden={list(self.hidden)}"
-        return f"FisherKernel({self._model!r}, metric={self._metric.name!r}{hidden})"
+        hidden = f", hidden={list(self.hidden)}" if self._has_hidden else ""
+        return f"FisherKernel({self.model!r}, metric={self._metric.name!r}{hidden})"
 
-    def _no_groups(self) -> SchemaError:
-        return SchemaError(f"group probabilities are a Bayesian network's; {a(type(self._model).__name__)} has none")
-
-    def _pair(self, X: Rows, Y: Rows | None) -> tuple[Any, Any]:
+    def _pair(self, X: Rows, Y: Rows | None) -> tuple[Rows, Rows | None]:
         """Return both as the model wants them; None for Y where it is X."""
         first = self.rows(X)
         second = None if Y is None else self.rows(Y)
         return first, None if second is first else second
 
 
-def _check_model(model: Any) -> None:
-    if hasattr(model, "pseudo_log_likelihood"):
-        raise SchemaError(
-            "a Fisher kernel of a dependency network is not defined: its distribution is where sampling ends, and "
-            "has no likelihood in closed form to take scores of; learn a BayesianNetwork"
-        )
-    if not (hasattr(model, "log_prob") and hasattr(model, "fisher_scores")):
-        raise SchemaError(
-            f"a Fisher kernel needs a model with a likelihood and scores (log_prob, fisher_scores), such as a "
-            f"BayesianNetwork or a HiddenMarkovModel; got {type(model).__name__}"
-        )
-    if not getattr(model, "names", True):
-        raise SchemaError("a Fisher kernel needs a network with variables; this one has none")
+class _Groups:
+    """The probabilities of the groups of a network's configurations: given, or found when they are first needed."""
+
+    def __init__(self, model: ScoredModel, given: GroupMethodName | Sequence[npt.ArrayLike], seed: Seed) -> None:
+        self._model, self._seed = model, seed
+        self._method: GroupMethodName = cast(GroupMethodName, given) if isinstance(given, str) else "auto"
+        self.are_chosen = not isinstance(given, str) or given != "auto"
+        self._known: tuple[Matrix, ...] | None = None
+        if model.tables is not None and not isinstance(given, str):
+            self._known = tuple(_checked_probabilities(model.tables, given))
+
+    def __call__(self) -> tuple[Matrix, ...]:
+        """Return one (groups,) array a variable."""
+        if self._model.tables is None:
+            raise SchemaError(f"group probabilities are a Bayesian network's; {a(self._model.kind)} has none")
+        if self._known is None:
+            found = infer_group_probabilities(self._model.tables, method=self._method, seed=self._seed)
+            self._known = tuple(found)
+        return self._known
+
+
+def _of_scores(model: ScoredModel, asked: Asked, groups: _Groups, hidden: Hidden) -> Built:
+    """Return the kernel of a model by its scores."""
+    if hidden is not None:
+        raise SchemaError(f"hidden= needs a BayesianNetwork of tables, not {model.model!r}", parameter="hidden")
+    if groups.are_chosen:
+        groups()  # says that the model has none
+    rows = None if _reference(asked) is None else model.rows(asked.reference)
+    return score_metric(model, replace(asked, reference=rows)), model.rows, ()
+
+
+def _of_tables(model: ScoredModel, asked: Asked, groups: _Groups, hidden: Hidden) -> Built:  # noqa: ARG001
+    """Return the kernel of a network's tables, all of whose variables are observed."""
+    _refuse(asked, "parameters", "length", "n_samples", "cutoff")
+    assert model.tables is not None
+    if _reference(asked) is not None:
+        return Empirical(model.tables, model.rows(asked.reference)), model.rows, ()
+    metric = Practical(model.tables) if asked.metric == "practical" else Invariant(model.tables, groups())
+    return metric, model.rows, ()
+
+
+def _of_observed(model: ScoredModel, asked: Asked, groups: _Groups, hidden: Hidden) -> Built:
+    """Return the kernel of the likelihood of what is observed."""
+    _refuse(asked, "parameters", "length")
+    _reference(asked)
+    assert model.tables is not None
+    assert hidden is not None
+    metric = observed_metric(model.tables, asked, hidden, groups)
+    return metric, metric.rows, metric.hidden
+
+
+BUILDERS: dict[str, Callable[[ScoredModel, Asked, _Groups, Hidden], Built]] = {
+    "scores": _of_scores,
+    "tables": _of_tables,
+    "observed": _of_observed,
+}
+
+
+def _refuse(asked: Asked, *options: str) -> None:
+    """Refuse options that are not for a network's tables."""
+    given = [name for name, value in vars(asked).items() if name in options and value is not None]
+    if given:
+        raise SchemaError(f"the Fisher kernel of a Bayesian network takes no {given[0]}")
+
+
+def _reference(asked: Asked) -> Rows | None:
+    """Return the reference rows, which the metric "empirical" needs and no other takes."""
+    if asked.reference is not None and asked.metric != "empirical":
+        raise SchemaError(f"reference rows are for the metric 'empirical'; {asked.metric!r} takes none")
+    if asked.reference is None and asked.metric == "empirical":
+        raise SchemaError("the metric 'empirical' needs reference rows")
+    return asked.reference
 
 
 def _checked_probabilities(model: BayesianNetwork, given: Any) -> list[Matrix]:

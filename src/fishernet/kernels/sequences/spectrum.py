@@ -24,7 +24,7 @@ from fishernet.kernels.features import (
     squared_lengths,
     weighted_mean,
 )
-from fishernet.kernels.kernel import Algebra
+from fishernet.kernels.kernel import BaseKernel, OfFeatures
 from fishernet.models.sequences.alphabet import Alphabet
 from fishernet.models.sequences.alphabet import Strings as Encoded
 from fishernet.models.sequences.ambiguous_steps import known_steps
@@ -37,7 +37,7 @@ MOST_COLUMNS = 2**31 - 1
 DENSE = 0.02  # a share of entries from which a product of full matrices is faster
 
 
-class SpectrumKernel(Algebra):
+class SpectrumKernel(BaseKernel):
     """The p-spectrum kernel of strings [1]_.
 
     Parameters
@@ -141,7 +141,7 @@ class SpectrumKernel(Algebra):
         return joined[0], joined[1], joined[2]
 
 
-class SpectrumFeatures(SpectrumKernel):
+class SpectrumFeatures(OfFeatures, SpectrumKernel):
     """The p-spectrum kernel over a known alphabet: one feature a possible substring."""
 
     alphabet: Alphabet

@@ -26,10 +26,10 @@ import numpy.typing as npt
 from fishernet.base.random import Seed
 from fishernet.base.vocabulary import GroupMethodName
 from fishernet.data import Table
-from fishernet.kernels.expected_features import ExpectedFeatures, feature_ends, hidden_names, kernel_features
 from fishernet.kernels.features import Features, Matrix, check_cells, inner
-from fishernet.kernels.fisher import FisherKernel
-from fishernet.kernels.kernel import FeatureMade
+from fishernet.kernels.fisher.expected_features import ExpectedFeatures, feature_ends, hidden_names, kernel_features
+from fishernet.kernels.fisher.kernel import FisherKernel
+from fishernet.kernels.kernel import FeatureMade, ModelKernel
 from fishernet.kernels.parts import FeatureParts, parts_of_tables
 from fishernet.models import BayesianNetwork
 
@@ -105,9 +105,19 @@ class HiddenVariableKernel(FeatureMade):
         return parts_of_tables(self.model.names, self.model.conditionals)
 
     @property
-    def has_terms(self) -> bool:
-        """True: it is a sum over the variables, the hidden ones among them."""
-        return True
+    def term_names(self) -> tuple[str, ...]:
+        """The variables over which it is a sum, the hidden ones among them."""
+        return self.model.names
+
+    @property
+    def standardized(self) -> ModelKernel:
+        """The kernel itself: its features have mean 0 under the network, and variance 1 where no cell is missing."""
+        return self
+
+    takes_statistics = False
+
+    def smallest_expected(self, n_rows: float) -> None:
+        """Return None: expected counts of cells are not told."""
 
     def with_model(self, model: BayesianNetwork) -> HiddenVariableKernel:
         """Return the kernel of another network with the same hidden variables."""

@@ -13,18 +13,15 @@ from typing import Any
 import numpy as np
 
 from fishernet.base import check
-from fishernet.base.errors import SchemaError
 from fishernet.base.names import check_names, positions
 from fishernet.data import Table
 from fishernet.infer.completion import expected_indicators, rows_without
-from fishernet.kernels.features import Features, Matrix, weighted_mean
+from fishernet.kernels.features import Features, Matrix, is_sparse, weighted_mean
 from fishernet.models import BayesianNetwork
 
 
 def hidden_names(net: BayesianNetwork, hidden: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the names of hidden variables; SchemaError for those that a network of tables has not."""
-    if not getattr(net, "runs_in_core", False) or not hasattr(net, "intervened"):
-        raise SchemaError(f"hidden variables are those of a BayesianNetwork of tables, not of {net!r}")
+    """Return the names of hidden variables; SchemaError for those that the network has not."""
     names = [hidden] if isinstance(hidden, str) else list(check.items(hidden, "hidden"))
     check_names(names)
     positions(net.names, names)
@@ -52,7 +49,7 @@ class ExpectedFeatures:
     def __call__(self, rows: Table) -> Features:
         """Return the expected features of each row, (n, dimension): sparse where those of the cells are."""
         found = expected_indicators(self.net, rows) @ self.of_cells
-        return found.tocsr() if hasattr(found, "tocsr") else np.asarray(found)
+        return found.tocsr() if is_sparse(found) else np.asarray(found)
 
     def mean(self, rows: Table) -> Matrix:
         """Return their mean, (dimension,): that of the cells' probabilities is multiplied, not every row's."""

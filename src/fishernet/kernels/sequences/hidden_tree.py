@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from fishernet.base import check
 from fishernet.base.errors import SchemaError
 from fishernet.data.matching import listed_items
 from fishernet.kernels.features import Matrix
-from fishernet.kernels.kernel import Algebra, log_mixture
+from fishernet.kernels.kernel import LogMadeKernel, log_mixture
 from fishernet.models import HiddenTree
 
 
-class HiddenTreeKernel(Algebra):
+class HiddenTreeKernel(LogMadeKernel):
     """The probability that one history of the inner nodes gives both of two strings.
 
     ``k(s, t) = sum over labellings h of the inner nodes of P(h) P(s | h) P(t | h)``. Over all pairs of strings it sums
@@ -66,12 +66,14 @@ class HiddenTreeKernel(Algebra):
         *,
         log: bool = False,
     ) -> None:
-        trees: Any = [tree] if _is_tree(tree) else check.items(tree, "tree", "HiddenTree")
-        self.trees: tuple[HiddenTree, ...] = tuple(trees)
-        if not self.trees or not all(map(_is_tree, self.trees)):
-            raise SchemaError("a HiddenTree is needed, or a list of them")
+        super().__init__(log=log)
+        trees = list(tree) if isinstance(tree, Iterable) and not isinstance(tree, str) else [tree]
+        self.trees: tuple[HiddenTree, ...] = tuple(
+            check.made(one, "tree", "a HiddenTree, or a list of them", "native", "encode") for one in trees
+        )
+        if not self.trees:
+            raise SchemaError("tree must be a HiddenTree, or a list of them; the list is empty", parameter="tree")
         self.weights = _checked_weights(weights, len(self.trees))
-        self.log = check.flag(log, "log")
 
     def log_matrix(self, X: Any, Y: Any = None) -> Matrix:
         """Return log k for all pairs, (n, m) float64; -inf where k is 0."""
@@ -173,10 +175,6 @@ class PrunedTreeKernel(HiddenTreeKernel):
             self._cut = 1.0
         else:
             self._keep, self._cut = float(keep), 1.0 - float(keep)
-
-
-def _is_tree(value: object) -> bool:
-    return hasattr(value, "branch_tables")
 
 
 def _checked_weights(weights: Sequence[float] | npt.NDArray[np.float64] | None, n: int) -> npt.NDArray[np.float64]:

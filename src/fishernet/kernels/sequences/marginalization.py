@@ -13,8 +13,8 @@ from fishernet.base.errors import SchemaError
 from fishernet.base.names import a, several
 from fishernet.data.frames.rows import held
 from fishernet.kernels.features import Matrix
-from fishernet.kernels.hmm import Block, one_length
 from fishernet.kernels.kernel import LogMadeKernel, log_mixture
+from fishernet.kernels.sequences.hmm import Block, one_length
 from fishernet.models.sequences.alphabet import Alphabet, Strings, checked_rows, with_sets
 
 

@@ -26,15 +26,18 @@ from fishernet.base.random import Seed, generator
 from fishernet.data import Table
 from fishernet.infer import marginal
 from fishernet.infer.completion import expected_indicators
-from fishernet.kernels.expected_features import ExpectedFeatures, hidden_names, kernel_features, kernel_scores
 from fishernet.kernels.features import Features, Matrix
-from fishernet.kernels.kernel import FeatureMade
-from fishernet.kernels.metrics import (
+from fishernet.kernels.fisher.expected_features import ExpectedFeatures, hidden_names, kernel_features, kernel_scores
+from fishernet.kernels.fisher.metrics import (
     N_SAMPLES,
+    Asked,
+    Metric,
     check_information_size,
     checked_cutoff,
     second_moments,
 )
+from fishernet.kernels.kernel import FeatureMade
+from fishernet.kernels.rows import Rows
 from fishernet.models import BayesianNetwork, MarkovNetwork
 
 MOST_STATES = 2**20  # of the observed variables of one block, while its information is a sum over them
@@ -43,15 +46,17 @@ ROWS_AT_ONCE = 2**14
 Groups = Callable[[], Sequence[Matrix]]  # the probabilities of the groups, found when they are needed
 
 
-class Observed(FeatureMade):
+class Observed(FeatureMade, Metric):
     """The kernel of expected scores, or of expected features whose cells were whitened."""
 
-    has_terms = False
-    feature_parts = None  # hidden variables mix those around them
-
     def __init__(self, name: str, expected: ExpectedFeatures) -> None:
-        self.name = name
+        self.name = name  # hidden variables mix those around them: it has no terms, and no parts of features
+        self.hidden = expected.hidden
         self._expected = expected
+
+    def rows(self, X: Any) -> Table:
+        """Return data as a table of the network's variables, in which the hidden ones are missing."""
+        return self._expected.rows(X)
 
     @property
     def dimension(self) -> int:
@@ -74,32 +79,21 @@ class Observed(FeatureMade):
         )
 
 
-def observed_metric(
-    metric: str,
-    net: BayesianNetwork,
-    hidden: str | Iterable[str],
-    groups: Groups,
-    *,
-    reference: Any = None,
-    n_samples: int | None = None,
-    cutoff: float | None = None,
-    seed: Seed = None,
-) -> tuple[Observed, ExpectedFeatures]:
-    """Return the metric of a name for the likelihood of the observed, and what reads its rows."""
-    names, least = hidden_names(net, hidden), checked_cutoff(cutoff)
-    drawn = N_SAMPLES if n_samples is None else check.integer(n_samples, "n_samples", least=1)
-    if metric == "practical":
+def observed_metric(net: BayesianNetwork, asked: Asked, hidden: str | Iterable[str], groups: Groups) -> Observed:
+    """Return the metric of a name for the likelihood of the observed."""
+    names, least = hidden_names(net, hidden), checked_cutoff(asked.cutoff)
+    drawn = N_SAMPLES if asked.n_samples is None else check.integer(asked.n_samples, "n_samples", least=1)
+    if asked.metric == "practical":
         of_cells = kernel_scores(net)
-    elif metric == "empirical":
-        of_cells = _by_reference(net, names, groups(), reference, least)
+    elif asked.metric == "empirical":
+        of_cells = _by_reference(net, names, groups(), asked.reference, least)
     else:
-        of_cells = _by_information(net, names, groups(), drawn, least, seed)
-    expected = ExpectedFeatures(net, names, of_cells)
-    return Observed(metric, expected), expected
+        of_cells = _by_information(net, names, groups(), drawn, least, asked.seed)
+    return Observed(asked.metric, ExpectedFeatures(net, names, of_cells))
 
 
 def _by_reference(
-    net: BayesianNetwork, hidden: tuple[str, ...], groups: Sequence[Matrix], reference: Any, cutoff: float
+    net: BayesianNetwork, hidden: tuple[str, ...], groups: Sequence[Matrix], reference: Rows, cutoff: float
 ) -> Matrix:
     """Return the features of cells, whitened by the second moments of the expected ones of reference rows."""
     expected = ExpectedFeatures(net, hidden, kernel_features(net, groups, range(len(net.names))))

@@ -1,0 +1,234 @@
+"""Kernels that are known by their matrix: one that is given, and the Gaussian kernel of rows of numbers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from fishernet import _core
+from fishernet.base import check
+from fishernet.base.errors import SchemaError
+from fishernet.base.names import several
+from fishernet.data.matching import as_data, is_frame, is_table
+from fishernet.kernels.features import Matrix, check_cells
+from fishernet.kernels.kernel import BaseKernel
+from fishernet.kernels.row_sums import MatrixSums, Positions, real_numbers
+from fishernet.kernels.rows import Rows
+
+TILE = 512  # rows and columns of a matrix of numbers that are made at once
+FEW = 512  # rows of a part, up to which values between them are computed one by one
+
+
+class Precomputed(BaseKernel):
+    """A kernel that is given as its matrix; its rows are positions in it.
+
+    Parameters
+    ----------
+    matrix : (n, n) array of float
+        Symmetric. It is not copied where it is float64 in rows already.
+
+    Raises
+    ------
+    SchemaError
+        When it is no square matrix of real numbers; in calls, for what is no position.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> import numpy as np
+    >>> k = fn.kernels.Precomputed([[1.0, 0.9, 0.0], [0.9, 1.0, 0.1], [0.0, 0.1, 1.0]])
+    >>> fn.select.mmd_critic(k, np.arange(3), 2).indices
+    array([1, 2])
+    """
+
+    def __init__(self, matrix: npt.ArrayLike) -> None:
+        found = np.ascontiguousarray(real_numbers(check.array(matrix, "matrix"), "matrix"))
+        if found.ndim != 2 or found.shape[0] != found.shape[1]:
+            raise SchemaError(f"matrix must be (n, n), got the shape {found.shape}", parameter="matrix")
+        self.matrix = found
+
+    def rows(self, X: Any) -> Positions:
+        """Return positions as an array."""
+        positions = check.array(X if hasattr(X, "__len__") else list(X), "positions")
+        if positions.ndim != 1 or (positions.size and positions.dtype.kind not in "iu"):
+            raise SchemaError(
+                f"a precomputed kernel takes positions in its matrix, (n,) integers, not {positions.dtype} "
+                f"{positions.shape}"
+            )
+        n = len(self.matrix)
+        outside = (positions < 0) | (positions >= n)
+        if outside.any():
+            raise SchemaError(f"position {positions[outside][0]} is not in the matrix, which has {several(n, 'row')}")
+        return positions.astype(np.int64)
+
+    def __call__(self, X: Any, Y: Any = None) -> Matrix:
+        """Return the values for all pairs of positions, (n, m) float64."""
+        x = self.rows(X)
+        return self.matrix[np.ix_(x, x if Y is None else self.rows(Y))]
+
+    def diag(self, X: Any) -> Matrix:
+        """Return the value of each position with itself, (n,) float64."""
+        positions = self.rows(X)
+        return self.matrix[positions, positions]
+
+    def row_sums(self, rows: Positions) -> PrecomputedSums:
+        """Return what choosing and comparing rows asks, from the matrix as it lies in memory."""
+        return PrecomputedSums(self, rows)
+
+    def __repr__(self) -> str:
+        return f"Precomputed(Kernel({len(self.matrix)} rows))"
+
+
+class PrecomputedSums(MatrixSums):
+    """Sums of rows of a given matrix."""
+
+    _kernel: Precomputed
+    _rows: Positions
+
+    def __init__(self, kernel: Precomputed, rows: Positions) -> None:
+        super().__init__(kernel, rows)
+        self.most_halved = self.n_rows
+        self._are_all = len(rows) == len(kernel.matrix) and bool((rows == np.arange(len(rows))).all())
+
+    @cached_property
+    def mean(self) -> Matrix:
+        """The mean kernel of each row with all, (n_rows,)."""
+        return self._kernel.matrix @ self._shares if self._are_all else self._mean_to(self)
+
+    def along(self, rows: Positions, factors: Matrix) -> Matrix:
+        """Return the sum of factors times the kernel of some rows with every row, (n_rows,)."""
+        found = self._kernel.matrix[self._rows[rows]]
+        if not self._are_all:
+            found = found[:, self._rows]
+        return found[0] * factors[0] if len(rows) == 1 else np.asarray(factors @ found)
+
+    def matrix(self, rows: Positions, others: Positions | None = None, of: Self | None = None) -> Matrix:
+        """Return the kernel of some rows with others, or with themselves; the others may be `of` another table."""
+        further = rows if others is None else others
+        return self._kernel.matrix[np.ix_(self._rows[rows], (self if of is None else of)._rows[further])]
+
+    def halves(self, order: Positions, *, rounds: int, key: int, delta: float, n_parts: int = 1) -> Positions:
+        """Return rows in an order in which halves are near each other."""
+        if not self._are_all:
+            return super().halves(order, rounds=rounds, key=key, delta=delta, n_parts=n_parts)
+        draws = np.random.default_rng(key).random(rounds * (len(order) // 2))
+        return _core.halved_by_matrix(self._kernel.matrix, order, rounds, delta, draws, n_parts)
+
+
+class GaussianKernel(BaseKernel):
+    """The Gaussian kernel of rows of numbers, ``exp(-|x - y|^2 / (2 bandwidth^2))``.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Positive, in the units of the numbers; scale the columns first where their units differ.
+
+    See Also
+    --------
+    Rbf : the same of another kernel's distance.
+
+    Examples
+    --------
+    >>> import fishernet as fn
+    >>> k = fn.kernels.GaussianKernel(1.0)
+    >>> k([[0.0, 0.0], [0.0, 1.0]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+
+    def __init__(self, bandwidth: float) -> None:
+        self.bandwidth = float(check.number(bandwidth, "bandwidth", above=0))
+
+    def rows(self, X: Any) -> Rows:
+        """Return data as a table of columns of numbers, or as an array, (n, columns) float64."""
+        if is_table(X) or is_frame(X):
+            table = as_data(X, "a Gaussian kernel")
+            labels = [variable.name for variable in table.variables if not variable.is_continuous]
+            if labels:
+                raise SchemaError(f"a Gaussian kernel takes columns of numbers; {labels[0]!r} has labels")
+            table.require_complete("a Gaussian kernel")
+            return table
+        numbers = check.numbers(X, "rows")
+        if numbers.ndim == 1:
+            numbers = numbers.reshape(len(numbers), 1 if numbers.size else 0)
+        if numbers.ndim != 2:
+            raise SchemaError(f"a Gaussian kernel takes rows of numbers, (n, columns), not an array {numbers.shape}")
+        return np.ascontiguousarray(numbers)
+
+    def __call__(self, X: Any, Y: Any = None) -> Matrix:
+        """Return the values for all pairs of rows, (n, m) float64; without Y exactly symmetric."""
+        x = points(self.rows(X))
+        y = x if Y is None else points(self.rows(Y))
+        if x.shape[1] != y.shape[1] and len(x) and len(y):
+            raise SchemaError(f"rows have {several(x.shape[1], 'column')} and {y.shape[1]}, and need the same")
+        check_cells(len(x) * len(y), "the kernel matrix")
+        matrix = np.empty((len(x), len(y)))
+        for first in range(0, len(x), TILE):
+            matrix[first : first + TILE] = self.tile(x[first : first + TILE], y)
+        if Y is None:
+            matrix = (matrix + matrix.T) / 2
+            np.fill_diagonal(matrix, 1.0)
+        return matrix
+
+    def tile(self, x: Matrix, y: Matrix) -> Matrix:
+        """Return the values for all pairs of points, by the inner products of these."""
+        found: Matrix = x @ y.T
+        found *= 2
+        found -= np.einsum("ij,ij->i", x, x)[:, None]
+        found -= np.einsum("ij,ij->i", y, y)
+        np.minimum(found, 0.0, out=found)
+        found *= 1 / (2 * self.bandwidth**2)
+        return np.exp(found, out=found)
+
+    def diag(self, X: Any) -> Matrix:
+        """Return 1 for each row, (n,) float64; NaN where it is not finite."""
+        return np.where(np.isfinite(points(self.rows(X))).all(axis=1), 1.0, np.nan)
+
+    def row_sums(self, rows: Rows) -> GaussianSums:
+        """Return what choosing and comparing rows asks, by tiles of the matrix."""
+        return GaussianSums(self, rows)
+
+    def __repr__(self) -> str:
+        return f"GaussianKernel({self.bandwidth:g})"
+
+
+def points(rows: Rows) -> Matrix:
+    """Return rows of numbers as an array, (n, columns)."""
+    return np.ascontiguousarray(rows.numbers.T) if is_table(rows) else rows
+
+
+class GaussianSums(MatrixSums):
+    """Sums of rows under the Gaussian kernel."""
+
+    _kernel: GaussianKernel
+
+    @cached_property
+    def _points(self) -> Matrix:
+        return points(self._rows)
+
+    @cached_property
+    def mean(self) -> Matrix:
+        """The mean kernel of each row with all, (n_rows,): each pair of rows is looked at once."""
+        mean, shares = np.zeros(self.n_rows), self._shares
+        for first in range(0, self.n_rows, TILE):
+            down = slice(first, first + TILE)
+            for begin in range(first, self.n_rows, TILE):
+                across = slice(begin, begin + TILE)
+                tile = self._kernel.tile(self._points[down], self._points[across])
+                mean[down] += tile @ shares[across]
+                if begin > first:
+                    mean[across] += shares[down] @ tile
+        return mean
+
+    def _rows_of_matrix(self, rows: Positions) -> Matrix:
+        return self._kernel.tile(self._points[rows], self._points)
+
+    def halves(self, order: Positions, *, rounds: int, key: int, delta: float, n_parts: int = 1) -> Positions:
+        """Return rows in an order in which halves are near each other: of small parts without their matrix."""
+        if len(order) > FEW * n_parts:
+            return super().halves(order, rounds=rounds, key=key, delta=delta, n_parts=n_parts)
+        draws = np.random.default_rng(key).random(rounds * (len(order) // 2))
+        return _core.halved_points(self._points, self._kernel.bandwidth, order, rounds, delta, draws, n_parts)
